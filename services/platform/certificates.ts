@@ -1,0 +1,30 @@
+/** Self-made TLS certificates: for `npm start`, tests and the chart's first installation. ECDSA P-256, because its handshakes cost a third less than RSA's. */
+import { generate } from 'selfsigned'
+
+/** A certificate and its key, PEM. */
+export interface Certificate {
+  cert: string
+  key: string
+}
+
+/** Makes a self-signed certificate for these host names and addresses, valid for `days`. */
+export async function makeCertificate(hosts: readonly string[], days: number, now: Date): Promise<Certificate> {
+  const [first = 'localhost'] = hosts
+  const made = await generate([{ name: 'commonName', value: first }], {
+    keyType: 'ec',
+    curve: 'P-256',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(now.getTime() - 60_000),
+    notAfterDate: new Date(now.getTime() + days * 86_400_000),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      {
+        name: 'subjectAltName',
+        altNames: hosts.map(host =>
+          /^[\d.]+$|:/.test(host) ? { type: 7 as const, ip: host } : { type: 2 as const, value: host },
+        ),
+      },
+    ],
+  })
+  return { cert: made.cert, key: made.private }
+}

@@ -1,0 +1,268 @@
+/**
+ * The one description of every setting: name, default, meaning. Parsed once, in a main; the rest of the code gets
+ * the result as a value. `docs/configuration.md` is generated from this file.
+ */
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+
+const text = z.string().trim()
+const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
+const port = z.coerce.number().int().min(1).max(65_535)
+/** 0 lets the system choose: for tests and for several instances on one machine. */
+const listenPort = z.coerce.number().int().min(0).max(65_535)
+const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
+const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess(value => (value === '' ? undefined : value), schema.optional())
+const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
+  z.preprocess(given => (given === undefined || given === '' ? value : given), schema)
+
+const addresses = list.refine(
+  values => values.every(value => ipaddr.isValid(value)),
+  'must be IPv4 or IPv6 addresses, separated by commas',
+)
+const networks = list.refine(
+  values => values.every(value => ipaddr.isValidCIDR(value) || ipaddr.isValid(value)),
+  'must be networks like 10.0.0.0/8, separated by commas',
+)
+const secret = text.refine(
+  value => Buffer.byteLength(value) >= 32,
+  'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',
+)
+
+/** What the SMTP process binds: `[host:]port:mode`. */
+export interface ListenAddress {
+  host: string | undefined
+  port: number
+  mode: 'starttls' | 'tls'
+}
+
+const listeners = list.transform((entries, context): ListenAddress[] =>
+  entries.map(entry => {
+    const match = /^(?:(?<host>\[[0-9a-f:.]+\]|[^:]+):)?(?<port>\d{1,5}):(?<mode>starttls|tls)$/i.exec(entry)
+    const number = Number(match?.groups?.port)
+    if (!match?.groups || number > 65_535) {
+      context.addIssue({
+        code: 'custom',
+        message: `"${entry}" is not [host:]port:mode with mode starttls or tls, as in 2525:starttls`,
+      })
+      return { host: undefined, port: 0, mode: 'starttls' }
+    }
+    return {
+      host: match.groups.host?.replace(/^\[|\]$/g, ''),
+      port: number,
+      mode: match.groups.mode?.toLowerCase() === 'tls' ? 'tls' : 'starttls',
+    }
+  }),
+)
+
+const shape = {
+  APP_HOST: withDefault(text, '127.0.0.1').describe(
+    'Address that the panel, the APIs and the SMTP listeners bind unless an entry names its own.',
+  ),
+  APP_PORT: withDefault(listenPort, '3025').describe('Port of the panel and the send API.'),
+  ADMIN_API_PORT: withDefault(listenPort, '3026').describe('Port of the Subscription Administration API.'),
+  APP_BASE_URL: withDefault(url, 'http://127.0.0.1:3025').describe('Public address of the panel and the send API.'),
+  ADMIN_BASE_URL: optional(url).describe(
+    'Public address of the Subscription Administration API; shown in its documents.',
+  ),
+  CORS_ORIGINS: withDefault(list, '').describe(
+    'Origins that browsers may call the Subscription Administration API from, comma separated.',
+  ),
+  TRUSTED_PROXIES: withDefault(networks, '').describe('Networks whose X-Forwarded-* headers count. None by default.'),
+  MAIL_HOSTNAME: text
+    .toLowerCase()
+    .regex(
+      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
+      'must be a host name like mail.example.com',
+    )
+    .describe(
+      'HELO name and mail host name; the sending host in DNS guidance. `npm start` uses localhost.localdomain.',
+    ),
+  SENDING_IP: withDefault(addresses, '').describe(
+    'Public IPv4 and IPv6 addresses of the sending server, comma separated.',
+  ),
+  SESSION_SECRET: secret.describe(
+    'Random secret of at least 32 bytes; the keys for sessions and encryption are derived from it. Made by the first `npm start`.',
+  ),
+  SESSION_SECRET_PREVIOUS: optional(secret).describe(
+    'The secret before the last rotation; what it encrypted stays readable and is re-encrypted by a job.',
+  ),
+  SUBMISSION_HOST: optional(text).describe('Public SMTP host shown to users; default MAIL_HOSTNAME.'),
+  SUBMISSION_PORTS: withDefault(list, '25,587,465,2525').describe('Public SMTP ports shown to users.'),
+  SUBMISSION_LISTEN: withDefault(listeners, '2525:starttls,2587:starttls,2465:tls').describe(
+    'What the SMTP process binds: `[host:]port:mode`, comma separated.',
+  ),
+  SUBMISSION_PROXY_FROM: withDefault(networks, '').describe(
+    'Networks that may speak the PROXY protocol to the SMTP listeners.',
+  ),
+  SUBMISSION_TLS_CERT: optional(text).describe(
+    'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',
+  ),
+  SUBMISSION_TLS_KEY: optional(text).describe('Path of the TLS key (PEM).'),
+  BOUNCE_DOMAIN: optional(text.toLowerCase()).describe(
+    'Domain of return paths, served by the inbound listener. Unset: envelope senders stay as submitted.',
+  ),
+  INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe('What the inbound process binds.'),
+  SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
+  DEFAULT_SPF_MECHANISMS: withDefault(
+    text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
+    '',
+  ).describe('Third-party SPF mechanisms to keep, as in `include:_spf.example.net`.'),
+  SEND_REQUIRES_VERIFIED: withDefault(flag, 'true').describe('An unverified domain cannot send.'),
+  API_TOKEN: optional(text).describe(
+    'Legacy send token; acts for the first admin on POST /api/send and POST /api/v1/emails only.',
+  ),
+  ADMIN_USERNAME: optional(text).describe('First admin; creates the account when it is missing.'),
+  ADMIN_PASSWORD: optional(text).describe('Password of the first admin, used only to create it.'),
+  SMTP_USERNAME: optional(text).describe('First SMTP login, of the first admin; created when missing.'),
+  SMTP_PASSWORD: optional(text).describe('Password of the first SMTP login, used only to create it.'),
+  MONGODB_URI: optional(text).describe(
+    'Replica set to use. Unset: an embedded mongod is started (only by `npm start`).',
+  ),
+  MONGOD_BINARY: optional(text).describe('Path of a mongod for the embedded database.'),
+  DATA_DIR: withDefault(text, '.data').describe(
+    'Folder of the embedded database, the made certificate and the made secrets.',
+  ),
+  DELIVERY_MODE: withDefault(z.enum(['direct', 'relay', 'capture']), 'direct').describe(
+    '`direct` (by MX), `relay` (all to RELAY_URL) or `capture` (into the built-in inbox). `npm start` uses capture.',
+  ),
+  RELAY_URL: optional(z.url({ protocol: /^smtps?$/ })).describe(
+    'Smart host for DELIVERY_MODE=relay: smtp://user:password@host:port or smtps://….',
+  ),
+  DELIVERY_PORT: withDefault(port, '25').describe('Port of the receiving servers.'),
+  DELIVERY_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Deliver to private, loopback and documentation addresses as well: tests and private networks.',
+  ),
+  DNS_SERVERS: withDefault(list, '').describe("Resolvers `ip[:port]`, comma separated; default the system's."),
+  DNS_PORT: withDefault(port, '53').describe('Port of authoritative queries and RFC 2136 servers.'),
+  DNS_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Allow authoritative and RFC 2136 servers on private addresses.',
+  ),
+  SLOTS: withDefault(z.coerce.number().int().min(1).max(4096), '64').describe(
+    'Number of delivery slots; fixed in the database at first start.',
+  ),
+  MAX_MESSAGE_BYTES: withDefault(z.coerce.number().int().min(1024), '26214400').describe(
+    'Largest message, in bytes as submitted (SMTP SIZE).',
+  ),
+  MAX_RECIPIENTS: withDefault(z.coerce.number().int().min(1).max(10_000), '500').describe(
+    'Most recipients of one SMTP transaction.',
+  ),
+  RETENTION_BODY_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
+    'Days that a message body is kept after its last recipient is final.',
+  ),
+  RETENTION_LOG_DAYS: withDefault(z.coerce.number().int().min(1), '30').describe(
+    'Days that messages and delivery events are kept.',
+  ),
+  CLOUDFLARE_API_URL: withDefault(url, 'https://api.cloudflare.com/client/v4').describe(
+    'Base address of the Cloudflare API.',
+  ),
+  ALIYUN_DNS_ENDPOINT: withDefault(url, 'https://alidns.aliyuncs.com').describe(
+    'Endpoint of Aliyun DNS; also the international site.',
+  ),
+  DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
+    'Endpoint of Tencent DNSPod; also the international site.',
+  ),
+  BUSINESS_TZ: withDefault(
+    text.refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai'),
+    'Asia/Shanghai',
+  ).describe('Time zone of dates and days in the Subscription Administration API.'),
+  EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
+    'A timed subscription that ends within so many days is "expiring soon".',
+  ),
+  SUCCESS_CODE: withDefault(z.coerce.number().int(), '0').describe(
+    'Value of `code` in successful envelopes (0 or 200).',
+  ),
+  LOG_LEVEL: withDefault(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info').describe(
+    'Least level of log lines.',
+  ),
+  METRICS_PORT: withDefault(listenPort, '9464').describe('Port of /metrics, /healthz and /readyz of the process.'),
+} as const
+
+const schema = z.object(shape).superRefine((config, context) => {
+  const fault = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  if (config.DELIVERY_MODE === 'relay' && !config.RELAY_URL) fault('RELAY_URL', 'is needed with DELIVERY_MODE=relay')
+  if (Boolean(config.SUBMISSION_TLS_CERT) !== Boolean(config.SUBMISSION_TLS_KEY))
+    fault('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are set together or not at all')
+  for (const [name, value] of Object.entries(TEMPLATE_VALUES)) {
+    if ((config as Record<string, unknown>)[name] === value)
+      fault(name, 'still has the value of the template (.env.example); choose your own')
+  }
+})
+
+/** Values of `.env.example` that stop the start: a password that everybody can read is none. */
+export const TEMPLATE_VALUES: Readonly<Record<string, string>> = {
+  ADMIN_PASSWORD: 'change-me-admin-password',
+  SMTP_PASSWORD: 'change-me-smtp-password',
+  SESSION_SECRET: 'change-me-to-at-least-32-random-bytes-please',
+  API_TOKEN: 'change-me-api-token',
+}
+
+/** Every setting, parsed. Names are those of the environment. */
+export type Config = z.output<typeof schema>
+
+/** One setting as documentation sees it. */
+export interface SettingDescription {
+  name: string
+  default: string | undefined
+  meaning: string
+}
+
+/** All faults of the environment at once; a main prints it and exits with 78 (EX_CONFIG of sysexits.h). */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map(fault => `  - ${fault}`).join('\n')}`,
+    )
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+/** Parses the environment. Throws {@link ConfigError} naming every fault; values are never repeated in the message. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const result = schema.safeParse(env)
+  if (result.success) return result.data
+  throw new ConfigError(
+    result.error.issues.map(issue => {
+      const name = String(issue.path[0] ?? '')
+      return env[name] === undefined && issue.code === 'invalid_type'
+        ? `${name} is missing`
+        : `${name}: ${issue.message}`
+    }),
+  )
+}
+
+/** The settings in the order of this file, for the generated documentation. */
+export function describeSettings(): SettingDescription[] {
+  return Object.entries(shape).map(([name, setting]) => ({
+    name,
+    default: defaultOf(setting),
+    meaning: setting.description ?? '',
+  }))
+}
+
+function defaultOf(setting: z.ZodType): string | undefined {
+  const parsed = setting.safeParse(undefined)
+  if (!parsed.success || parsed.data === undefined) return undefined
+  const value: unknown = parsed.data
+  if (!Array.isArray(value)) return String(value)
+  return (
+    value.map(entry => (typeof entry === 'object' ? formatListen(entry as ListenAddress) : String(entry))).join(',') ||
+    undefined
+  )
+}
+
+function formatListen({ host, port: number, mode }: ListenAddress): string {
+  return `${host ? `${host}:` : ''}${number}:${mode}`
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value })
+    return true
+  } catch {
+    return false
+  }
+}

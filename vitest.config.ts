@@ -1,0 +1,37 @@
+/** Test projects: `unit` stands beside the code, `system` drives whole paths over real sockets. */
+import { defineConfig } from 'vitest/config'
+
+const node = { environment: 'node' as const, testTimeout: 30_000, hookTimeout: 60_000 }
+
+export default defineConfig({
+  test: {
+    globalSetup: ['test/support/global-setup.ts'],
+    // Two workers: the machines that run this have two cores, and the real servers beside the tests need some of them.
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...node,
+          name: 'unit',
+          include: ['services/**/*.test.ts', 'scripts/**/*.test.ts', 'operator/**/*.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...node,
+          name: 'system',
+          include: ['test/system/**/*.test.ts', 'test/contract/**/*.test.ts'],
+          testTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: { ...node, name: 'operator', include: ['test/operator/**/*.test.ts'], testTimeout: 120_000 },
+      },
+      { extends: true, test: { ...node, name: 'chart', include: ['test/chart/**/*.test.ts'] } },
+      { extends: true, test: { ...node, name: 'panel', include: ['test/panel/**/*.test.ts'], testTimeout: 120_000 } },
+    ],
+  },
+})
