@@ -1,21 +1,2 @@
 /** The mail API: every operation under /api/v1 with its schemas, shared with the panel by type. */
-
-/** What a token may be allowed to do; a session may do everything of its account. */
-export const SCOPES = [
-  'emails:send',
-  'emails:read',
-  'domains:read',
-  'domains:write',
-  'dns:write',
-  'smtp:read',
-  'smtp:write',
-  'tokens:read',
-  'tokens:write',
-  'audit:read',
-] as const
-
-/** One scope of a token. */
-export type Scope = (typeof SCOPES)[number]
-
-/** Who may call an operation: anybody, an account (by session, or by a token with the scope), or an admin's session. */
-export type Access = { kind: 'public' } | { kind: 'account'; scope: Scope } | { kind: 'session' } | { kind: 'admin' }
+export * from './access.ts'

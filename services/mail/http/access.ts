@@ -1,0 +1,21 @@
+/** What a caller of the mail API must be allowed to do: scopes of tokens and the access of operations. */
+
+/** What a token may be allowed to do; a session may do everything of its account. */
+export const SCOPES = [
+  'emails:send',
+  'emails:read',
+  'domains:read',
+  'domains:write',
+  'dns:write',
+  'smtp:read',
+  'smtp:write',
+  'tokens:read',
+  'tokens:write',
+  'audit:read',
+] as const
+
+/** One scope of a token. */
+export type Scope = (typeof SCOPES)[number]
+
+/** Who may call an operation: anybody, an account (by session, or by a token with the scope), or an admin's session. */
+export type Access = { kind: 'public' } | { kind: 'account'; scope: Scope } | { kind: 'session' } | { kind: 'admin' }
