@@ -1,0 +1,105 @@
+/** Mail addresses as callers write them: parsed once, and the parsed value is what goes to the wire. */
+
+/** An address with its display name; `name` is empty when there is none. The domain is in lower-case A-label form. */
+export interface Mailbox {
+  name: string
+  email: string
+}
+
+/** A parsed mailbox, or the sentence that says what is wrong. */
+export type MailboxResult = { mailbox: Mailbox } | { fault: string }
+
+/** RFC 5321 section 4.5.3.1: octets of a local part and of a path without its brackets. */
+const LOCAL_MAX = 64
+const EMAIL_MAX = 254
+const NAME_MAX = 255
+
+/** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
+export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
+
+/** Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532. Quoted local parts are refused. */
+const LOCAL = /^[\w!#$%&'*+/=?^`{|}~\u00a1-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u00a1-\u{10ffff}-]+)*$/u
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is a fault. Never a list. */
+export function readMailbox(value: unknown): MailboxResult {
+  if (typeof value === 'string') return readText(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { fault: 'An address is a string like "Name <user@example.com>" or an object {email, name}.' }
+  const { email, name = '', ...rest } = value as Record<string, unknown>
+  const unknown = Object.keys(rest)[0]
+  if (unknown !== undefined) return { fault: `An address has only email and name, not ${JSON.stringify(unknown)}.` }
+  if (typeof email !== 'string' || typeof name !== 'string')
+    return { fault: 'email and name of an address are strings.' }
+  return withName(name, email)
+}
+
+/** The domain behind the last at sign. */
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1)
+}
+
+/** The address with its domain in lower-case A-label form, or undefined when it is not one. */
+export function normaliseEmail(email: string): string | undefined {
+  const at = email.lastIndexOf('@')
+  const local = email.slice(0, Math.max(at, 0))
+  if (!LOCAL.test(local) || byteLength(local) > LOCAL_MAX) return undefined
+  const domain = normaliseDomain(email.slice(at + 1))
+  if (domain === undefined) return undefined
+  const normal = `${local}@${domain}`
+  return byteLength(normal) > EMAIL_MAX ? undefined : normal
+}
+
+/** True when the local part needs SMTPUTF8 (RFC 6531). */
+export function needsSmtpUtf8(email: string): boolean {
+  return /\P{ASCII}/u.test(email)
+}
+
+function readText(text: string): MailboxResult {
+  if (UNSAFE.test(text)) return { fault: 'An address must not contain line breaks or other control characters.' }
+  const trimmed = text.trim()
+  if (!trimmed.endsWith('>')) return withName('', trimmed)
+  const open = trimmed.lastIndexOf('<')
+  if (open === -1) return { fault: `"${shown(text)}" is not an address.` }
+  const name = readName(trimmed.slice(0, open).trim())
+  if (name === undefined)
+    return {
+      fault: 'Put a display name with special characters in double quotes, as in "Last, First" <user@example.com>.',
+    }
+  return withName(name, trimmed.slice(open + 1, -1))
+}
+
+/** A display name as written before the angle bracket: a quoted string, or words without RFC 5322 specials. */
+function readName(written: string): string | undefined {
+  if (/^"(?:[^"\\]|\\.)*"$/.test(written)) return written.slice(1, -1).replaceAll(/\\(.)/g, '$1')
+  return /[",:;<>@[\]\\]/.test(written) ? undefined : written
+}
+
+function withName(name: string, email: string): MailboxResult {
+  if (UNSAFE.test(name) || UNSAFE.test(email))
+    return { fault: 'An address must not contain line breaks or other control characters.' }
+  if (name.length > NAME_MAX) return { fault: `A display name has at most ${NAME_MAX} characters.` }
+  const normal = normaliseEmail(email)
+  if (normal === undefined) return { fault: `"${shown(email)}" is not an address like user@example.com.` }
+  return { mailbox: { name: name.trim(), email: normal } }
+}
+
+/** At least two labels of letters, digits and hyphens after IDNA; address literals are refused. */
+function normaliseDomain(domain: string): string | undefined {
+  const ascii = /\P{ASCII}/u.test(domain) ? toAscii(domain) : domain.toLowerCase()
+  const labels = ascii?.split('.') ?? []
+  if (labels.length < 2 || !labels.every(label => LABEL.test(label)) || /^\d+$/.test(labels.at(-1) ?? ''))
+    return undefined
+  return ascii
+}
+
+/** IDNA through the URL parser (UTS 46), the one implementation at hand that needs no import. */
+function toAscii(domain: string): string | undefined {
+  return /[/?#@:\\%\s]/.test(domain) ? undefined : URL.parse(`http://${domain}`)?.hostname
+}
+
+function shown(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+const byteLength = (text: string) => Buffer.byteLength(text)
