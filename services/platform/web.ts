@@ -158,7 +158,7 @@ function pointer(root: string, path: readonly PropertyKey[]): string {
 }
 
 function answerProblem(context: WebContext, error: unknown, log: Log): void {
-  const problem = error instanceof ProblemError ? error : toProblem(error)
+  const problem = toProblem(error)
   const { requestId } = factsOf(context)
   if (problem.code === 'internal') log.error({ request: requestId, err: error }, 'request failed')
   const { http: status, title } = problems[problem.code]
@@ -179,7 +179,9 @@ function answerProblem(context: WebContext, error: unknown, log: Log): void {
   context.type = 'application/problem+json'
 }
 
-function toProblem(error: unknown): ProblemError {
+/** What the client is told of anything thrown: problems as they are, a database that is away, or "internal". */
+export function toProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
   if (isUnavailable(error))
     return new ProblemError('unavailable', 'The database does not answer; try again in a few seconds.', {
       retryAfter: 5,
