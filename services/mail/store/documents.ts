@@ -28,6 +28,114 @@ export interface DomainDoc {
   /** Keys, newest last; `active` signs. Private keys are sealed with purpose `dkim`, place `domains/<_id>/dkim/<selector>`. */
   dkim: DkimKeyDoc[]
   dns_account_id?: string
+  /** How the records are kept; absent: by hand, with the defaults. */
+  dns?: DnsSettingsDoc
+  /** Records that we wrote at the provider; only these are ever deleted. */
+  dns_owned?: OwnedRecordDoc[]
+  /** Result of the last look at DNS. */
+  check?: CheckSummaryDoc
+  /** Next look at DNS; the worker claims it by a guarded update. Absent: nobody looks any more. */
+  next_check_at?: Date
+  managed_by?: ManagedBy
+  created_at: Date
+  updated_at: Date
+}
+
+/** How a domain's records are kept. */
+export interface DnsSettingsDoc {
+  /** Write and repair the records through the DNS account; otherwise only on request. */
+  manage: boolean
+  /** Write A and AAAA of MAIL_HOSTNAME as well when the account holds its zone; default true. */
+  address?: boolean
+  dmarc?: { policy: 'none' | 'quarantine' | 'reject'; rua: string[] }
+  /** Further SPF mechanisms of this domain, as in `include:_spf.example.net`. */
+  spf?: string[]
+  /** Days between automatic rotations of the DKIM key; 0 or absent: only on demand. */
+  dkim_rotation_days?: number
+  /** Repairs of the last day, oldest first: the loop detector's memory. */
+  repairs?: Date[]
+  /** The loop detector stopped repairs until this time. */
+  repairs_paused_until?: Date
+}
+
+/** A record that we wrote, or one that we merged our terms into. */
+export interface OwnedRecordDoc {
+  /** Row of the guidance, as in `spf` or `dkim:pw202611a`. */
+  row: string
+  account_id: string
+  zone_id: string
+  name: string
+  type: 'TXT' | 'A' | 'AAAA' | 'CNAME'
+  /** The canonical value that we wrote. */
+  value: string
+  /** Identifier at the provider; absent while the outcome of the write is unknown. */
+  record_id?: string
+  /** Value of the foreign record before we merged into it; absent when the record is all ours. */
+  before?: string
+  at: Date
+}
+
+/** What the last look at DNS found; details of every record. */
+export interface CheckSummaryDoc {
+  at: Date
+  /** Checks since the claim was made or last changed: chooses the interval while pending. */
+  attempts: number
+  /** Definite failures in a row of what verification rests on; temporary errors do not count. */
+  failures: number
+  failing_since?: Date
+  /** When the domain was announced as lost; it still sends for the grace time. */
+  lost_at?: Date
+  records: RecordCheckDoc[]
+  /** Faults of the domain as a whole, as in "another account holds the parent". */
+  errors: string[]
+}
+
+/** The verdict on one record. */
+export interface RecordCheckDoc {
+  /** Row of the guidance. */
+  row: string
+  status: 'not_started' | 'pending' | 'verified' | 'failed' | 'temporary_failure' | 'conflict'
+  /** Values that DNS really gave. */
+  observed: string[]
+  errors: string[]
+  warnings: string[]
+  instructions: string[]
+}
+
+/** A check as history keeps it; a run without any change only moves the domain's summary. */
+export interface DnsCheckDoc {
+  _id: string
+  user_id: string
+  domain_id: string
+  at: Date
+  /** Who asked. */
+  by: 'schedule' | 'request'
+  outcome: 'verified' | 'pending' | 'failed' | 'temporary'
+  /** What changed with this check. */
+  event?:
+    | 'domain.verified'
+    | 'domain.failing'
+    | 'domain.lost'
+    | 'domain.failed'
+    | 'domain.recovered'
+    | 'domain.repaired'
+  records: RecordCheckDoc[]
+  errors: string[]
+  ms: number
+  queries: number
+  exp: Date
+}
+
+/** Credentials for a DNS provider; one per account and provider, those of a DNSProvider resource apart. */
+export interface DnsAccountDoc {
+  _id: string
+  user_id: string
+  provider: 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136'
+  name: string
+  /** JSON of the credentials, sealed with purpose `dns-credential`, place `dns-accounts/<_id>`. Never given back. */
+  sealed: string
+  /** Result of the last test. */
+  tested: { at: Date; ok: boolean; zones: string[]; message?: string }
   managed_by?: ManagedBy
   created_at: Date
   updated_at: Date
@@ -42,6 +150,13 @@ export interface DkimKeyDoc {
   sealed_private_key: string
   state: 'pending' | 'active' | 'retiring' | 'revoked'
   created_at: Date
+  /** When every authoritative server first showed the record. */
+  seen_at?: Date
+  activated_at?: Date
+  /** When a newer key took over; the record stays for queued mail. */
+  retired_at?: Date
+  /** When the record was replaced by an empty `p=`. */
+  revoked_at?: Date
 }
 
 /** An SMTP login. `username` is unique over all accounts, case-folded. */
