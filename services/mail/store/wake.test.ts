@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/until.ts'
+import { wakeOf } from './wake.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.stop())
+
+/** A second process as far as the doorbell can tell: the same database behind another handle. */
+const otherProcess = () => wakeOf({ ...database })
+
+test('parts of one process share a doorbell and hear it at once', () => {
+  const heard: number[] = []
+  const stop = wakeOf(database).listen(slots => heard.push(...slots))
+  wakeOf(database).ring([3, 5])
+  expect(heard).toEqual([3, 5])
+  stop()
+  wakeOf(database).ring([7])
+  expect(heard).toEqual([3, 5])
+})
+
+test('another process hears rings, gathered while it rings often, and not its own', async () => {
+  const listener = otherProcess()
+  const ringer = otherProcess()
+  const heard: number[] = []
+  listener.listen(slots => heard.push(...slots))
+  const end = new AbortController()
+  const following = listener.follow(end.signal)
+  await until(async () => (await database.db.collection('delivery_hints').countDocuments()) > 0)
+  await until(async () => {
+    ringer.ring([1])
+    return heard.includes(1)
+  })
+  for (let slot = 10; slot < 60; slot++) ringer.ring([slot])
+  await until(() => heard.includes(59))
+  expect(new Set(heard.filter(slot => slot >= 10)).size).toBe(50)
+  const before = heard.length
+  listener.ring([99])
+  expect(heard.slice(before)).toEqual([99])
+  end.abort()
+  await following
+})
+
+test('ringing without a reader or a database does no harm', async () => {
+  const wake = otherProcess()
+  wake.ring([])
+  wake.ring([1])
+  const end = new AbortController()
+  end.abort()
+  await wake.follow(end.signal)
+})

@@ -1,0 +1,116 @@
+/**
+ * Tells workers that a slot has new mail, so that a quiet system delivers at once. Only a hint: what it loses, the
+ * poll of the worker finds. Inside a process it is a call; across processes it is a document in a capped collection,
+ * read by a tailable cursor (a change stream would look at every write of the database).
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newId } from '../../platform/ids.ts'
+import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+
+/** A hint in the capped collection. */
+interface HintDoc {
+  _id: string
+  /** Process that wrote it; it has told its own listeners already. */
+  from: string
+  slots: number[]
+}
+
+/** The doorbell of one process. */
+export interface Wake {
+  /** Says that these slots have deliveries that are due. Returns at once and never throws. */
+  ring(slots: Iterable<number>): void
+  /** Calls `listener` for rings of this process and, while {@link Wake.follow} runs, of others. Returns the way to stop. */
+  listen(listener: (slots: readonly number[]) => void): () => void
+  /** Reads the hints of other processes until the signal aborts. */
+  follow(signal: AbortSignal): Promise<void>
+}
+
+const HINTS = defineCollection<HintDoc>('delivery_hints')
+/** 256 KiB hold some thousand hints, seconds of the busiest accept process. */
+const CAPPED = { capped: true, size: 262_144 } as const
+/** Least time between two hints of a process: under load the workers poll without pause anyway. */
+const GAP_MS = 20
+/** Pause before the cursor is opened again after an error. */
+const REOPEN_MS = 500
+
+const hubs = new WeakMap<Mongo, Wake>()
+
+/** The doorbell that belongs to this database connection; the parts of one process share it. */
+export function wakeOf(mongo: Mongo): Wake {
+  const hub = hubs.get(mongo) ?? createWake(mongo)
+  hubs.set(mongo, hub)
+  return hub
+}
+
+function createWake(mongo: Mongo): Wake {
+  const me = newId('wk')
+  const hints = collectionOf(mongo.db, HINTS)
+  const listeners = new Set<(slots: readonly number[]) => void>()
+  let gathered = new Set<number>()
+  let pausing = false
+  let created: Promise<void> | undefined
+  const write = () => {
+    if (gathered.size === 0) {
+      pausing = false
+      return
+    }
+    const doc: HintDoc = { _id: newId('wh'), from: me, slots: [...gathered] }
+    gathered = new Set()
+    pausing = true
+    setTimeout(write, GAP_MS).unref()
+    created ??= create(mongo)
+    // Unacknowledged: a lost hint costs one poll interval.
+    created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
+  }
+  return {
+    ring(slots) {
+      const list = [...slots]
+      for (const listener of listeners) listener(list)
+      for (const slot of list) gathered.add(slot)
+      if (!pausing) write()
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async follow(signal) {
+      while (!signal.aborted) {
+        await tail(mongo, signal, me, listeners).catch(() => undefined)
+        if (!signal.aborted) await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined)
+      }
+    },
+  }
+}
+
+/** Makes the capped collection; an insert into a missing one would make a plain one, which cannot be followed. */
+async function create(mongo: Mongo): Promise<void> {
+  await mongo.db.createCollection(HINTS.name, CAPPED).catch(() => undefined) // rejects when it exists
+}
+
+/** Follows the collection from now on; ends when the cursor dies or the signal aborts. */
+async function tail(
+  mongo: Mongo,
+  signal: AbortSignal,
+  me: string,
+  listeners: ReadonlySet<(slots: readonly number[]) => void>,
+): Promise<void> {
+  await create(mongo)
+  const hints = collectionOf(mongo.db, HINTS)
+  // The cursor of an empty capped collection dies at once, so there is always one document to stand on.
+  const start: HintDoc = { _id: newId('wh'), from: me, slots: [] }
+  await hints.insertOne(start)
+  const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 10_000 })
+  const close = () => void cursor.close().catch(() => undefined)
+  signal.addEventListener('abort', close, { once: true })
+  try {
+    let past = true
+    for await (const hint of cursor) {
+      if (hint._id === start._id) past = false
+      if (past || hint.from === me) continue
+      for (const listener of listeners) listener(hint.slots)
+    }
+  } finally {
+    signal.removeEventListener('abort', close)
+    close()
+  }
+}
