@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { startTestMongod } from '../../../test/support/mongod.ts'
+import { newId } from '../../platform/ids.ts'
+import { silentLog } from '../../platform/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
+import { BODIES, readBody } from './bodies.ts'
+import { createEnqueue, type EnqueueOptions } from './enqueue.ts'
+import { findByIdempotencyKey, MESSAGES } from './messages.ts'
+import type { NewMessage } from './new-message.ts'
+
+const at = new Date('2026-03-01T12:00:00Z')
+
+function message(over: Partial<NewMessage> = {}): NewMessage {
+  const id = newId('em')
+  return {
+    id,
+    user_id: 'usr_1',
+    domain_id: 'dom_1',
+    via: { channel: 'smtp', id: 'crd_1' },
+    mail_from: 'bounce@example.org',
+    from: 'a@example.org',
+    subject: 'hello',
+    message_id: `<${id}@example.org>`,
+    raw: Buffer.from('From: a@example.org\r\n\r\nhi\r\n'),
+    recipients: [{ email: 'b@example.net', type: 'envelope' }],
+    lane: 'transactional',
+    ambiguous: 'retry',
+    created_at: at,
+    ...over,
+  }
+}
+
+const idem = (key: string) => ({ key, hash: 'h', answer: '{}', until: new Date(at.getTime() + 86_400_000) })
+
+function options(mongo: Mongo, over: Partial<EnqueueOptions> = {}): EnqueueOptions {
+  return {
+    mongo,
+    log: silentLog,
+    metrics: createMetrics('test'),
+    slots: 64,
+    relay: false,
+    bodyDays: 7,
+    logDays: 30,
+    wake() {},
+    ...over,
+  }
+}
+
+const count = (mongo: Mongo, collection: string, filter: object = {}) =>
+  mongo.db.collection(collection).countDocuments(filter)
+
+describe('storing', () => {
+  let mongo: Mongo
+  beforeAll(async () => {
+    mongo = await freshDatabase()
+    await ensureIndexes(mongo.db, [MESSAGES, BODIES])
+  })
+  afterAll(() => mongo.stop())
+
+  test('a stored message has its document, its deliveries and its bytes', async () => {
+    const woken: number[][] = []
+    const enqueue = createEnqueue(options(mongo, { wake: slots => woken.push([...slots]) }))
+    const given = message({
+      recipients: [
+        { email: 'b@example.net', type: 'to', notify: ['NEVER'], orcpt: 'rfc822;b@example.net' },
+        { email: 'ü@MÜNCHEN.example', type: 'bcc' },
+      ],
+    })
+    expect(await enqueue(given)).toEqual({ kind: 'stored' })
+    const stored = await collectionOf(mongo.db, MESSAGES).findOne({ _id: given.id })
+    expect(stored).toMatchObject({
+      cell: 0,
+      parts: 1,
+      size: given.raw.length,
+      left: 2,
+      rcpts: [
+        { email: 'b@example.net', status: 'queued', notify: ['NEVER'], orcpt: 'rfc822;b@example.net' },
+        { email: 'ü@MÜNCHEN.example', status: 'queued', type: 'bcc' },
+      ],
+      expires_at: new Date('2026-03-04T12:00:00Z'),
+      exp: new Date('2026-04-03T12:00:00Z'),
+    })
+    const deliveries = await mongo.db.collection<{ _id: string; slot: number }>('deliveries').find({ m: given.id })
+    const found = await deliveries.sort({ _id: 1 }).toArray()
+    expect(found).toMatchObject([
+      { _id: `${given.id}.0`, rcpt: 'b@example.net', site: 'example.net', due: at, att: 0, lane: 'transactional' },
+      { _id: `${given.id}.1`, rcpt: 'ü@MÜNCHEN.example', site: 'xn--mnchen-3ya.example' },
+    ])
+    expect(woken).toEqual([[...new Set(found.map(({ slot }) => slot))]])
+    expect(await readBody(mongo, given.id, 1)).toEqual(given.raw)
+  })
+
+  test.each([
+    { bytes: 1024 * 1024, parts: 1 },
+    { bytes: 1024 * 1024 + 1, parts: 2 },
+    { bytes: 3_500_000, parts: 4 },
+  ])('$bytes bytes lie in $parts parts', async ({ bytes, parts }) => {
+    const given = message({ raw: randomBytes(bytes) })
+    expect(await createEnqueue(options(mongo))(given)).toEqual({ kind: 'stored' })
+    expect(await collectionOf(mongo.db, MESSAGES).findOne({ _id: given.id })).toMatchObject({ parts })
+    expect((await readBody(mongo, given.id, parts))?.equals(given.raw)).toBe(true)
+    await collectionOf(mongo.db, BODIES).deleteOne({ _id: `${given.id}#${parts - 1}` })
+    expect(await readBody(mongo, given.id, parts)).toBeUndefined()
+  })
+
+  test('callers at the same moment share a few writes', async () => {
+    const metrics = createMetrics('test')
+    const enqueue = createEnqueue(options(mongo, { metrics }))
+    const results = await Promise.all(Array.from({ length: 300 }, () => enqueue(message())))
+    expect(results.every(({ kind }) => kind === 'stored')).toBe(true)
+    const { values } = await metrics.mongoSeconds.get()
+    const rounds = values.find(v => v.metricName?.endsWith('_count') && v.labels.collection === 'messages')
+    expect(rounds?.value).toBeLessThan(10)
+  })
+
+  test('a scheduled message waits for its time and lives from then on', async () => {
+    const woken: number[][] = []
+    const later = new Date(Date.now() + 3_600_000)
+    const given = message({ scheduled_at: later })
+    await createEnqueue(options(mongo, { wake: slots => woken.push([...slots]) }))(given)
+    expect(await mongo.db.collection('deliveries').findOne({ m: given.id })).toMatchObject({ due: later })
+    expect(await collectionOf(mongo.db, MESSAGES).findOne({ _id: given.id })).toMatchObject({
+      rcpts: [{ status: 'scheduled' }],
+      expires_at: new Date(later.getTime() + 72 * 3_600_000),
+    })
+    expect(woken).toEqual([])
+  })
+
+  test('a test message is final at once, has simulated events and no deliveries', async () => {
+    const given = message({ test: true })
+    await createEnqueue(options(mongo))(given)
+    expect(await count(mongo, 'deliveries', { m: given.id })).toBe(0)
+    expect(await mongo.db.collection('events').find({ m: given.id }).toArray()).toMatchObject([
+      { type: 'delivered', attempt: 1, rcpt: 'b@example.net', text: expect.stringContaining('simulated') },
+    ])
+    expect(await collectionOf(mongo.db, MESSAGES).findOne({ _id: given.id })).toMatchObject({
+      left: 0,
+      final_at: at,
+      test: true,
+      rcpts: [{ status: 'delivered' }],
+    })
+  })
+
+  test('of 20 equal idempotency keys in one batch exactly one is stored, and nothing is left of the others', async () => {
+    const enqueue = createEnqueue(options(mongo))
+    const given = Array.from({ length: 20 }, () => message({ user_id: 'usr_idem', idem: idem('smtp:k1') }))
+    const others = Array.from({ length: 5 }, () => message({ user_id: 'usr_idem' }))
+    const results = await Promise.all([...given, ...others].map(enqueue))
+    expect(results.filter(({ kind }) => kind === 'stored')).toHaveLength(6)
+    expect(results.filter(({ kind }) => kind === 'key_taken')).toHaveLength(19)
+    expect(await count(mongo, 'messages', { user_id: 'usr_idem' })).toBe(6)
+    expect(await count(mongo, 'deliveries', { user_id: 'usr_idem' })).toBe(6)
+    expect(await count(mongo, 'bodies', { m: { $in: given.map(({ id }) => id) } })).toBe(1)
+  })
+
+  test('equal keys of two accounts, and of two processes', async () => {
+    const one = createEnqueue(options(mongo))
+    const two = createEnqueue(options(mongo))
+    const results = await Promise.all([
+      one(message({ user_id: 'usr_a', idem: idem('k') })),
+      two(message({ user_id: 'usr_a', idem: idem('k') })),
+      one(message({ user_id: 'usr_b', idem: idem('k') })),
+    ])
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['key_taken', 'stored', 'stored'])
+    expect(results[2]).toEqual({ kind: 'stored' })
+  })
+
+  test('a key is found while it lives, and free again afterwards', async () => {
+    const enqueue = createEnqueue(options(mongo))
+    const first = message({ user_id: 'usr_ttl', idem: idem('k') })
+    await enqueue(first)
+    const find = (ms: number) => findByIdempotencyKey(mongo, 'usr_ttl', 'k', new Date(at.getTime() + ms))
+    expect(await find(86_399_999)).toMatchObject({ _id: first.id, idem: { hash: 'h' } })
+    expect(await find(86_400_000)).toBeUndefined()
+    expect(await enqueue(message({ user_id: 'usr_ttl', idem: idem('k') }))).toEqual({ kind: 'stored' })
+  })
+
+  test('more waiting bytes than allowed are refused at once; the others go through and make room', async () => {
+    const enqueue = createEnqueue(options(mongo, { maxWaitingBytes: 250 }))
+    const big = () => message({ raw: Buffer.alloc(100, 'x') })
+    const results = await Promise.all([enqueue(big()), enqueue(big()), enqueue(big())])
+    expect(results.map(({ kind }) => kind)).toEqual(['stored', 'stored', 'unavailable'])
+    expect(await enqueue(big())).toEqual({ kind: 'stored' })
+  })
+})
+
+describe('a database that does not answer', () => {
+  test('is never a yes: refused within the bounds, at once while known to be away, and taken again later', async () => {
+    const mongod = await startTestMongod()
+    onTestFinished(() => mongod.stop())
+    const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'fault' })
+    onTestFinished(() => mongo.stop())
+    await ensureIndexes(mongo.db, [MESSAGES, BODIES])
+    const enqueue = createEnqueue(options(mongo))
+    const before = message()
+    expect(await enqueue(before)).toEqual({ kind: 'stored' })
+
+    process.kill(mongod.pid, 'SIGSTOP')
+    const results = await Promise.all(Array.from({ length: 50 }, () => enqueue(message())))
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['unavailable']))
+    expect(await enqueue(message())).toMatchObject({ kind: 'unavailable' })
+
+    process.kill(mongod.pid, 'SIGCONT')
+    await expect.poll(async () => (await enqueue(message())).kind, { timeout: 20_000 }).toBe('stored')
+    expect(await count(mongo, 'messages', { _id: before.id })).toBe(1)
+  })
+})

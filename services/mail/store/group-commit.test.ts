@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { createGroupCommit } from './group-commit.ts'
+
+/** A writer whose batches end when the test says so. */
+function heldWriter() {
+  const batches: { items: string[]; end: PromiseWithResolvers<string[]> }[] = []
+  const write = (items: readonly string[]) => {
+    const end = Promise.withResolvers<string[]>()
+    batches.push({ items: [...items], end })
+    return end.promise
+  }
+  return { batches, write }
+}
+
+const limits = { sizeOf: (item: string) => item.length, most: 3, mostBytes: 10, flights: 1 }
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+describe('callers share writes', () => {
+  test('callers of one turn go together; later ones gather while the batch is under way', async () => {
+    const { batches, write } = heldWriter()
+    const commit = createGroupCommit({ ...limits, write })
+    const first = [commit('a'), commit('b')]
+    await turn()
+    const second = [commit('c'), commit('d')]
+    await turn()
+    expect(batches.map(({ items }) => items)).toEqual([['a', 'b']])
+    batches[0]?.end.resolve(['A', 'B'])
+    expect(await Promise.all(first)).toEqual(['A', 'B'])
+    await turn()
+    expect(batches.map(({ items }) => items)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    batches[1]?.end.resolve(['C', 'D'])
+    expect(await Promise.all(second)).toEqual(['C', 'D'])
+  })
+
+  test.each([
+    { name: 'count', items: ['a', 'b', 'c', 'd'], expected: [['a', 'b', 'c'], ['d']] },
+    { name: 'bytes', items: ['aaaaaa', 'bbbb', 'c'], expected: [['aaaaaa', 'bbbb'], ['c']] },
+    { name: 'one large item', items: ['x'.repeat(50), 'b'], expected: [['x'.repeat(50)], ['b']] },
+  ])('a batch is closed by its limit: $name', async ({ items, expected }) => {
+    const seen: string[][] = []
+    const commit = createGroupCommit({
+      ...limits,
+      async write(batch: readonly string[]) {
+        seen.push([...batch])
+        return batch
+      },
+    })
+    await Promise.all(items.map(commit))
+    expect(seen).toEqual(expected)
+  })
+
+  test('as many batches fly at once as allowed, not more', async () => {
+    const { batches, write } = heldWriter()
+    const commit = createGroupCommit({ ...limits, flights: 2, write })
+    const all = [commit('a')]
+    await turn()
+    all.push(commit('b'))
+    await turn()
+    all.push(commit('c'))
+    await turn()
+    expect(batches.map(({ items }) => items)).toEqual([['a'], ['b']])
+    batches[1]?.end.resolve(['B'])
+    await turn()
+    batches[0]?.end.resolve(['A'])
+    batches[2]?.end.resolve(['C'])
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C'])
+  })
+
+  test('a failed batch fails its own callers only', async () => {
+    const { batches, write } = heldWriter()
+    const commit = createGroupCommit({ ...limits, write })
+    const lost = commit('a').catch((error: Error) => error.message)
+    await turn()
+    const kept = commit('b')
+    batches[0]?.end.reject(new Error('disk full'))
+    expect(await lost).toBe('disk full')
+    await turn()
+    batches[1]?.end.resolve(['B'])
+    expect(await kept).toBe('B')
+  })
+
+  test('a writer that forgets an item fails that item', async () => {
+    const commit = createGroupCommit<string, string>({ ...limits, write: async () => [] })
+    await expect(commit('a')).rejects.toThrow('no result')
+  })
+})

@@ -1,0 +1,29 @@
+/** Accepted messages: the collection whose insert is the commit point of acceptance. */
+import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import type { MessageDoc } from './documents.ts'
+
+/** Messages, listed by account newest first; an idempotency key is unique per account while it is on a message. */
+export const MESSAGES = defineCollection<MessageDoc>('messages', [
+  { key: { user_id: 1, _id: -1 } },
+  {
+    key: { user_id: 1, 'idem.key': 1 },
+    unique: true,
+    partialFilterExpression: { 'idem.key': { $exists: true } },
+  },
+  { key: { exp: 1 }, expireAfterSeconds: 0 },
+])
+
+/** The message accepted under an idempotency key that still lives; a key past its time is taken off its message. */
+export async function findByIdempotencyKey(
+  mongo: Mongo,
+  userId: string,
+  key: string,
+  now: Date,
+): Promise<MessageDoc | undefined> {
+  const messages = collectionOf(mongo.db, MESSAGES)
+  const found = await messages.findOne({ user_id: userId, 'idem.key': key })
+  if (!found?.idem) return undefined
+  if (found.idem.until > now) return found
+  await messages.updateOne({ _id: found._id, 'idem.until': found.idem.until }, { $unset: { idem: '' } })
+  return undefined
+}

@@ -1,0 +1,133 @@
+/** Turns an accepted message into the documents of its collections. */
+import { domainToASCII } from 'node:url'
+import { siteOf, slotOf } from '../rules/slots.ts'
+import { partsOfBody, toBodyDocs } from './bodies.ts'
+import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from './documents.ts'
+
+/** A message that passed the door, or one of our own; `raw` is what goes to the wire apart from signatures. */
+export interface NewMessage
+  extends Pick<
+    MessageDoc,
+    | 'user_id'
+    | 'domain_id'
+    | 'via'
+    | 'mail_from'
+    | 'from'
+    | 'subject'
+    | 'message_id'
+    | 'lane'
+    | 'ambiguous'
+    | 'test'
+    | 'tags'
+    | 'metadata'
+    | 'idem'
+    | 'scheduled_at'
+    | 'dsn'
+    | 'smtputf8'
+    | 'body8bit'
+    | 'created_at'
+  > {
+  /** `em_…`, made by the caller, because headers name it. */
+  id: string
+  raw: Buffer
+  recipients: readonly Pick<RecipientState, 'email' | 'type' | 'notify' | 'orcpt'>[]
+  /** Latest time of an attempt; default created_at + 72 h, counted from scheduled_at where there is one. */
+  expires_at?: Date | undefined
+}
+
+/** Where deliveries go and how long documents stay. */
+export interface Placement {
+  /** Number of slots of this database. */
+  slots: number
+  /** DELIVERY_MODE=relay: one next hop for everything. */
+  relay: boolean
+  bodyDays: number
+  logDays: number
+}
+
+/** Everything that acceptance of one message writes. */
+export interface MessageWrites {
+  message: MessageDoc
+  deliveries: DeliveryDoc[]
+  bodies: BodyDoc[]
+  /** Only of test messages: their simulated outcome. */
+  events: EventDoc[]
+}
+
+/** Time that a message may stay in the queue unless it says otherwise. */
+const LIFETIME_MS = 72 * 3_600_000
+const DAY_MS = 86_400_000
+
+/** All documents of a message. A test message gets events instead of deliveries: it is final at once. */
+export function toWrites(given: NewMessage, placement: Placement): MessageWrites {
+  const { id, raw, recipients, expires_at, ...rest } = given
+  const start = given.scheduled_at ?? given.created_at
+  const expires = expires_at ?? new Date(start.getTime() + LIFETIME_MS)
+  const removal = (days: number) => new Date(expires.getTime() + days * DAY_MS)
+  const exp = removal(placement.logDays)
+  const message: MessageDoc = {
+    _id: id,
+    cell: 0,
+    ...rest,
+    size: raw.length,
+    parts: partsOfBody(raw.length),
+    rcpts: recipients.map(recipient => toState(recipient, given)),
+    left: given.test ? 0 : recipients.length,
+    expires_at: expires,
+    ...(given.test && { final_at: given.created_at }),
+    exp,
+  }
+  return {
+    message,
+    bodies: toBodyDocs(id, raw, removal(placement.bodyDays)),
+    deliveries: given.test ? [] : recipients.map(({ email }, n) => toDelivery(email, n, message, start, placement)),
+    events: given.test ? recipients.map(({ email }, n) => toSimulatedEvent(email, n, message)) : [],
+  }
+}
+
+function toState(recipient: NewMessage['recipients'][number], given: NewMessage): RecipientState {
+  if (given.test) return { ...recipient, status: 'delivered', code: 250, enhanced: '2.0.0', at: given.created_at }
+  return { ...recipient, status: given.scheduled_at ? 'scheduled' : 'queued' }
+}
+
+function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, placement: Placement): DeliveryDoc {
+  const site = siteOf(domainOf(rcpt))
+  return {
+    _id: `${message._id}.${n}`,
+    cell: 0,
+    m: message._id,
+    user_id: message.user_id,
+    rcpt,
+    site,
+    slot: slotOf(site, message._id, placement.slots, placement.relay),
+    lane: message.lane,
+    due,
+    att: 0,
+    expires_at: message.expires_at,
+    created_at: message.created_at,
+  }
+}
+
+function toSimulatedEvent(rcpt: string, n: number, message: MessageDoc): EventDoc {
+  return {
+    _id: `${message._id}.${n}#1`,
+    cell: 0,
+    m: message._id,
+    user_id: message.user_id,
+    rcpt,
+    attempt: 1,
+    type: 'delivered',
+    at: message.created_at,
+    ms: 0,
+    code: 250,
+    enhanced: '2.0.0',
+    text: 'simulated: the message was submitted in test mode and went nowhere',
+    exp: message.exp,
+  }
+}
+
+/** Domain of an address as a lower-case A-label; an address literal stays as it is. */
+function domainOf(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  return domainToASCII(domain) || domain
+}
