@@ -1,2 +1,4 @@
 /** The mail API: every operation under /api/v1 with its schemas, shared with the panel by type. */
 export * from './access.ts'
+export * from './emails-contract.ts'
+export * from './reports-contract.ts'

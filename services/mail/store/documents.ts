@@ -4,6 +4,9 @@
  * `cell` is 0 today; every message-bound document carries it so that a shard key exists from the first day.
  */
 import type { mongo } from 'mongoose'
+import type { RecipientStatus } from '../rules/email-status.ts'
+
+export type { RecipientStatus }
 
 /** Kubernetes resource that owns a record; such a record is read-only in panel and API (decision: one way). */
 export interface ManagedBy {
@@ -209,18 +212,6 @@ export interface BodyDoc {
   /** Deleted at this time: acceptance + lifetime, then final + RETENTION_BODY_DAYS. */
   exp: Date
 }
-
-/** Status of one recipient. */
-export type RecipientStatus =
-  | 'queued'
-  | 'scheduled'
-  | 'sending'
-  | 'deferred'
-  | 'delivered'
-  | 'bounced'
-  | 'failed'
-  | 'suppressed'
-  | 'canceled'
 
 /** A recipient as the message remembers it, after the settle round (decision 16). */
 export interface RecipientState {

@@ -1,0 +1,352 @@
+/** The operations that send mail and read the delivery log. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { EMAIL_LIMITS, instant } from '../rules/email-parts.ts'
+import { emailRequest, rawRequest } from '../rules/email-request.ts'
+import { RECIPIENT_STATUSES } from '../rules/email-status.ts'
+import type { Access } from './access.ts'
+
+const SEND: Access = { kind: 'account', scope: 'emails:send' }
+const READ: Access = { kind: 'account', scope: 'emails:read' }
+
+const status = z.enum(RECIPIENT_STATUSES)
+const time = z.iso.datetime()
+const flag = z
+  .enum(['true', 'false', '1', '0'])
+  .optional()
+  .transform(value => value === 'true' || value === '1')
+
+/** Path parameter of one message. */
+const emailId = z.strictObject({ id: z.string().regex(/^em_[0-9a-z]{26}$/, 'This is not the id of a message.') })
+
+const recipient = z.strictObject({
+  email: z.string(),
+  type: z.enum(['to', 'cc', 'bcc', 'envelope']),
+  status,
+  smtp_code: z.number().int().optional(),
+  enhanced_code: z.string().optional(),
+  at: time.optional(),
+})
+
+const warning = z.strictObject({ code: z.string(), field: z.string(), message: z.string() })
+
+/** The durable answer to a send. */
+export const emailAccepted = z.strictObject({
+  object: z.literal('email'),
+  id: z.string(),
+  message_id: z.string(),
+  status: z.enum(['queued', 'scheduled']),
+  created_at: time,
+  recipients: z.array(
+    z.strictObject({
+      email: z.string(),
+      type: z.enum(['to', 'cc', 'bcc', 'envelope']),
+      status: z.enum(['queued', 'scheduled', 'suppressed']),
+    }),
+  ),
+  warnings: z.array(warning),
+})
+
+/** The answer to a dry run: what would be sent, and nothing was. */
+export const emailPreview = z.strictObject({
+  object: z.literal('email_preview'),
+  from: z.string(),
+  size: z.number().int(),
+  recipients: z.array(z.strictObject({ email: z.string(), type: z.enum(['to', 'cc', 'bcc', 'envelope']) })),
+  headers: z.string(),
+  text: z.string().nullable(),
+  html: z.string().nullable(),
+  warnings: z.array(warning),
+})
+
+/** A refusal inside an answer that is itself a success (batch). */
+const problem = z.looseObject({ code: z.string(), status: z.number().int(), title: z.string(), detail: z.string() })
+
+const batchItem = z.strictObject({
+  index: z.number().int(),
+  status: z.number().int(),
+  email: emailAccepted.optional(),
+  error: problem.optional(),
+})
+
+/** A message in a list. */
+export const emailSummary = z.strictObject({
+  object: z.literal('email'),
+  id: z.string(),
+  message_id: z.string(),
+  from: z.string(),
+  subject: z.string(),
+  status,
+  source: z.enum(['api', 'smtp', 'system']),
+  test: z.boolean(),
+  size: z.number().int(),
+  tags: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  recipients: z.array(recipient),
+  created_at: time,
+  scheduled_at: time.nullable(),
+  final_at: time.nullable(),
+})
+
+/** A message with everything that is known of it. */
+export const emailDetail = emailSummary.extend({
+  mail_from: z.string(),
+  domain: z.string(),
+  stream: z.enum(['transactional', 'bulk', 'system']),
+  metadata: z.record(z.string(), z.string()),
+  submitted_with: z.string().nullable(),
+  expires_at: time,
+  has_raw: z.boolean(),
+  waiting: z.array(
+    z.strictObject({
+      email: z.string(),
+      attempts: z.number().int(),
+      next_attempt_at: time.nullable(),
+      last_reply: z.string().nullable(),
+    }),
+  ),
+})
+
+/** One entry of a message's history. */
+export const emailEvent = z.strictObject({
+  object: z.literal('event'),
+  id: z.string(),
+  type: z.string(),
+  timestamp: time,
+  email_id: z.string(),
+  recipient: z.string(),
+  attempt: z.number().int().nullable(),
+  smtp_code: z.number().int().nullable(),
+  enhanced_code: z.string().nullable(),
+  mx_host: z.string().nullable(),
+  text: z.string(),
+  ambiguous: z.boolean(),
+})
+
+/** One delivery attempt with its conversation. */
+export const emailAttempt = z.strictObject({
+  object: z.literal('attempt'),
+  id: z.string(),
+  email_id: z.string(),
+  recipient: z.string(),
+  attempt: z.number().int(),
+  outcome: z.string(),
+  at: time,
+  duration_ms: z.number(),
+  mx_host: z.string().nullable(),
+  ip: z.string().nullable(),
+  tls: z.strictObject({ version: z.string(), cipher: z.string(), verified: z.boolean() }).nullable(),
+  smtp_code: z.number().int().nullable(),
+  enhanced_code: z.string().nullable(),
+  reply: z.string(),
+  ambiguous: z.boolean(),
+  conversation: z.string().nullable(),
+})
+
+const list = <T extends z.ZodType>(item: T) =>
+  z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
+
+/** A list whose next page starts behind `next`, also when this page is short: see the operation. */
+const pages = <T extends z.ZodType>(item: T) => list(item).extend({ next: z.string().nullable() })
+
+const word = z.string().min(1).max(254)
+
+/** Filters of the delivery log. */
+export const emailFilters = z.strictObject({
+  q: z.string().min(2).max(100).optional(),
+  status: status.optional(),
+  from: word.optional(),
+  to: word.optional(),
+  domain: word.optional(),
+  tag: word.optional(),
+  message_id: z.string().min(3).max(998).optional(),
+  source: z.enum(['api', 'smtp', 'system']).optional(),
+  since: instant.optional(),
+  until: instant.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  after: z
+    .string()
+    .regex(/^em_[0-9a-z]{26}$/, 'This is not a cursor of this list.')
+    .optional(),
+})
+
+/** `POST /api/send`: the four fields of old callers, and everything that `POST /api/v1/emails` knows. */
+export const sendLegacy = endpoint({
+  method: 'POST',
+  path: '/api/send',
+  summary: 'Sends a message; unknown fields are ignored with a warning.',
+  access: SEND,
+  query: z.strictObject({ dry_run: flag }),
+  body: z.unknown(),
+  status: 202,
+  response: z.union([emailAccepted, emailPreview]),
+})
+
+/** `POST /api/v1/emails`. */
+export const sendEmail = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails',
+  summary: 'Sends a message, or shows with dry_run=true what would be sent.',
+  access: SEND,
+  query: z.strictObject({ dry_run: flag }),
+  body: emailRequest,
+  status: 202,
+  response: z.union([emailAccepted, emailPreview]),
+})
+
+/** `POST /api/v1/emails/batch`. */
+export const sendBatch = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails/batch',
+  summary: 'Sends up to 100 messages; strict sends none when one is not valid, partial sends those that are.',
+  access: SEND,
+  query: z.strictObject({ mode: z.enum(['strict', 'partial']).default('strict') }),
+  body: z
+    .array(z.unknown())
+    .min(1)
+    .max(EMAIL_LIMITS.batch, `At most ${EMAIL_LIMITS.batch} messages are allowed in one batch.`),
+  status: 202,
+  response: z.strictObject({ object: z.literal('list'), data: z.array(batchItem), has_more: z.literal(false) }),
+})
+
+/** `POST /api/v1/emails/raw`. */
+export const sendRaw = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails/raw',
+  summary: 'Sends a finished RFC 5322 message with an envelope of its own.',
+  access: SEND,
+  body: rawRequest,
+  status: 202,
+  response: emailAccepted,
+})
+
+/** `GET /api/v1/emails`. */
+export const listEmails = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails',
+  summary:
+    'Lists messages, newest first. A page looks at a bounded number of messages: it may be short with has_more true; go on with after=next.',
+  access: READ,
+  query: emailFilters,
+  response: pages(emailSummary),
+})
+
+/** `GET /api/v1/emails/{id}`. */
+export const getEmail = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails/{id}',
+  summary: 'One message with the state of every recipient.',
+  access: READ,
+  params: emailId,
+  response: emailDetail,
+})
+
+/** `GET /api/v1/emails/{id}/events`. */
+export const listEmailEvents = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails/{id}/events',
+  summary: 'The history of a message, oldest first.',
+  access: READ,
+  params: emailId,
+  response: list(emailEvent),
+})
+
+/** `GET /api/v1/emails/{id}/attempts`. */
+export const listEmailAttempts = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails/{id}/attempts',
+  summary: 'Every delivery attempt with its server, TLS, reply and redacted conversation, oldest first.',
+  access: READ,
+  params: emailId,
+  response: list(emailAttempt),
+})
+
+/** `GET /api/v1/emails/{id}/raw`. */
+export const getEmailRaw = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails/{id}/raw',
+  summary: 'The message as accepted (message/rfc822), while its body is kept.',
+  access: READ,
+  params: emailId,
+})
+
+/** `GET /api/v1/emails/{id}/preview`. */
+export const previewEmail = endpoint({
+  method: 'GET',
+  path: '/api/v1/emails/{id}/preview',
+  summary: 'The HTML of the message (else its text) for a sandboxed frame; nothing in it runs or loads.',
+  access: READ,
+  params: emailId,
+})
+
+/** `PATCH /api/v1/emails/{id}`. */
+export const rescheduleEmail = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/emails/{id}',
+  summary: 'Moves a scheduled message to another time.',
+  access: SEND,
+  params: emailId,
+  body: z.strictObject({ scheduled_at: instant }),
+  response: emailDetail,
+})
+
+/** `POST /api/v1/emails/{id}/cancel`. */
+export const cancelEmail = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails/{id}/cancel',
+  summary: 'Stops every recipient that is still waiting.',
+  access: SEND,
+  params: emailId,
+  response: emailDetail,
+})
+
+/** `POST /api/v1/emails/{id}/retry`. */
+export const retryEmail = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails/{id}/retry',
+  summary: 'Tries the recipients that are waiting for their next attempt now.',
+  access: SEND,
+  params: emailId,
+  response: emailDetail,
+})
+
+/** `POST /api/v1/emails/{id}/resend`. */
+export const resendEmail = endpoint({
+  method: 'POST',
+  path: '/api/v1/emails/{id}/resend',
+  summary: 'Sends a new copy with a new Message-ID, to the recipients that failed or to all of them.',
+  access: SEND,
+  params: emailId,
+  body: z.strictObject({ to: z.enum(['failed', 'all']).default('failed') }),
+  status: 202,
+  response: emailAccepted,
+})
+
+/** `GET /api/v1/events/stream`. */
+export const streamEvents = endpoint({
+  method: 'GET',
+  path: '/api/v1/events/stream',
+  summary: 'Server-sent events of the account as they happen; Last-Event-ID goes on where a connection broke.',
+  access: READ,
+})
+
+/** `GET /api/v1/limits`. */
+export const getLimits = endpoint({
+  method: 'GET',
+  path: '/api/v1/limits',
+  summary: 'What one message may have and how fast an account may send.',
+  access: READ,
+  response: z.strictObject({
+    recipients: z.number().int(),
+    subject_characters: z.number().int(),
+    text_bytes: z.number().int(),
+    message_bytes: z.number().int(),
+    attachments: z.number().int(),
+    headers: z.number().int(),
+    header_bytes: z.number().int(),
+    tags: z.number().int(),
+    metadata_keys: z.number().int(),
+    batch: z.number().int(),
+    schedule_days: z.number().int(),
+    sends_per_second: z.number(),
+  }),
+})

@@ -1,0 +1,124 @@
+/** The operations that report: statistics of an account, the inbox of capture mode, the state of the queue. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import type { Access } from './access.ts'
+
+const READ: Access = { kind: 'account', scope: 'emails:read' }
+const ADMIN: Access = { kind: 'admin' }
+
+const time = z.iso.datetime()
+const count = z.number().int()
+const day = z.iso.date()
+
+/** Recipients by where they stand. */
+const counts = z.strictObject({
+  recipients: count,
+  delivered: count,
+  bounced: count,
+  failed: count,
+  suppressed: count,
+  canceled: count,
+  waiting: count,
+})
+
+/** `GET /api/v1/stats`. */
+export const getStats = endpoint({
+  method: 'GET',
+  path: '/api/v1/stats',
+  summary: 'Messages by day of acceptance (UTC) and where their recipients stand, and the busiest recipient domains.',
+  access: READ,
+  query: z.strictObject({ since: day.optional(), until: day.optional() }),
+  response: z.strictObject({
+    object: z.literal('stats'),
+    since: day,
+    until: day,
+    totals: counts.extend({ messages: count }),
+    days: z.array(counts.extend({ date: day, messages: count })),
+    domains: z.array(counts.extend({ domain: z.string() })),
+  }),
+})
+
+/** A message in the built-in inbox. */
+export const capturedEmail = z.strictObject({
+  object: z.literal('captured'),
+  id: z.string(),
+  email_id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  size: count,
+  received_at: time,
+})
+
+const capturedId = z.strictObject({
+  id: z.string().regex(/^em_[0-9a-z]{26}\.\d{1,5}$/, 'This is not the id of a captured message.'),
+})
+
+/** `GET /api/v1/inbox`. */
+export const listInbox = endpoint({
+  method: 'GET',
+  path: '/api/v1/inbox',
+  summary: 'What capture mode received instead of the world, newest first.',
+  access: READ,
+  query: z.strictObject({
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    after: z.string().min(1).max(64).optional(),
+  }),
+  response: z.strictObject({ object: z.literal('list'), data: z.array(capturedEmail), has_more: z.boolean() }),
+})
+
+/** `GET /api/v1/inbox/{id}/raw`. */
+export const getInboxRaw = endpoint({
+  method: 'GET',
+  path: '/api/v1/inbox/{id}/raw',
+  summary: 'A captured message as the receiving server would have got it, signature included.',
+  access: READ,
+  params: capturedId,
+})
+
+/** `GET /api/v1/inbox/{id}/preview`. */
+export const previewInbox = endpoint({
+  method: 'GET',
+  path: '/api/v1/inbox/{id}/preview',
+  summary: 'The HTML (else the text) of a captured message for a sandboxed frame.',
+  access: READ,
+  params: capturedId,
+})
+
+/** `GET /api/v1/admin/queues`. */
+export const getQueues = endpoint({
+  method: 'GET',
+  path: '/api/v1/admin/queues',
+  summary: 'Depth and age of the queue, the destinations with most waiting, and suspended destinations.',
+  access: ADMIN,
+  response: z.strictObject({
+    object: z.literal('queues'),
+    depth: count,
+    oldest_due_at: time.nullable(),
+    /** Of the deliveries looked at; all of them unless `sampled`. */
+    sites: z.array(
+      z.strictObject({ site: z.string(), waiting: count, due: count, held: count, oldest_due_at: time.nullable() }),
+    ),
+    sampled: z.boolean(),
+    suspended: z.array(z.strictObject({ site: z.string(), until: time })),
+  }),
+})
+
+/** `GET /api/v1/admin/health`. */
+export const getHealth = endpoint({
+  method: 'GET',
+  path: '/api/v1/admin/health',
+  summary: 'Whether the parts that mail needs are working, each check with its reason.',
+  access: ADMIN,
+  response: z.strictObject({
+    object: z.literal('health'),
+    status: z.enum(['ok', 'warning', 'failing']),
+    checks: z.array(
+      z.strictObject({
+        name: z.enum(['database', 'workers', 'queue', 'hostname', 'sending_ip']),
+        status: z.enum(['ok', 'warning', 'failing']),
+        detail: z.string(),
+      }),
+    ),
+  }),
+})

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest'
+import { EMAIL_LIMITS } from './email-parts.ts'
+import { emailRequest, faultsOf, lenient, rawRequest, recipientsOf, unsupportedIn } from './email-request.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
+const many = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
+const record = (count: number) => Object.fromEntries(many(count, index => [`X-H${index}`, 'v']))
+
+/** The pointers of all faults, of the schema and between fields. */
+function pointers(body: unknown): string[] {
+  const parsed = emailRequest.safeParse(body)
+  if (!parsed.success)
+    return parsed.error.issues.map(issue => `/${[...issue.path, ...('keys' in issue ? issue.keys : [])].join('/')}`)
+  return faultsOf(parsed.data, NOW).map(fault => fault.pointer)
+}
+
+describe('a message is accepted', () => {
+  test.each([
+    ['the four old fields', minimal],
+    ['html alone', { ...minimal, text: undefined, html: '<p>Hi</p>' }],
+    ['an empty subject and text', { ...minimal, subject: '', text: '' }],
+    ['lists and objects as addresses', { ...minimal, to: ['a@x.example', { email: 'b@x.example', name: 'B' }] }],
+    ['50 recipients', { ...minimal, to: many(EMAIL_LIMITS.recipients, index => `u${index}@example.net`) }],
+    ['998 characters of subject', { ...minimal, subject: 's'.repeat(998) }],
+    ['2 MiB of text', { ...minimal, text: 'a'.repeat(EMAIL_LIMITS.text) }],
+    ['20 attachments', { ...minimal, attachments: many(20, () => ({ filename: 'a.txt', content: 'YQ==' })) }],
+    ['50 headers', { ...minimal, headers: record(50) }],
+    ['10 tags', { ...minimal, tags: many(10, () => ({ name: 'n', value: 'v' })) }],
+    ['20 metadata keys', { ...minimal, metadata: record(20) }],
+    ['a time 30 days ahead', { ...minimal, scheduled_at: '2026-12-21T12:00:00Z' }],
+    ['a time with another zone', { ...minimal, scheduled_at: '2026-11-22T09:00:00+08:00' }],
+    ['a time in the past (sent at once)', { ...minimal, scheduled_at: '2026-11-20T12:00:00Z' }],
+    ['bulk', { ...minimal, stream: 'bulk', test: true }],
+    ['a header that is called like a prototype', { ...minimal, headers: { constructor: 'x' } }],
+  ])('%s', (_, body) => {
+    expect(pointers(body)).toEqual([])
+  })
+})
+
+describe('a message is refused at the field', () => {
+  test.each([
+    ['no object', [], '/'],
+    ['text', 'hello', '/'],
+    ['nothing', null, '/'],
+    ['no from', { ...minimal, from: undefined }, '/from'],
+    ['two from', { ...minimal, from: ['a@x.example', 'b@x.example'] }, '/from'],
+    ['no recipient', { ...minimal, to: [] }, '/to'],
+    ['51 recipients', { ...minimal, to: many(51, index => `u${index}@example.net`) }, '/to'],
+    [
+      '51 recipients in sum',
+      { ...minimal, to: many(30, i => `u${i}@x.example`), bcc: many(21, i => `b${i}@x.example`) },
+      '/to',
+    ],
+    ['a wrong address in a list', { ...minimal, cc: ['a@x.example', 'nobody'] }, '/cc/1'],
+    ['an operator object as address', { ...minimal, to: { $gt: '' } }, '/to/0'],
+    ['a line break in an address', { ...minimal, to: 'a@x.example\r\nBcc: e@x.example' }, '/to/0'],
+    ['a line break in a name', { ...minimal, reply_to: { email: 'a@x.example', name: 'A\nB' } }, '/reply_to/0'],
+    ['a line break in the subject', { ...minimal, subject: 'a\r\nBcc: e@x.example' }, '/subject'],
+    ['NUL in the subject', { ...minimal, subject: 'a\u0000' }, '/subject'],
+    ['999 characters of subject', { ...minimal, subject: 's'.repeat(999) }, '/subject'],
+    ['a number as subject', { ...minimal, subject: 7 }, '/subject'],
+    ['an operator object as subject', { ...minimal, subject: { $ne: null } }, '/subject'],
+    ['no body', { ...minimal, text: undefined }, '/text'],
+    ['too much text', { ...minimal, text: 'é'.repeat(EMAIL_LIMITS.text / 2 + 1) }, '/text'],
+    ['too much html', { ...minimal, html: 'a'.repeat(EMAIL_LIMITS.text + 1) }, '/html'],
+    ['21 attachments', { ...minimal, attachments: many(21, () => ({ filename: 'a', content: '' })) }, '/attachments'],
+    [
+      'an attachment by path',
+      { ...minimal, attachments: [{ filename: 'a', content: '', path: '/etc/passwd' }] },
+      '/attachments/0/path',
+    ],
+    ['a line break in a header', { ...minimal, headers: { 'X-A': 'a\nBcc: e@x.example' } }, '/headers/X-A'],
+    ['a header name with a colon', { ...minimal, headers: { 'X: y': 'a' } }, '/headers/X: y'],
+    ['an empty header name', { ...minimal, headers: { '': 'a' } }, '/headers/'],
+    ['51 headers', { ...minimal, headers: record(51) }, '/headers'],
+    ['16 KB of headers', { ...minimal, headers: { a: 'x'.repeat(998), ...bulky() } }, '/headers'],
+    ['11 tags', { ...minimal, tags: many(11, () => ({ name: 'n', value: 'v' })) }, '/tags'],
+    ['a tag with a space', { ...minimal, tags: [{ name: 'a b', value: 'v' }] }, '/tags/0/name'],
+    ['21 metadata keys', { ...minimal, metadata: record(21) }, '/metadata'],
+    ['a metadata key that is an operator', { ...minimal, metadata: { $where: '1' } }, '/metadata/$where'],
+    ['a metadata key with a dot', { ...minimal, metadata: { 'a.b': '1' } }, '/metadata/a.b'],
+    ['an object as metadata value', { ...minimal, metadata: { a: { $gt: '' } } }, '/metadata/a'],
+    ['a time 31 days ahead', { ...minimal, scheduled_at: '2026-12-22T12:00:00Z' }, '/scheduled_at'],
+    ['a time in words', { ...minimal, scheduled_at: 'tomorrow' }, '/scheduled_at'],
+    ['a time without a zone', { ...minimal, scheduled_at: '2026-12-01T12:00:00' }, '/scheduled_at'],
+    ['an unknown stream', { ...minimal, stream: 'system' }, '/stream'],
+    ['a word as test', { ...minimal, test: 'yes' }, '/test'],
+    ['an unknown field', { ...minimal, surprise: 1 }, '/surprise'],
+    [
+      'a prototype key',
+      JSON.parse('{"from":"a@x.example","to":"b@x.example","subject":"","text":"","__proto__":{}}'),
+      '/__proto__',
+    ],
+  ])('%s', (_, body, pointer) => {
+    expect(pointers(body)).toContain(pointer)
+  })
+
+  test.each([
+    'From',
+    'to',
+    'CC',
+    'Bcc',
+    'Sender',
+    'Date',
+    'Subject',
+    'Message-ID',
+    'MIME-Version',
+    'Content-Type',
+    'Content-Transfer-Encoding',
+    'DKIM-Signature',
+    'Return-Path',
+    'Received',
+    'Authentication-Results',
+    'ARC-Seal',
+    'Resent-From',
+    'Reply-To',
+    'X-Idempotency-Key',
+  ])('the header %s', name => {
+    expect(pointers({ ...minimal, headers: { [name]: 'x' } })).toEqual([`/headers/${name}`])
+  })
+})
+
+describe('base64 is decoded or refused', () => {
+  const content = (value: string) => rawRequest.safeParse({ from: 'a@x.example', to: 'b@x.example', raw: value })
+  test.each([
+    ['', ''],
+    ['YQ==', 'a'],
+    ['YWI=', 'ab'],
+    ['YWJj', 'abc'],
+    ['YWJj\r\nZGVm\n', 'abcdef'],
+  ])('%j is %j', (value, text) => {
+    expect(content(value).data?.raw.toString()).toBe(text)
+  })
+  test.each(['YQ', 'YQ=', 'Y', '=', '====', 'YW=j', 'YQ==YQ==', 'Y Q=', '!!!!', 'YW_j', 'data:,a'])(
+    '%j is not',
+    value => {
+      expect(content(value).success).toBe(false)
+    },
+  )
+})
+
+test('headers become a map in the order given', () => {
+  const parsed = emailRequest.parse({ ...minimal, headers: { 'X-B': '1', 'X-A': '2' } })
+  expect([...(parsed.headers ?? [])]).toEqual([
+    ['X-B', '1'],
+    ['X-A', '2'],
+  ])
+})
+
+test('a recipient named twice stands once in the envelope, under the first field', () => {
+  const parsed = emailRequest.parse({
+    ...minimal,
+    to: ['B@x.example', 'c@x.example'],
+    cc: 'c@X.example',
+    bcc: ['d@x.example', 'd@x.example'],
+  })
+  expect(recipientsOf(parsed)).toEqual([
+    { email: 'B@x.example', type: 'to' },
+    { email: 'c@x.example', type: 'to' },
+    { email: 'd@x.example', type: 'bcc' },
+  ])
+})
+
+test('unsupported fields are named', () => {
+  expect(unsupportedIn(emailRequest.parse({ ...minimal, track: { opens: true }, template: null }))).toEqual([
+    'template',
+    'track',
+  ])
+  expect(unsupportedIn(emailRequest.parse(minimal))).toEqual([])
+})
+
+describe('the old address keeps what it knows and says what it left out', () => {
+  test('unknown and unsupported fields', () => {
+    expect(lenient({ ...minimal, apiVersion: 2, template: { id: 1 } })).toEqual({
+      body: minimal,
+      warnings: [
+        { code: 'unknown_field', field: 'apiVersion', message: expect.any(String) },
+        { code: 'unsupported_field', field: 'template', message: expect.any(String) },
+      ],
+    })
+  })
+  test.each([null, 'text', 7, [minimal]])('%j goes on as it is', body => {
+    expect(lenient(body)).toEqual({ body, warnings: [] })
+  })
+  test('keys of the prototype are unknown fields, and warnings are bounded', () => {
+    const result = lenient({ ...JSON.parse('{"__proto__":1,"constructor":2}'), ...record(1000) })
+    expect(result.body).toEqual({})
+    expect(result.warnings.slice(0, 2).map(warning => warning.field)).toEqual(['__proto__', 'constructor'])
+    expect(result.warnings).toHaveLength(50)
+  })
+})
+
+function bulky(): Record<string, string> {
+  return Object.fromEntries(many(17, index => [`X-${index}`, 'x'.repeat(990)]))
+}
