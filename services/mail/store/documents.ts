@@ -202,13 +202,15 @@ export interface TokenDoc {
   created_at: Date
 }
 
-/** A part of a raw message, zstd-compressed, at most 1 MiB before compression. `_id` is `<message>#<part>`. */
+/** A part of a raw message, at most 1 MiB before compression. `_id` is `<message>#<part>`. Read by `readBody`. */
 export interface BodyDoc {
   _id: string
   cell: 0
   m: string
   p: number
   z: mongo.Binary
+  /** How `z` is compressed; absent in small parts, which are stored as they are. */
+  enc?: 'zstd'
   /** Deleted at this time: acceptance + lifetime, then final + RETENTION_BODY_DAYS. */
   exp: Date
 }

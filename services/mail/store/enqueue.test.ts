@@ -94,6 +94,8 @@ describe('storing', () => {
   })
 
   test.each([
+    { bytes: 16 * 1024 - 1, parts: 1 },
+    { bytes: 16 * 1024, parts: 1 },
     { bytes: 1024 * 1024, parts: 1 },
     { bytes: 1024 * 1024 + 1, parts: 2 },
     { bytes: 3_500_000, parts: 4 },

@@ -6,9 +6,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { type Collection, collectionOf, type Mongo } from '../../platform/mongo.ts'
 import { BODIES } from './bodies.ts'
-import type { DeliveryDoc, EventDoc, MessageDoc } from './documents.ts'
+import { DELIVERIES } from './deliveries.ts'
+import type { MessageDoc } from './documents.ts'
+import { EVENTS } from './events.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { MESSAGES } from './messages.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './new-message.ts'
@@ -40,8 +42,6 @@ const READ_BACK_MS = 5_000
 /** After a failed write, submissions are refused at once for so long instead of piling up behind the next failure. */
 const PAUSE_MS = 500
 
-const DELIVERIES = defineCollection<DeliveryDoc>('deliveries')
-const EVENTS = defineCollection<EventDoc>('events')
 const UNORDERED = { ordered: false, writeConcern: { w: 'majority', j: true }, timeoutMS: WRITE_MS } as const
 
 /** Makes the function that stores messages. One per process and database. */
@@ -98,11 +98,12 @@ function createRound({ mongo, log, metrics, wake }: EnqueueOptions) {
 
   /** Removes what a message left behind that was not accepted; if this fails, the sweep of orphans does it later. */
   const discard = async (writes: readonly MessageWrites[]) => {
-    const ids = writes.map(({ message }) => message._id)
+    const idsOf = (docs: readonly { _id: string }[]) => ({ _id: { $in: docs.map(({ _id }) => _id) } })
+    const within = { timeoutMS: WRITE_MS }
     await Promise.allSettled([
-      deliveries.deleteMany({ m: { $in: ids } }, { timeoutMS: WRITE_MS }),
-      events.deleteMany({ m: { $in: ids } }, { timeoutMS: WRITE_MS }),
-      bodies.deleteMany({ _id: { $in: writes.flatMap(w => w.bodies.map(({ _id }) => _id)) } }, { timeoutMS: WRITE_MS }),
+      deliveries.deleteMany(idsOf(writes.flatMap(w => w.deliveries)), within),
+      events.deleteMany(idsOf(writes.flatMap(w => w.events)), within),
+      bodies.deleteMany(idsOf(writes.flatMap(w => w.bodies)), within),
     ])
   }
 
