@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { testClock } from '../../test/support/clock.ts'
+import { createRecent } from './recent.ts'
+
+/** A memory of numbers below 100 for one second, and a loader that counts. */
+function counted(max = 10) {
+  const clock = testClock()
+  const recent = createRecent<number>({ ttlMs: 1_000, max, clock, keep: value => value < 100 })
+  const loads: string[] = []
+  const get = (key: string, value: number) =>
+    recent.get(key, async () => {
+      loads.push(key)
+      return value
+    })
+  return { clock, recent, loads, get }
+}
+
+test('a value is loaded once while it is fresh, and again when its time is over', async () => {
+  const { clock, loads, get } = counted()
+  expect([await get('a', 1), await get('a', 2)]).toEqual([1, 1])
+  clock.advance(999)
+  expect(await get('a', 3)).toBe(1)
+  clock.advance(1)
+  expect(await get('a', 4)).toBe(4)
+  expect(loads).toEqual(['a', 'a'])
+})
+
+test('callers at the same moment share one load', async () => {
+  const { loads, get } = counted()
+  expect(await Promise.all([get('a', 1), get('a', 2), get('a', 3)])).toEqual([1, 1, 1])
+  expect(loads).toEqual(['a'])
+})
+
+test('a value that is not worth keeping is loaded each time', async () => {
+  const { get } = counted()
+  expect([await get('a', 100), await get('a', 101), await get('a', 1), await get('a', 2)]).toEqual([100, 101, 1, 1])
+})
+
+test('a failed load is not remembered and reaches every caller', async () => {
+  const { recent, get } = counted()
+  const fail = () => recent.get('a', () => Promise.reject(new Error('away')))
+  await expect(Promise.all([fail(), fail()])).rejects.toThrow('away')
+  expect(await get('a', 1)).toBe(1)
+})
+
+test('the oldest value goes when there are too many', async () => {
+  const { loads, get } = counted(2)
+  for (const key of ['a', 'b', 'c', 'b', 'a']) await get(key, 1)
+  expect(loads).toEqual(['a', 'b', 'c', 'a'])
+})
+
+test('peek gives what is remembered and loads nothing', async () => {
+  const { clock, recent, get } = counted()
+  expect(recent.peek('a')).toBeUndefined()
+  await get('a', 1)
+  expect(await recent.peek('a')).toBe(1)
+  clock.advance(1_000)
+  expect(recent.peek('a')).toBeUndefined()
+})
