@@ -1,0 +1,28 @@
+/** Finds the session of a request and keeps other sites from using it. */
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/mongo.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import type { WebContext } from '../../platform/web.ts'
+import { type OpenSession, readSession } from '../sessions.ts'
+import { readCookie, type SessionCookie } from './session-cookie.ts'
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What is needed to read sessions. */
+export interface SessionDeps {
+  db: Db
+  clock: Clock
+  cookie: SessionCookie
+}
+
+/**
+ * The open session of the request. Throws 401 `not_logged_in`, and 403 `csrf_header_missing` for a write without the
+ * header x-csrf: a page elsewhere can make the browser send the cookie, but not a header of its own.
+ */
+export async function sessionOf(context: WebContext, { db, clock, cookie }: SessionDeps): Promise<OpenSession> {
+  const token = readCookie(context, cookie)
+  const session = token === undefined ? undefined : await readSession(db, token, clock.now())
+  if (!session) throw new ProblemError('not_logged_in')
+  if (!READS.has(context.method) && context.get('x-csrf') === '') throw new ProblemError('csrf_header_missing')
+  return session
+}

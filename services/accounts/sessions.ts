@@ -1,0 +1,49 @@
+/** Opens, reads and ends login sessions. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Db } from '../platform/mongo.ts'
+import { type Account, toAccount } from './account.ts'
+import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
+import { findUser } from './store/users.ts'
+
+const HOUR_MS = 3_600_000
+/** A session ends so long after its last use… */
+export const SESSION_IDLE_MS = 24 * HOUR_MS
+/** …and in any case so long after the login. */
+const SESSION_LIFE_MS = 30 * 24 * HOUR_MS
+/** The end moves only when it gains this much, so that reading a page does not write each time. */
+const EXTEND_STEP_MS = HOUR_MS / 4
+
+/** A session that is open. */
+export interface OpenSession {
+  id: string
+  account: Account
+}
+
+/** Opens a session; gives the token for the cookie, 256 random bits that are stored nowhere. */
+export async function openSession(db: Db, userId: string, ip: string, now: Date): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const expires = new Date(now.getTime() + SESSION_IDLE_MS)
+  await insertSession(db, { _id: sessionId(token), user_id: userId, ip, created_at: now, expires_at: expires })
+  return token
+}
+
+/** The session of a token when it has not ended and its account is active; moves its end. */
+export async function readSession(db: Db, token: string, now: Date): Promise<OpenSession | undefined> {
+  const session = await findSession(db, sessionId(token), now)
+  if (!session) return undefined
+  const user = await findUser(db, session.user_id)
+  if (user?.status !== 'active') return undefined
+  const end = Math.min(now.getTime() + SESSION_IDLE_MS, session.created_at.getTime() + SESSION_LIFE_MS)
+  if (end - session.expires_at.getTime() >= EXTEND_STEP_MS) await extendSession(db, session._id, new Date(end))
+  return { id: session._id, account: toAccount(user) }
+}
+
+/** Ends the session of a token. */
+export async function endSession(db: Db, token: string): Promise<void> {
+  await deleteSession(db, sessionId(token))
+}
+
+/** What stands for a token in the database; 256 random bits need no slow hash. */
+function sessionId(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

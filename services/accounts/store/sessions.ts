@@ -1,0 +1,45 @@
+/** Login sessions of the panel. Only a hash of the cookie's value is stored: a stolen database opens no session. */
+import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts'
+
+/** A session; `_id` is the SHA-256 of its token in hex. Removed at `expires_at`. */
+export interface SessionDoc {
+  _id: string
+  user_id: string
+  ip: string
+  created_at: Date
+  expires_at: Date
+}
+
+/** The collection of sessions. */
+export const sessions = defineCollection<SessionDoc>('sessions', [
+  { key: { expires_at: 1 }, expireAfterSeconds: 0 },
+  { key: { user_id: 1 } },
+])
+
+/** Stores a session. */
+export async function insertSession(db: Db, session: SessionDoc): Promise<void> {
+  await collectionOf(db, sessions).insertOne(session)
+}
+
+/** The session if it has not expired; the TTL monitor of MongoDB may be a minute late, so the time is compared. */
+export async function findSession(db: Db, id: string, now: Date): Promise<SessionDoc | undefined> {
+  return (await collectionOf(db, sessions).findOne({ _id: id, expires_at: { $gt: now } })) ?? undefined
+}
+
+/** Moves the end of a session. */
+export async function extendSession(db: Db, id: string, expiresAt: Date): Promise<void> {
+  await collectionOf(db, sessions).updateOne({ _id: id }, { $set: { expires_at: expiresAt } })
+}
+
+/** Ends one session. */
+export async function deleteSession(db: Db, id: string): Promise<void> {
+  await collectionOf(db, sessions).deleteOne({ _id: id })
+}
+
+/** Ends all sessions of an account, or all but `except`. */
+export async function deleteSessionsOf(db: Db, userId: string, except?: string): Promise<void> {
+  await collectionOf(db, sessions).deleteMany({
+    user_id: userId,
+    ...(except === undefined ? {} : { _id: { $ne: except } }),
+  })
+}

@@ -1,0 +1,98 @@
+/** User accounts: the tenants of the mail half and the admins of both halves. */
+import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/mongo.ts'
+
+/** What an account may do: an `admin` also runs the service, a `user` only owns its own things. */
+export type Role = 'admin' | 'user'
+
+/** Kubernetes resource that owns a record. */
+export interface ResourceRef {
+  kind: string
+  namespace: string
+  name: string
+  uid: string
+}
+
+/** An account. `username` is unique and case-folded. */
+export interface UserDoc {
+  _id: string
+  username: string
+  role: Role
+  status: 'active' | 'suspended'
+  /** argon2id. */
+  password_hash: string
+  /** Language of panel and mail. */
+  lang: 'en' | 'zh'
+  /** IANA time zone. */
+  tz: string
+  /** Set for accounts that the operator made for a namespace. */
+  managed_by?: ResourceRef
+  created_at: Date
+}
+
+/** The collection of accounts. */
+export const users = defineCollection<UserDoc>('users', [
+  { key: { username: 1 }, unique: true },
+  { key: { role: 1, status: 1 } },
+])
+
+/** The account with this id. */
+export async function findUser(db: Db, id: string): Promise<UserDoc | undefined> {
+  return (await collectionOf(db, users).findOne({ _id: id })) ?? undefined
+}
+
+/** The account with this folded name. */
+export async function findUserByName(db: Db, username: string): Promise<UserDoc | undefined> {
+  return (await collectionOf(db, users).findOne({ username })) ?? undefined
+}
+
+/** The oldest admin: the one that the legacy API_TOKEN and the first SMTP login act for. */
+export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
+  return (await collectionOf(db, users).findOne({ role: 'admin' }, { sort: { _id: 1 } })) ?? undefined
+}
+
+/** A page of accounts in the order of creation, `after` an id; one more than `limit`, to tell whether more follow. */
+export function listUsers(db: Db, limit: number, after: string | undefined): Promise<UserDoc[]> {
+  return collectionOf(db, users)
+    .find(after === undefined ? {} : { _id: { $gt: after } })
+    .sort({ _id: 1 })
+    .limit(limit + 1)
+    .toArray()
+}
+
+/** Stores a new account; false when the name is taken. */
+export async function insertUser(db: Db, user: UserDoc): Promise<boolean> {
+  try {
+    await collectionOf(db, users).insertOne(user)
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** Changes fields of an account and gives it back as it is then. */
+export async function updateUser(
+  db: Db,
+  id: string,
+  change: Partial<Omit<UserDoc, '_id'>>,
+  session?: Session,
+): Promise<UserDoc | undefined> {
+  const options = { returnDocument: 'after' as const, ...(session ? { session } : {}) }
+  return (await collectionOf(db, users).findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
+}
+
+/** One document that every change to the set of active admins writes, so that two such transactions conflict. */
+const guards = defineCollection<{ _id: string; changes: number }>('guards')
+
+/**
+ * Number of other active admins, read inside a transaction that then suspends one. Writing the guard first makes two
+ * admins who suspend each other at once conflict; snapshot reads alone would let both pass.
+ */
+export async function otherActiveAdmins(db: Db, id: string, session: Session): Promise<number> {
+  await collectionOf(db, guards).updateOne(
+    { _id: 'active-admins' },
+    { $inc: { changes: 1 } },
+    { upsert: true, session },
+  )
+  return collectionOf(db, users).countDocuments({ role: 'admin', status: 'active', _id: { $ne: id } }, { session })
+}
