@@ -1,0 +1,28 @@
+/** Names of sending domains: one form for every way of writing them, and which names nobody can own. */
+import { parse } from 'tldts'
+
+/** A name in its stored form, or why it is none. */
+export type DomainName = { ok: true; name: string } | { ok: false; reason: string }
+
+/** One label: letters, digits and inner hyphens (RFC 1035 2.3.1), at most 63. */
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * The stored form of a domain name: A-labels (IDNA, as the WHATWG URL standard maps them), lower case, without the
+ * root's dot. Refuses addresses, single labels and public suffixes, private ones (`github.io`) included, because
+ * whoever may send for a suffix may send for all below it. Suffixes that the list does not know (`.internal`) pass.
+ */
+export function normaliseDomain(input: string): DomainName {
+  const refuse = (reason: string): DomainName => ({ ok: false, reason })
+  const typed = input.trim().replace(/[.\u3002]$/, '')
+  // A host parser of URLs would take these apart (ports, credentials, percent signs) instead of refusing them.
+  if (/[\p{Cc}\s/\\:?#@%[\]<>^|]/u.test(typed)) return refuse('is not a domain name')
+  const name = URL.parse(`http://${typed}`)?.hostname ?? ''
+  if (name === '' || name.length > 253) return refuse('is not a domain name')
+  const labels = name.split('.')
+  if (!labels.every(label => LABEL.test(label))) return refuse('is not a domain name')
+  if (/^\d+$/.test(labels.at(-1) ?? '')) return refuse('is an address, not a domain name')
+  const { domain, publicSuffix } = parse(name, { allowPrivateDomains: true })
+  if (domain === null) return refuse(`is a public suffix (${publicSuffix ?? name}); nobody can own it`)
+  return { ok: true, name }
+}

@@ -1,0 +1,145 @@
+/** Sending domains. Several accounts may claim a name; the index lets one of them verify it. */
+
+import type { Clock } from '../../platform/clock.ts'
+import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../platform/mongo.ts'
+import { createRecent } from '../../platform/recent.ts'
+import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/may-send.ts'
+import type { DomainDoc } from './documents.ts'
+
+/** The collection of sending domains. */
+export const domains = defineCollection<DomainDoc>('domains', [
+  { key: { user_id: 1, name: 1 }, unique: true },
+  { key: { name: 1, created_at: 1 } },
+  { key: { name: 1 }, unique: true, partialFilterExpression: { status: 'verified' } },
+])
+
+/** Stores a new claim; false when the account has the name already. */
+export async function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> {
+  try {
+    await collectionOf(db, domains).insertOne(domain)
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** A domain of this account, by its id or its stored name. */
+export async function findDomain(db: Db, userId: string, idOrName: string): Promise<DomainDoc | undefined> {
+  const key = idOrName.startsWith('dom_') ? { _id: idOrName } : { name: idOrName }
+  return (await collectionOf(db, domains).findOne({ ...key, user_id: userId })) ?? undefined
+}
+
+/** A domain by its id, whoever owns it: for the worker, the operator and admins. */
+export async function findDomainById(db: Db, id: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
+}
+
+/** A page of an account's domains in the order of creation; one more than `limit`, to tell whether more follow. */
+export function listDomains(
+  db: Db,
+  userId: string,
+  page: { limit: number; after: string | undefined },
+): Promise<DomainDoc[]> {
+  return collectionOf(db, domains)
+    .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
+    .sort({ _id: 1 })
+    .limit(page.limit + 1)
+    .toArray()
+}
+
+/** Fields that a change may set. */
+export type DomainChange = Partial<Omit<DomainDoc, '_id' | 'user_id' | 'name' | 'created_at'>>
+
+/**
+ * Sets and removes fields of a domain and gives it back. Setting `status: 'verified'` fails with a duplicate key
+ * while another account has verified the name; use {@link verifyDomain}.
+ */
+export async function updateDomain(
+  db: Db,
+  id: string,
+  change: DomainChange,
+  remove: readonly (keyof DomainChange)[] = [],
+): Promise<DomainDoc | undefined> {
+  const unset = Object.fromEntries(remove.map(field => [field, '' as const]))
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { _id: id },
+      { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) },
+      { returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/** Outcome of {@link verifyDomain}: the domain, `taken` when another account has verified the name, or `gone`. */
+export type Verification = DomainDoc | 'taken' | 'gone'
+
+/** Marks a domain verified. The unique index decides between two accounts that do so at once. */
+export async function verifyDomain(
+  db: Db,
+  id: string,
+  by: NonNullable<DomainDoc['verified_by']>,
+  now: Date,
+): Promise<Verification> {
+  try {
+    const change: DomainChange = { status: 'verified', verified_by: by, verified_at: now, updated_at: now }
+    return (await updateDomain(db, id, change)) ?? 'gone'
+  } catch (error) {
+    if (isDuplicateKey(error)) return 'taken'
+    throw error
+  }
+}
+
+/** Removes a domain of an account; false when there is none. */
+export async function deleteDomain(db: Db, userId: string, id: string): Promise<boolean> {
+  return (await collectionOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
+}
+
+/** What the door asks about a sender's domain. */
+export interface SenderDomain {
+  id: string
+  maySend: boolean
+}
+
+/** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
+export type FindSenderDomain = (userId: string, name: string) => Promise<SenderDomain | undefined>
+
+/** Answers that allow are remembered so long, in milliseconds; refusals are looked up each time. */
+const ALLOWED_AGE_MS = 2_000
+
+/** Look-ups for acceptance, at most 2 s behind the database. */
+export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): FindSenderDomain {
+  const recent = createRecent<SenderDomain | undefined>({
+    ttlMs: ALLOWED_AGE_MS,
+    max: 10_000,
+    clock,
+    keep: sender => sender?.maySend === true,
+  })
+  return (userId, name) =>
+    recent.get(`${userId} ${name}`, async () => {
+      const domain = await findDomain(db, userId, name)
+      if (!domain) return undefined
+      const rivals = policy.requireVerified ? [] : await rivalClaims(db, domain)
+      return { id: domain._id, maySend: maySend(toClaim(domain), rivals, policy) }
+    })
+}
+
+/** Claims of other accounts on the name itself, and verified ones above and below it. */
+async function rivalClaims(db: Db, domain: DomainDoc): Promise<DomainClaim[]> {
+  const below = new RegExp(`\\.${domain.name.replaceAll('.', '\\.')}$`)
+  const found = await collectionOf(db, domains)
+    .find({
+      user_id: { $ne: domain.user_id },
+      $or: [
+        { name: domain.name },
+        { name: { $in: parentNames(domain.name) }, status: 'verified' },
+        { name: below, status: 'verified' },
+      ],
+    })
+    .toArray()
+  return found.map(toClaim)
+}
+
+function toClaim({ _id, user_id, name, status, verified_by, created_at }: DomainDoc): DomainClaim {
+  return { id: _id, user_id, name, status, created_at, ...(verified_by ? { verified_by } : {}) }
+}
