@@ -17,5 +17,8 @@ export const SCOPES = [
 /** One scope of a token. */
 export type Scope = (typeof SCOPES)[number]
 
-/** Who may call an operation: anybody, an account (by session, or by a token with the scope), or an admin's session. */
-export type Access = { kind: 'public' } | { kind: 'account'; scope: Scope } | { kind: 'session' } | { kind: 'admin' }
+/**
+ * Who may call an operation: an account (by session, or by a token with the scope), an account's session alone, or an
+ * admin's session. `legacy` marks the operations that the configured API_TOKEN opens too.
+ */
+export type Access = { kind: 'account'; scope: Scope; legacy?: true } | { kind: 'session' } | { kind: 'admin' }

@@ -7,6 +7,8 @@ import { RECIPIENT_STATUSES } from '../rules/email-status.ts'
 import type { Access } from './access.ts'
 
 const SEND: Access = { kind: 'account', scope: 'emails:send' }
+/** What old callers of the configured API_TOKEN may do as well. */
+const SEND_LEGACY: Access = { kind: 'account', scope: 'emails:send', legacy: true }
 const READ: Access = { kind: 'account', scope: 'emails:read' }
 
 const status = z.enum(RECIPIENT_STATUSES)
@@ -174,7 +176,7 @@ export const sendLegacy = endpoint({
   method: 'POST',
   path: '/api/send',
   summary: 'Sends a message; unknown fields are ignored with a warning.',
-  access: SEND,
+  access: SEND_LEGACY,
   query: z.strictObject({ dry_run: flag }),
   body: z.unknown(),
   status: 202,
@@ -186,7 +188,7 @@ export const sendEmail = endpoint({
   method: 'POST',
   path: '/api/v1/emails',
   summary: 'Sends a message, or shows with dry_run=true what would be sent.',
-  access: SEND,
+  access: SEND_LEGACY,
   query: z.strictObject({ dry_run: flag }),
   body: emailRequest,
   status: 202,

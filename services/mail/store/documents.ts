@@ -184,7 +184,7 @@ export interface CredentialDoc {
   updated_at: Date
 }
 
-/** A send token `pw_live_<id>_<secret>`; only the SHA-256 of the secret is stored. `_id` is the id inside the token. */
+/** A send token `pw_live_<id>_<secret>`; only the SHA-256 of the secret is stored. `_id` is `key_<id>`. */
 export interface TokenDoc {
   _id: string
   user_id: string

@@ -1,0 +1,91 @@
+/** Who calls the mail API, and whether the operation is open to them: a session or a Bearer token, one set of rules. */
+import type { Account } from '../../accounts/account.ts'
+import { type SessionDeps, sessionOf } from '../../accounts/http/authenticate.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
+import type { CheckedToken, CheckToken } from '../check-token.ts'
+import type { Submitter } from '../submission.ts'
+import { type Access, SCOPES, type Scope } from './access.ts'
+
+/** The caller of an operation. */
+export interface Principal {
+  account: Account
+  /** `legacy` is the configured API_TOKEN, which acts for the first admin. */
+  via: 'session' | 'token' | 'legacy'
+  /** Everything for a session. */
+  scopes: readonly string[]
+  /** The id of the session, with `via: 'session'`. */
+  sessionId?: string
+  /** The presented token, with `via: 'token'`. */
+  token?: PresentedToken
+}
+
+/** What a token allows beyond its scopes. */
+export interface PresentedToken {
+  id: string
+  mode: 'live' | 'test'
+  /** Domain names it is limited to; empty = all of the account. */
+  domains: readonly string[]
+  allowedCidrs: readonly string[]
+  expiresAt: Date | undefined
+}
+
+/**
+ * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
+ * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `network_not_allowed` or `csrf_header_missing`.
+ */
+export function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Authorise<Access, Principal> {
+  return async (context, access) => {
+    const bearer = bearerOf(context)
+    if (bearer !== undefined) return byToken(await deps.checkToken(bearer, factsOf(context).ip), access)
+    const { id, account } = await sessionOf(context, deps)
+    if (access.kind === 'admin' && account.role !== 'admin') throw new ProblemError('forbidden')
+    return { account, via: 'session', scopes: SCOPES, sessionId: id }
+  }
+}
+
+/** What the door needs to know of a caller that sends over HTTP. */
+export function submitterOf({ account, token }: Principal): Submitter {
+  return {
+    userId: account.id,
+    via: { channel: 'http', ...(token ? { id: token.id } : {}) },
+    allowedSenders: token?.domains.map(name => `@${name}`) ?? [],
+    messagesPerHour: 0,
+    ...(token?.mode === 'test' ? { test: true } : {}),
+  }
+}
+
+function byToken(checked: CheckedToken, access: Access): Principal {
+  const { account } = checked
+  if (checked.kind === 'legacy') {
+    if (access.kind === 'account' && access.legacy) return { account, via: 'legacy', scopes: [access.scope] }
+    throw new ProblemError('insufficient_scope', 'The configured API_TOKEN only sends mail.')
+  }
+  if (access.kind !== 'account') throw new ProblemError('forbidden', 'This needs a login; tokens do not open it.')
+  const { token } = checked
+  requireScope(token.scopes, access.scope)
+  return {
+    account,
+    via: 'token',
+    scopes: token.scopes,
+    token: {
+      id: token._id,
+      mode: token.mode,
+      domains: token.domains,
+      allowedCidrs: token.allowed_cidrs,
+      expiresAt: token.expires_at,
+    },
+  }
+}
+
+function requireScope(scopes: readonly string[], needed: Scope): void {
+  if (!scopes.includes(needed)) throw new ProblemError('insufficient_scope', `The token lacks the scope ${needed}.`)
+}
+
+function bearerOf(context: WebContext): string | undefined {
+  const header = context.get('authorization')
+  if (header === '') return undefined
+  const match = /^Bearer +(?<value>[^\s]+) *$/i.exec(header)
+  if (!match?.groups?.value) throw new ProblemError('invalid_token', 'Authorization must be "Bearer <token>".')
+  return match.groups.value
+}
