@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testClock } from '../../test/support/clock.ts'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { giveCredential, giveUser, PASSWORD } from '../../test/support/tenants.ts'
+import { until } from '../../test/support/until.ts'
+import { createLoginLimiter, type LOGIN_LIMITS, loginLimits } from '../accounts/login-limiter.ts'
+import { hashPassword } from '../accounts/passwords.ts'
+import { updateUser } from '../accounts/store/users.ts'
+import { newId } from '../platform/ids.ts'
+import { silentLog } from '../platform/log.ts'
+import { createMetrics } from '../platform/metrics.ts'
+import { ensureIndexes } from '../platform/mongo.ts'
+import { createSecrets } from '../platform/secrets.ts'
+import { createSmtpLogin } from './login.ts'
+import { credentials, deleteCredential, findCredential, updateCredential } from './store/credentials.ts'
+import type { CredentialDoc } from './store/documents.ts'
+
+let mongo: TestDatabase
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [loginLimits, credentials])
+})
+afterAll(() => mongo.stop())
+
+/** A process of its own, with a login and what is needed to try it. */
+async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyof typeof LOGIN_LIMITS, number>) {
+  const { db } = mongo
+  const user = await giveUser(db)
+  const credential = await giveCredential(db, user._id, newId('app'), change)
+  const clock = testClock()
+  const metrics = createMetrics('test')
+  const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' }, limits)
+  const secrets = createSecrets('a master secret of more than thirty-two bytes')
+  const logIn = createSmtpLogin({ db, clock, log: silentLog, secrets, limiter })
+  const { username } = credential
+  return { user, credential, clock, logIn, with: (password: string, ip = address()) => logIn(username, password, ip) }
+}
+
+let last = 0
+/** An address that no other test uses, so that the counters of one test do not limit another. */
+const address = () => `198.51.${Math.floor(++last / 250)}.${(last % 250) + 1}`
+const refused = (code: string) => ({ kind: 'refused', code, detail: expect.any(String) })
+
+test('a right password gives the submitter with the limits of its login', async () => {
+  const login = await process({ allowed_senders: ['@example.com'], messages_per_hour: 60 })
+  expect(await login.with(PASSWORD)).toEqual({
+    userId: login.user._id,
+    via: { channel: 'smtp', id: login.credential._id },
+    allowedSenders: ['@example.com'],
+    messagesPerHour: 60,
+  })
+})
+
+test('the name is case-folded', async () => {
+  const { logIn, credential } = await process()
+  expect(await logIn(` ${credential.username.toUpperCase()} `, PASSWORD, address())).toMatchObject({
+    userId: expect.any(String),
+  })
+})
+
+test('a wrong password, an unknown name, a disabled login and a suspended account get the same reply', async () => {
+  const [wrong, unknown, disabled, suspended] = await Promise.all([
+    process(),
+    process(),
+    process({ disabled: true }),
+    process(),
+  ])
+  await updateUser(mongo.db, suspended.user._id, { status: 'suspended' })
+  const replies = [
+    await wrong.with('not the password'),
+    await unknown.logIn('nobody', PASSWORD, address()),
+    await unknown.logIn('{"$gt":""}', PASSWORD, address()),
+    await disabled.with(PASSWORD),
+    await suspended.with(PASSWORD),
+  ]
+  for (const reply of replies) expect(reply).toEqual(refused('invalid_login'))
+  expect(new Set(replies.map(reply => JSON.stringify(reply))).size).toBe(1)
+})
+
+test.each([
+  ['192.0.2.7', true],
+  ['::ffff:192.0.2.7', true],
+  ['192.0.3.7', false],
+  ['2001:db8::7', false],
+])('a login limited to 192.0.2.0/24 from %s', async (ip, allowed) => {
+  const login = await process({ allowed_cidrs: ['192.0.2.0/24'] })
+  const reply = await login.with(PASSWORD, ip)
+  expect(reply).toMatchObject(allowed ? { userId: login.user._id } : refused('network_not_allowed'))
+})
+
+test('the login that is new gets in, the old password no more, at once', async () => {
+  const login = await process()
+  await login.with(PASSWORD)
+  const password_hash = await hashPassword('another password')
+  await updateCredential(mongo.db, login.user._id, login.credential._id, { password_hash })
+  expect(await login.with('another password')).toMatchObject({ userId: login.user._id })
+  login.clock.advance(4_000)
+  expect(await login.with(PASSWORD)).toEqual(refused('invalid_login'))
+})
+
+test('suspension, disabling and removal hold within 5 seconds for a login that was just used', async () => {
+  const cuts: ((user: string, id: string) => Promise<unknown>)[] = [
+    user => updateUser(mongo.db, user, { status: 'suspended' }),
+    (user, id) => updateCredential(mongo.db, user, id, { disabled: true }),
+    (user, id) => deleteCredential(mongo.db, user, id),
+  ]
+  for (const cut of cuts) {
+    const login = await process()
+    await login.with(PASSWORD)
+    await cut(login.user._id, login.credential._id)
+    login.clock.advance(4_000)
+    expect(await login.with(PASSWORD)).toEqual(refused('invalid_login'))
+  }
+})
+
+test('after too many failures even the right password has to wait, in another process too', async () => {
+  const limits = { pair: 3, address: 100, account: 100 }
+  const one = await process({}, limits)
+  const ip = address()
+  for (let attempt = 0; attempt < 3; attempt++)
+    expect(await one.with(`guess ${attempt}`, ip)).toEqual(refused('invalid_login'))
+  expect(await one.with(PASSWORD, ip)).toEqual(refused('rate_limited'))
+  const two = await process({}, limits)
+  expect(await two.logIn(one.credential.username, PASSWORD, ip)).toEqual(refused('rate_limited'))
+  expect(await one.with(PASSWORD)).toMatchObject({ userId: one.user._id })
+})
+
+test('parallel guesses do not slip past the limit', async () => {
+  const { logIn, credential } = await process({}, { pair: 5, address: 100, account: 100 })
+  const ip = address()
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => logIn(credential.username, `guess ${n}`, ip)))
+  expect(replies.filter(reply => 'code' in reply && reply.code === 'invalid_login')).toHaveLength(5)
+})
+
+test('a busy client with the right password is never limited', async () => {
+  const login = await process({}, { pair: 2, address: 2, account: 2 })
+  const ip = address()
+  for (let attempt = 0; attempt < 20; attempt++)
+    expect(await login.with(PASSWORD, ip)).toMatchObject({ userId: login.user._id })
+})
+
+test('the use of a login is noted', async () => {
+  const login = await process()
+  await login.with(PASSWORD)
+  await until(
+    async () => (await findCredential(mongo.db, login.user._id, login.credential._id))?.last_used_at !== undefined,
+  )
+})

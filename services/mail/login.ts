@@ -1,0 +1,105 @@
+/** SMTP AUTH: checks a submission login, the same way and with the same work whether the name exists or not. */
+import { createAccounts } from '../accounts/account.ts'
+import type { LoginLimiter, LoginOutcome } from '../accounts/login-limiter.ts'
+import { verifyPassword } from '../accounts/passwords.ts'
+import { foldUsername } from '../accounts/rules/username.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Db } from '../platform/mongo.ts'
+import { problems } from '../platform/problems.ts'
+import { createRecent } from '../platform/recent.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { inNetwork } from '../platform/web.ts'
+import { findCredentialByName, touchCredential } from './store/credentials.ts'
+import type { CredentialDoc } from './store/documents.ts'
+import type { Refused, Submitter } from './submission.ts'
+
+/**
+ * Checks a login from an address. Rejects only when the database does not answer; everything else is a value. The
+ * reply to a wrong password, an unknown name and a suspended account is the same.
+ */
+export type SmtpLogin = (username: string, password: string, ip: string) => Promise<Submitter | Refused>
+
+/** What the check needs. */
+export interface SmtpLoginDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  secrets: Secrets
+  /** Made with channel `smtp`. */
+  limiter: LoginLimiter
+}
+
+/** How long a right password is not hashed again: clients open a connection for each message, and argon2 costs 20 ms. */
+const VERIFIED_MS = 60_000
+/** Oldest credential that a known login relies on: a removal or a change holds after this time in every process. */
+const CREDENTIAL_AGE_MS = 2_000
+const NOTE_USE_MS = 60_000
+
+/** The check of one process. */
+export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginDeps): SmtpLogin {
+  const accounts = createAccounts(db, clock)
+  const recent = createRecent<CredentialDoc | undefined>({
+    ttlMs: CREDENTIAL_AGE_MS,
+    max: 10_000,
+    clock,
+    keep: () => true,
+  })
+  const verified = createRecent<boolean>({ ttlMs: VERIFIED_MS, max: 10_000, clock, keep: fits => fits })
+  const noted = createRecent<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, keep: () => true })
+
+  /** The key holds the stored hash, so that a new password ends what the old one earned; the password only goes into the MAC. */
+  const cacheKey = ({ _id, password_hash }: CredentialDoc, password: string) =>
+    secrets.mac('smtp-password', JSON.stringify([_id, password_hash, password])).toString('base64')
+
+  const isOpen = async ({ disabled, user_id }: CredentialDoc) => !disabled && !(await accounts.isSuspended(user_id))
+
+  /** A password that was right a moment ago is no guess: it is not counted, and a busy client costs no writes. */
+  async function checkKnown(username: string, password: string): Promise<CredentialDoc | undefined> {
+    const credential = await recent.get(username, () => findCredentialByName(db, username))
+    const fits = credential && (await verified.peek(cacheKey(credential, password)))
+    return fits && (await isOpen(credential)) ? credential : undefined
+  }
+
+  async function check(username: string, password: string): Promise<CredentialDoc | undefined> {
+    const credential = await findCredentialByName(db, username) // fresh, so that a new password works at once
+    if (!credential) {
+      await verifyPassword(undefined, password)
+      return undefined
+    }
+    const verify = () => verifyPassword(credential.password_hash, password)
+    const fits = await verified.get(cacheKey(credential, password), verify)
+    return fits && (await isOpen(credential)) ? credential : undefined
+  }
+
+  async function logIn(username: string, password: string, ip: string): Promise<LoginOutcome<CredentialDoc>> {
+    const credential = await checkKnown(username, password)
+    return credential ? { kind: 'ok', value: credential } : limiter.guard(username, ip, () => check(username, password))
+  }
+
+  const noteUse = (id: string) =>
+    noted
+      .get(id, () => touchCredential(db, id, clock.now()).then(() => true))
+      .catch((error: unknown) => log.warn({ credential: id, err: error }, 'use of a login not noted'))
+
+  return async (typed, password, ip) => {
+    const username = foldUsername(typed)
+    const outcome = await logIn(username, password, ip)
+    if (outcome.kind === 'limited') return refused('rate_limited', problems.rate_limited.title)
+    if (outcome.kind === 'refused') return refused('invalid_login', problems.invalid_login.title)
+    const credential = outcome.value
+    if (credential.allowed_cidrs.length > 0 && !credential.allowed_cidrs.some(network => inNetwork(ip, network)))
+      return refused('network_not_allowed', problems.network_not_allowed.title)
+    void noteUse(credential._id)
+    return {
+      userId: credential.user_id,
+      via: { channel: 'smtp', id: credential._id },
+      allowedSenders: credential.allowed_senders,
+      messagesPerHour: credential.messages_per_hour,
+    }
+  }
+}
+
+function refused(code: Refused['code'], detail: string): Refused {
+  return { kind: 'refused', code, detail }
+}
