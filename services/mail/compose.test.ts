@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { compose } from './compose.ts'
+import { type EmailInput, emailRequest } from './rules/email-request.ts'
+import { readMime } from './rules/mime-reader.ts'
+
+const STAMP = { messageId: '<m1@example.com>', date: new Date('2026-11-21T12:00:00Z') }
+const minimal: EmailInput = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
+
+async function composed(fields: Partial<EmailInput> = {}): Promise<{ raw: string; head: string; bytes: Buffer }> {
+  const bytes = await compose(emailRequest.parse({ ...minimal, ...fields }), STAMP)
+  const raw = bytes.toString('latin1')
+  return { raw, bytes, head: raw.slice(0, raw.indexOf('\r\n\r\n') + 2) }
+}
+
+test('the four old fields make exactly this message', async () => {
+  expect((await composed()).raw).toBe(
+    [
+      'From: ann@example.com',
+      'To: bob@example.net',
+      'Subject: Hello',
+      'Message-ID: <m1@example.com>',
+      'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+      'Content-Transfer-Encoding: 7bit',
+      'MIME-Version: 1.0',
+      'Content-Type: text/plain; charset=utf-8',
+      '',
+      'Hi',
+      '',
+    ].join('\r\n'),
+  )
+})
+
+describe('bodies arrive as they were given', () => {
+  const long = 'y'.repeat(5000)
+  test.each<[string, string, string]>([
+    ['short lines', 'one\r\ntwo\r\n', '7bit'],
+    ['other line ends', 'one\ntwo\rthree\r\nfour\r\n', '7bit'],
+    ['a long line', `${long}\r\n`, 'quoted-printable'],
+    ['some accents', `café ${'x'.repeat(50)}\r\n`, 'quoted-printable'],
+    ['another script', `${'中文'.repeat(40)}\r\n`, 'base64'],
+    ['control characters', 'bell\u0007 nul\u0000 tab\t\r\n', 'quoted-printable'],
+    ['a lone dot and a From line', '.\r\n..\r\nFrom me\r\n', '7bit'],
+    ['nothing', '\r\n', '7bit'],
+  ])('%s', async (_, text, encoding) => {
+    const { head, bytes, raw } = await composed({ text })
+    expect(head.toLowerCase()).toContain(`content-transfer-encoding: ${encoding}\r\n`)
+    expect(readMime(bytes).text?.trimEnd()).toBe(text.replaceAll(/\r\n?|\n/g, '\r\n').trimEnd())
+    expect(raw).not.toMatch(/[^\r]\n|\r[^\n]/)
+    for (const line of raw.split('\r\n')) expect(line.length).toBeLessThanOrEqual(998)
+  })
+
+  test('text and html become alternatives, text first', async () => {
+    const { head, bytes, raw } = await composed({ text: 'plain', html: '<p>grün</p>' })
+    expect(head).toMatch(/Content-Type: multipart\/alternative;\s+boundary="?[^"]+"?/)
+    expect(readMime(bytes)).toMatchObject({ text: 'plain', html: '<p>grün</p>' })
+    expect(raw.indexOf('text/plain')).toBeLessThan(raw.indexOf('text/html'))
+    expect(raw).toMatch(/--\r\n$/)
+  })
+
+  test('html alone is one part', async () => {
+    const { head, bytes } = await composed({ text: undefined, html: '<p>x</p>' })
+    expect(head).toContain('Content-Type: text/html; charset=utf-8')
+    expect(readMime(bytes).html?.trim()).toBe('<p>x</p>')
+  })
+
+  test('empty text and html are parts all the same', async () => {
+    expect(readMime((await composed({ text: '', html: '' })).bytes)).toMatchObject({ text: '', html: '' })
+  })
+})
+
+describe('headers', () => {
+  test('Bcc stands in none of them', async () => {
+    const { raw } = await composed({ bcc: 'secret@example.org', cc: 'carl@example.org' })
+    expect(raw).not.toMatch(/bcc|secret/i)
+    expect(raw).toContain('Cc: carl@example.org\r\n')
+  })
+
+  test.each<[string, Partial<EmailInput>, string]>([
+    ['a plain name', { from: 'Ann Lee <ann@example.com>' }, 'From: Ann Lee <ann@example.com>\r\n'],
+    [
+      'a name with a comma',
+      { from: { name: 'Lee, Ann', email: 'ann@example.com' } },
+      'From: "Lee, Ann" <ann@example.com>\r\n',
+    ],
+    [
+      'a name that looks like an address',
+      { from: { name: 'eve@evil.example', email: 'ann@example.com' } },
+      'From: "eve@evil.example" <ann@example.com>\r\n',
+    ],
+    [
+      'a name in another script',
+      { from: '李安 <ann@example.com>' },
+      'From: =?UTF-8?B?5p2O5a6J?= <ann@example.com>\r\n',
+    ],
+    ['several recipients', { to: ['a@x.example', 'B <b@x.example>'] }, 'To: a@x.example, B <b@x.example>\r\n'],
+    ['reply_to', { reply_to: 'r@x.example' }, 'Reply-To: r@x.example\r\n'],
+    ['a subject with accents', { subject: 'Grüße' }, 'Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\r\n'],
+    ['an own header', { headers: { 'X-Order': '42' } }, 'X-Order: 42\r\n'],
+    ['a header named like a prototype', { headers: { constructor: 'x' } }, 'constructor: x\r\n'],
+  ])('%s', async (_, fields, line) => {
+    const { head } = await composed(fields)
+    expect(head.toLowerCase()).toContain(line.toLowerCase())
+  })
+
+  test('a long subject is folded and comes back whole', async () => {
+    const subject = 'word '.repeat(190).trim()
+    const { head } = await composed({ subject })
+    expect(head.split('\r\n').every(line => line.length <= 78)).toBe(true)
+    expect(head.replaceAll(/\r\n(?=[ \t])/g, '')).toContain(`Subject: ${subject}`)
+  })
+})
+
+test('attachments come along whole, inline ones beside the html', async () => {
+  const content = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256))
+  const { raw, bytes } = await composed({
+    html: '<img src="cid:logo">',
+    attachments: [
+      { filename: 'data.bin', content: content.toString('base64') },
+      {
+        filename: 'logo.png',
+        content: 'iVBORw==',
+        content_type: 'image/png',
+        content_id: 'logo',
+        disposition: 'inline',
+      },
+      { filename: 'résumé.txt', content: 'YQ==', content_type: 'text/plain; charset=utf-8' },
+    ],
+  })
+  expect(raw).toMatch(/Content-Type: multipart\/mixed/)
+  expect(raw).toMatch(/Content-Type: multipart\/related/)
+  expect(raw.replaceAll('\r\n', '')).toContain(content.toString('base64'))
+  expect([...readMime(bytes).images.keys()]).toEqual(['logo'])
+  expect(raw).toMatch(/filename\*0\*=utf-8''r%C3%A9sum%C3%A9.txt/i)
+})
+
+test('content that names a file or an address is only text', async () => {
+  const { bytes } = await composed({ text: 'file:///etc/passwd', html: 'http://127.0.0.1/x' })
+  expect(readMime(bytes)).toMatchObject({ text: 'file:///etc/passwd', html: 'http://127.0.0.1/x' })
+})
