@@ -134,7 +134,18 @@ export function isDuplicateKey(error: unknown): boolean {
   return isMongoCode(error, 11_000)
 }
 
-function isMongoCode(error: unknown, code: number): boolean {
+/** True for errors of the database driver that say "not now": no primary, no connection, pool exhausted. */
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(Mongo(ServerSelection|Network|NetworkTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/.test(
+      error.name,
+    )
+  )
+}
+
+/** True for an error of the server with this code. */
+export function isMongoCode(error: unknown, code: number): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code
 }
 

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { isUnavailable } from './mongo.ts'
 import { type FieldFault, ProblemError, problems } from './problems.ts'
 
 /** What the shared layer needs. */
@@ -188,16 +189,6 @@ export function toProblem(error: unknown): ProblemError {
       cause: error,
     })
   return new ProblemError('internal', undefined, { cause: error })
-}
-
-/** True for errors of the database driver that say "not now": no primary, no connection, pool exhausted. */
-export function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /^(Mongo(ServerSelection|Network|NetworkTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/.test(
-      error.name,
-    )
-  )
 }
 
 function clientAddress(context: WebContext, trusted: readonly string[]): string {

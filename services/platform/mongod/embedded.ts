@@ -1,0 +1,286 @@
+/**
+ * The embedded database: a real mongod as a replica set of one, in a process group of its own so that Ctrl-C reaches
+ * only us and it is stopped last. It listens on the loopback with a password, and is started again when it dies.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import mongoose from 'mongoose'
+import type { Log } from '../log.ts'
+import { isMongoCode } from '../mongo.ts'
+import { whyMongodEnded } from './diagnosis.ts'
+
+/** A running embedded database. */
+export interface EmbeddedMongod {
+  uri: string
+  /** Process id of the present mongod; another one after a crash. */
+  pid(): number
+  stop(): Promise<void>
+}
+
+/** What an installation keeps beside the data: readable by its owner only. */
+interface State {
+  port: number
+  /** The port that stands in the configuration of the set. */
+  configured?: number
+  password: string
+  pid?: number
+}
+
+const USER = 'postwright'
+const SET = 'postwright'
+/** How long a mongod may take to answer: a recovery after a crash replays the journal first. */
+const START_MS = 60_000
+const STOP_MS = 30_000
+
+/** Starts the mongod at `binary` on the data below `dataDir`. Rejects with a sentence that says what to do. */
+export async function startEmbeddedMongod(binary: string, dataDir: string, log: Log): Promise<EmbeddedMongod> {
+  const folder = resolve(dataDir, 'mongo')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const state = await loadState(folder)
+  await stopOrphan(state, folder, log)
+  state.port = await usablePort(state.configured ?? 0)
+  if (state.configured !== undefined && state.configured !== state.port) await moveToPort(binary, folder, state)
+  state.configured = state.port
+  let stopping = false
+  let child = await launch()
+  const stopped = Promise.withResolvers<void>()
+
+  async function launch(): Promise<ChildProcess> {
+    const started = spawnMongod(binary, folder, state.port, ['--replSet', SET])
+    const end = endOf(started, folder)
+    state.pid = started.pid ?? 0
+    await saveState(folder, state)
+    const ready = prepare(state)
+    await Promise.race([ready, end.then(fail)]).catch((error: unknown) => {
+      ready.catch(() => undefined)
+      started.kill('SIGKILL')
+      throw error
+    })
+    end.then(onEnd, () => undefined)
+    return started
+  }
+
+  async function onEnd(reason: string): Promise<void> {
+    if (stopping) return stopped.resolve()
+    log.error({ reason }, 'the embedded database ended; starting it again')
+    for (let wait = 500; !stopping; wait = Math.min(wait * 2, 10_000)) {
+      try {
+        child = await launch()
+        log.info({ pid: child.pid }, 'the embedded database is back')
+        return
+      } catch (error) {
+        log.error({ err: error }, 'the embedded database does not start; trying again')
+        await sleep(wait)
+      }
+    }
+    stopped.resolve()
+  }
+
+  return {
+    uri: `mongodb://${USER}:${state.password}@127.0.0.1:${state.port}/postwright?replicaSet=${SET}&authSource=admin`,
+    pid: () => child.pid ?? 0,
+    async stop() {
+      stopping = true
+      child.kill('SIGTERM')
+      const forced = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await stopped.promise
+      clearTimeout(forced)
+      delete state.pid
+      await saveState(folder, state)
+    },
+  }
+}
+
+function spawnMongod(binary: string, folder: string, port: number, set: readonly string[]): ChildProcess {
+  const log = openSync(join(folder, 'mongod.log'), 'w', 0o600)
+  const child = spawn(
+    binary,
+    [
+      ...['--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
+      ...[...set, '--keyFile', join(folder, 'keyfile'), '--wiredTigerCacheSizeGB', '0.5', '--quiet'],
+      // Alone in its set it has nobody to hand over to; the default waits 15 s for one.
+      ...[
+        '--setParameter',
+        'shutdownTimeoutMillisForSignaledShutdown=100',
+        '--setParameter',
+        'diagnosticDataCollectionEnabled=false',
+      ],
+    ],
+    { detached: true, stdio: ['ignore', log, log] },
+  )
+  closeSync(log)
+  return child
+}
+
+/** Resolves to the reason when the process ends. */
+function endOf(child: ChildProcess, folder: string): Promise<string> {
+  return new Promise(done => {
+    child.once('error', error => done(error.message))
+    child.once('exit', (code, signal) => {
+      readFile(join(folder, 'mongod.log'), 'utf8').then(
+        text => done(whyMongodEnded({ code, signal, tail: text.trimEnd().split('\n').slice(-200) }, folder)),
+        () => done(whyMongodEnded({ code, signal, tail: [] }, folder)),
+      )
+    })
+  })
+}
+
+/** Makes the set, the user and the right port true: on the first start all of it, later only what changed. */
+async function prepare(state: State): Promise<void> {
+  const deadline = Date.now() + START_MS
+  await untilAnswering(state.port, deadline)
+  if (!(await withAdmin(state, true, async () => true).catch(() => false))) await createUser(state, deadline)
+  await untilPrimary(state, deadline)
+}
+
+/**
+ * The port of the last run was taken, and a member that does not find itself in its set answers nothing: the stored
+ * address is changed while the mongod runs alone, with the right that only the holder of the key file has.
+ */
+async function moveToPort(binary: string, folder: string, state: State): Promise<void> {
+  const alone = spawnMongod(binary, folder, state.port, [])
+  const ended = endOf(alone, folder)
+  try {
+    await Promise.race([untilAnswering(state.port, Date.now() + START_MS), ended.then(fail)])
+    const password = (await readFile(join(folder, 'keyfile'), 'utf8')).trim()
+    await withDatabase(`__system:${encodeURIComponent(password)}@`, state.port, 'local', db =>
+      db.collection('system.replset').updateOne({}, { $set: { 'members.0.host': `127.0.0.1:${state.port}` } }),
+    )
+  } finally {
+    alone.kill('SIGTERM')
+    await ended
+  }
+}
+
+function fail(reason: string): never {
+  throw new Error(`the embedded database did not start: ${reason}`)
+}
+
+/** Repeats `work` while it fails with one of these codes of MongoDB. */
+async function again<T>(codes: readonly number[], deadline: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!codes.some(code => isMongoCode(error, code)) || Date.now() > deadline) throw error
+      await sleep(50)
+    }
+  }
+}
+
+/** The first start: the localhost exception lets one user be made without a login, once the set has a primary. */
+async function createUser(state: State, deadline: number): Promise<void> {
+  await withAdmin(state, false, admin =>
+    admin
+      .command({ replSetInitiate: { _id: SET, members: [{ _id: 0, host: `127.0.0.1:${state.port}` }] } })
+      .catch((error: unknown) => {
+        // 23 AlreadyInitialized, 13 Unauthorized: an earlier start got this far and then stopped.
+        if (!isMongoCode(error, 23) && !isMongoCode(error, 13)) throw error
+        return undefined
+      }),
+  )
+  // 10107 NotWritablePrimary: the election of the only member takes a moment.
+  await again([10_107], deadline, () =>
+    withAdmin(state, false, admin => admin.command({ createUser: USER, pwd: state.password, roles: ['root'] })),
+  )
+}
+
+type Db = NonNullable<mongoose.Connection['db']>
+type Admin = ReturnType<Db['admin']>
+
+function withAdmin<T>(state: State, login: boolean, work: (admin: Admin) => Promise<T>): Promise<T> {
+  return withDatabase(login ? `${USER}:${state.password}@` : '', state.port, 'admin', db => work(db.admin()))
+}
+
+async function withDatabase<T>(login: string, port: number, name: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const uri = `mongodb://${login}127.0.0.1:${port}/${name}?directConnection=true`
+  const connection = await mongoose.createConnection(uri, { serverSelectionTimeoutMS: 5_000 }).asPromise()
+  try {
+    if (!connection.db) throw new Error('no database')
+    return await work(connection.db)
+  } finally {
+    await connection.close()
+  }
+}
+
+async function untilAnswering(port: number, deadline: number): Promise<void> {
+  for (;;) {
+    const answers = await mongoose
+      .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 1_000 })
+      .asPromise()
+      .then(
+        connection => connection.close().then(() => true),
+        () => false,
+      )
+    if (answers) return
+    if (Date.now() > deadline)
+      throw new Error(`the embedded database does not answer on port ${port} after ${START_MS / 1000} s`)
+    await sleep(50)
+  }
+}
+
+async function untilPrimary(state: State, deadline: number): Promise<void> {
+  const isPrimary = (admin: Admin) => admin.command({ hello: 1 }).then(answer => answer.isWritablePrimary === true)
+  while (!(await withAdmin(state, true, isPrimary).catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('the embedded database does not become primary')
+    await sleep(50)
+  }
+}
+
+async function loadState(folder: string): Promise<State> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'postwright.json'), 'utf8')) as State
+  } catch {
+    const state: State = { port: 0, password: randomBytes(24).toString('base64url') }
+    await writeFile(join(folder, 'keyfile'), randomBytes(96).toString('base64'), { mode: 0o400, flag: 'wx' }).catch(
+      () => undefined,
+    )
+    await saveState(folder, state)
+    return state
+  }
+}
+
+async function saveState(folder: string, state: State): Promise<void> {
+  await writeFile(join(folder, 'postwright.json'), JSON.stringify(state), { mode: 0o600 })
+}
+
+/** A mongod that outlived its Postwright (kill -9) still holds the data: it is ours by pid and path, so it is stopped. */
+async function stopOrphan(state: State, folder: string, log: Log): Promise<void> {
+  const { pid } = state
+  if (!pid || !(await isOurs(pid, folder))) {
+    // A lock file without a process is what a killed mongod leaves; it recovers by itself.
+    return
+  }
+  log.warn({ pid }, 'stopping the database of a Postwright that was killed')
+  process.kill(pid, 'SIGTERM')
+  for (const deadline = Date.now() + STOP_MS; await isOurs(pid, folder); await sleep(50))
+    if (Date.now() > deadline) process.kill(pid, 'SIGKILL')
+  await rm(join(folder, 'mongod.lock'), { force: true })
+}
+
+async function isOurs(pid: number, folder: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
+    return command === undefined || command.split('\0').includes(folder)
+  } catch {
+    return false
+  }
+}
+
+/** The port of the last run when it is free, else another: clients read it from the connection string only. */
+function usablePort(wanted: number): Promise<number> {
+  return new Promise((done, reject) => {
+    const probe = createServer()
+    probe.once('error', error => (wanted === 0 ? reject(error) : usablePort(0).then(done, reject)))
+    probe.listen(wanted, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => done(port))
+    })
+  })
+}
