@@ -1,11 +1,13 @@
 /** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on SIGTERM or SIGINT. */
+import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { connectMongo, type Mongo } from './mongo.ts'
+import { connectMongo, isUnavailable, type Mongo } from './mongo.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
 /** What every part of a process may need. */
@@ -25,6 +27,10 @@ export interface Running {
 
 /** Exit code for a faulty configuration (EX_CONFIG of sysexits.h). */
 const EX_CONFIG = 78
+/** Two signals within this time are one Ctrl-C that arrived twice. */
+const SAME_SIGNAL_MS = 1_000
+/** Between two tries to reach the database at the start. */
+const RETRY_MS = 2_000
 
 /** Several running parts as one, stopped last first; a failing stop does not keep the others running. */
 export function together(...parts: Running[]): Running {
@@ -37,31 +43,35 @@ export function together(...parts: Running[]): Running {
   }
 }
 
+/** What `npm start` brings along before anything else: settings that it made up, and the embedded database. */
+export interface Prepared {
+  env: NodeJS.ProcessEnv
+  parts: Running[]
+}
+
 /**
- * The whole life of a main: reads the environment (exit 78 with every fault named), connects, serves the probes,
- * builds, and stops in reverse order on the first SIGTERM or SIGINT; a second one ends at once.
+ * The whole life of a main: reads `.env` and the environment (exit 78 with every fault named), connects, serves the
+ * probes, builds, and stops in reverse order on the first SIGTERM or SIGINT; a later second one ends at once.
  */
 export async function run(
   service: string,
   env: NodeJS.ProcessEnv,
   build: (foundation: Foundation) => Promise<Running>,
+  prepare: (env: NodeJS.ProcessEnv) => Promise<Prepared> = async given => ({ env: given, parts: [] }),
 ): Promise<void> {
-  let config: Config
-  try {
-    config = readConfig(env)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    process.exit(EX_CONFIG)
-  }
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const prepared = await prepare(env).catch(giveUp(service))
+  const config = readOrExit(service, prepared.env)
   const log = createLog(config.LOG_LEVEL, service)
   const metrics = createMetrics(service)
   const state: ProbeState = { connected: false, draining: false }
-  const parts: Running[] = []
-  let stopping = false
+  const parts: Running[] = [...prepared.parts]
+  let stopping = 0
   const stop = async (signal: string) => {
-    if (stopping) process.exit(1)
-    stopping = true
+    // Ctrl-C reaches us from the terminal and again from npm: only a later one means "now".
+    if (stopping > 0 && performance.now() - stopping < SAME_SIGNAL_MS) return
+    if (stopping > 0) process.exit(1)
+    stopping = performance.now()
     state.draining = true
     log.info({ signal }, 'stopping')
     await together(...parts)
@@ -74,19 +84,47 @@ export async function run(
   process.on('SIGINT', () => void stop('SIGINT'))
   try {
     parts.push(await serveProbes(config, metrics, state))
-    const mongo = await connectMongo(requireUri(config), log)
+    const mongo = await connectPatiently(requireUri(config), log)
     parts.push(mongo)
     state.connected = true
     const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
     parts.push(await build({ config, log, metrics, mongo, secrets, clock: systemClock }))
     log.info({}, 'ready')
   } catch (error) {
-    log.error({ err: error }, 'cannot start')
-    process.stderr.write(`${service} cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
     await together(...parts)
       .stop()
       .catch(() => undefined)
-    process.exit(1)
+    giveUp(service)(error)
+  }
+}
+
+/** A database that is not there yet is waited for, with a line each time; a wrong one ends the start. */
+async function connectPatiently(uri: string, log: Log): Promise<Mongo> {
+  for (;;) {
+    try {
+      return await connectMongo(uri, log)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      log.warn({ err: error }, 'the database of MONGODB_URI does not answer; trying again')
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function readOrExit(service: string, env: NodeJS.ProcessEnv): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    return giveUp(service)(error)
+  }
+}
+
+/** Says why on standard error and exits: 78 for a faulty configuration, 1 for everything else. */
+function giveUp(service: string): (error: unknown) => never {
+  return error => {
+    const text = error instanceof Error ? error.message : String(error)
+    process.stderr.write(error instanceof ConfigError ? `${text}\n` : `${service} cannot start: ${text}\n`)
+    process.exit(error instanceof ConfigError ? EX_CONFIG : 1)
   }
 }
 

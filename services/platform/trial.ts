@@ -1,0 +1,192 @@
+/**
+ * What `npm start` makes up so that nothing has to be set: secrets, a self-signed certificate, first logins, the
+ * embedded database. All of it lies in DATA_DIR, readable by its owner only.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { makeCertificate } from './certificates.ts'
+import { type Config, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { startEmbeddedMongod } from './mongod/embedded.ts'
+import { cacheFolder, findMongod } from './mongod/source.ts'
+import type { Prepared, Running } from './run.ts'
+
+/** First logins that are made and then shown once. */
+export interface FirstLogins {
+  ADMIN_USERNAME: string
+  ADMIN_PASSWORD: string
+  SMTP_USERNAME: string
+  SMTP_PASSWORD: string
+}
+
+interface TrialState {
+  SESSION_SECRET: string
+  /** Present until they were shown. */
+  logins?: FirstLogins
+}
+
+const CERTIFICATE_DAYS = 825
+
+/** What {@link prepareTrial} made, and how to say that the logins were shown. */
+export interface Trial extends Prepared {
+  /** The made logins that nobody has seen yet; undefined on later starts. */
+  logins: FirstLogins | undefined
+  loginsShown(): Promise<void>
+}
+
+/**
+ * Fills the gaps of the environment and starts the database. Rejects when a port is taken (naming the setting of
+ * each), when another Postwright uses DATA_DIR, or when no database can be started.
+ */
+export async function prepareTrial(given: NodeJS.ProcessEnv, say: (text: string) => void): Promise<Trial> {
+  const dataDir = given.DATA_DIR || '.data'
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const state = await loadState(dataDir)
+  const env = withDefaults(given, state, dataDir)
+  const config = readConfig(env)
+  await refuseTakenPorts(config)
+  const lock = await lockFolder(dataDir)
+  try {
+    if (!given.SUBMISSION_TLS_CERT) await ensureCertificate(dataDir, config.MAIL_HOSTNAME)
+    const parts: Running[] = [lock]
+    if (!config.MONGODB_URI) {
+      const binary = await findMongod({
+        binary: config.MONGOD_BINARY,
+        path: given.PATH ?? '',
+        cache: cacheFolder(given.XDG_CACHE_HOME),
+        say,
+      })
+      const mongod = await startEmbeddedMongod(binary, dataDir, createLog(config.LOG_LEVEL, 'mongod'))
+      parts.push(mongod)
+      env.MONGODB_URI = mongod.uri
+    }
+    return {
+      env,
+      parts,
+      logins: state.logins,
+      loginsShown: () => saveState(dataDir, { SESSION_SECRET: state.SESSION_SECRET }),
+    }
+  } catch (error) {
+    await lock.stop()
+    throw error
+  }
+}
+
+function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: string): NodeJS.ProcessEnv {
+  const listen = given.SUBMISSION_LISTEN || '2525:starttls,2587:starttls,2465:tls'
+  const ports = listen.split(',').map(entry => entry.trim().split(':').at(-2) ?? '')
+  const made: NodeJS.ProcessEnv = {
+    SESSION_SECRET: state.SESSION_SECRET,
+    MAIL_HOSTNAME: 'localhost.localdomain',
+    DELIVERY_MODE: 'capture',
+    SUBMISSION_HOST: '127.0.0.1',
+    SUBMISSION_PORTS: ports.join(','),
+    ...(given.SUBMISSION_TLS_CERT
+      ? {}
+      : { SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'), SUBMISSION_TLS_KEY: join(dataDir, 'tls.key') }),
+    ...(state.logins ?? {}),
+  }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
+  return { ...made, ...set }
+}
+
+async function loadState(dataDir: string): Promise<TrialState> {
+  try {
+    return JSON.parse(await readFile(statePath(dataDir), 'utf8')) as TrialState
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
+      throw new Error(
+        `${statePath(dataDir)} cannot be read; it holds the secret that opens the stored keys: restore it, or set DATA_DIR to a new folder`,
+      )
+  }
+  const word = (bytes: number) => randomBytes(bytes).toString('base64url').replaceAll(/[-_]/g, 'x')
+  const state: TrialState = {
+    SESSION_SECRET: randomBytes(48).toString('base64'),
+    logins: { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: word(12), SMTP_USERNAME: 'demo', SMTP_PASSWORD: word(12) },
+  }
+  await saveState(dataDir, state)
+  return state
+}
+
+/** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
+async function saveState(dataDir: string, state: TrialState): Promise<void> {
+  const path = statePath(dataDir)
+  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+function statePath(dataDir: string): string {
+  return join(dataDir, 'trial.json')
+}
+
+async function ensureCertificate(dataDir: string, hostname: string): Promise<void> {
+  const [cert, key] = [join(dataDir, 'tls.crt'), join(dataDir, 'tls.key')]
+  if (
+    await readFile(cert).then(
+      () => true,
+      () => false,
+    )
+  )
+    return
+  const made = await makeCertificate([hostname, 'localhost', '127.0.0.1'], CERTIFICATE_DAYS, new Date())
+  await writeFile(key, made.key, { mode: 0o600 })
+  await writeFile(cert, made.cert)
+  await chmod(key, 0o600)
+}
+
+/** Tries every port before anything is started, so that one message names all that are taken. */
+async function refuseTakenPorts(config: Config): Promise<void> {
+  const wanted = [
+    { setting: 'APP_PORT', host: config.APP_HOST, port: config.APP_PORT },
+    { setting: 'ADMIN_API_PORT', host: config.APP_HOST, port: config.ADMIN_API_PORT },
+    { setting: 'METRICS_PORT', host: config.APP_HOST, port: config.METRICS_PORT },
+    ...config.SUBMISSION_LISTEN.map(({ host, port }) => ({
+      setting: 'SUBMISSION_LISTEN',
+      host: host ?? config.APP_HOST,
+      port,
+    })),
+  ]
+  const taken: string[] = []
+  for (const { setting, host, port } of wanted) {
+    const fault = await tryPort(host, port)
+    if (fault === 'EADDRINUSE') taken.push(`port ${port} on ${host} is taken (${setting})`)
+    else if (fault === 'EACCES') taken.push(`this user may not bind port ${port} on ${host} (${setting})`)
+    else if (fault) taken.push(`${host}:${port} cannot be bound: ${fault} (${setting})`)
+  }
+  if (taken.length > 0)
+    throw new Error(
+      `${taken.join('\n  ')}\nIs another Postwright running? Stop it, or choose other ports by the settings in brackets.`,
+    )
+}
+
+function tryPort(host: string, port: number): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)))
+  })
+}
+
+/** One Postwright per data folder: the lock names the process, and a dead process's lock is void. */
+async function lockFolder(dataDir: string): Promise<Running> {
+  const path = join(dataDir, 'owner.pid')
+  const owner = Number(await readFile(path, 'utf8').catch(() => ''))
+  if (owner > 0 && owner !== process.pid && (await isPostwright(owner)))
+    throw new Error(
+      `the Postwright with process id ${owner} is using ${dataDir}; stop it, or set DATA_DIR to another folder`,
+    )
+  await writeFile(path, String(process.pid))
+  return { stop: () => rm(path, { force: true }) }
+}
+
+async function isPostwright(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
+    return command === undefined || command.includes('services/')
+  } catch {
+    return false
+  }
+}
