@@ -1,0 +1,100 @@
+#!/usr/bin/env node
+/**
+ * The door of every npm script, in plain JavaScript for Node 18 and up: brings Node 24 where the machine's is older,
+ * installs the locked dependencies where they are missing or stale, and then runs the command.
+ */
+'use strict'
+const { spawn, spawnSync } = require('node:child_process')
+const { createHash } = require('node:crypto')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+const WANTED_MAJOR = 24
+const NODE_VERSION = '24.21.0'
+const root = path.dirname(__dirname)
+const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'postwright')
+
+/** What each script runs, as arguments of node. */
+const COMMANDS = {
+  start: ['services/all.ts'],
+  test: ['scripts/test.ts'],
+  check: ['scripts/check.ts'],
+  admin: ['scripts/admin.ts'],
+  docs: ['scripts/docs.ts'],
+  bench: ['scripts/bench.ts'],
+}
+
+main(process.argv[2], process.argv.slice(3))
+
+function main(command, args) {
+  const target = COMMANDS[command]
+  if (!target) fail(`unknown command "${command}"; there are: ${Object.keys(COMMANDS).join(', ')}`)
+  const node = findNode()
+  const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH || ''}` }
+  installDependencies(env)
+  const child = spawn(node, [...target, ...args], { cwd: root, env, stdio: 'inherit' })
+  // A terminal sends Ctrl-C to the whole group; the service takes a doubled signal for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code === null ? 128 + (os.constants.signals[signal] || 0) : code))
+}
+
+/** This Node where it is new enough, else the one in the cache, else one that npm installs there. */
+function findNode() {
+  if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) return process.execPath
+  const kind = `${process.platform}-${process.arch}`
+  if (kind !== 'linux-x64' && kind !== 'linux-arm64') {
+    fail(
+      `Postwright needs Node ${WANTED_MAJOR}; this is ${process.version}. On macOS: "brew install node@24"; elsewhere see nodejs.org.`,
+    )
+  }
+  const folder = path.join(cache, `node-${NODE_VERSION}`)
+  const node = path.join(folder, 'node_modules', `node-${kind}`, 'bin', 'node')
+  if (!fs.existsSync(node)) {
+    say(`Node ${WANTED_MAJOR} is needed and this is ${process.version}: installing Node ${NODE_VERSION} into ${folder}`)
+    fs.mkdirSync(folder, { recursive: true })
+    npm(
+      [
+        'install',
+        '--prefix',
+        folder,
+        '--no-save',
+        '--no-audit',
+        '--no-fund',
+        '--loglevel=error',
+        `node-${kind}@${NODE_VERSION}`,
+      ],
+      process.env,
+      folder,
+    )
+  }
+  return node
+}
+
+/** `npm ci` when the lock file is another one than that of the last complete installation. */
+function installDependencies(env) {
+  const lock = createHash('sha256')
+    .update(fs.readFileSync(path.join(root, 'package-lock.json')))
+    .digest('hex')
+  const stamp = path.join(root, 'node_modules', '.postwright-lock')
+  if (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === lock) return
+  say('installing the locked dependencies (about a minute, once)')
+  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], env, root)
+  fs.writeFileSync(stamp, lock)
+}
+
+function npm(args, env, cwd) {
+  const result = spawnSync('npm', args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
+  if (result.error) fail(`npm cannot be run: ${result.error.message}`)
+  if (result.status !== 0)
+    fail(`"npm ${args.join(' ')}" failed; its message stands above. Is the package registry reachable?`)
+}
+
+function say(text) {
+  process.stderr.write(`postwright: ${text}\n`)
+}
+
+function fail(text) {
+  say(text)
+  process.exit(1)
+}
