@@ -148,6 +148,12 @@ const shape = {
   MAX_RECIPIENTS: withDefault(z.coerce.number().int().min(1).max(10_000), '500').describe(
     'Most recipients of one SMTP transaction.',
   ),
+  SEND_REQUESTS_PER_SECOND: withDefault(z.coerce.number().min(0).max(100_000), '10').describe(
+    'Sends that an account may request over HTTP per second, with bursts of twice as many; 0 = no limit.',
+  ),
+  API_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '100').describe(
+    'Other requests to the mail API that the tokens of an account may make per minute; 0 = no limit.',
+  ),
   RETENTION_BODY_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
     'Days that a message body is kept after its last recipient is final.',
   ),

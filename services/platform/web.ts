@@ -162,22 +162,26 @@ function answerProblem(context: WebContext, error: unknown, log: Log): void {
   const problem = toProblem(error)
   const { requestId } = factsOf(context)
   if (problem.code === 'internal') log.error({ request: requestId, err: error }, 'request failed')
-  const { http: status, title } = problems[problem.code]
-  context.status = status
+  const body = problemBody(problem)
+  context.status = body.status
   if (problem.retryAfter !== undefined) context.set('Retry-After', String(problem.retryAfter))
-  if (status === 401) context.set('WWW-Authenticate', 'Bearer')
-  context.body = JSON.stringify({
-    type: `urn:postwright:problem:${problem.code}`,
+  if (body.status === 401) context.set('WWW-Authenticate', 'Bearer')
+  context.body = JSON.stringify({ ...body, instance: context.path, request_id: requestId })
+  context.type = 'application/problem+json'
+}
+
+/** The members of a problem document (RFC 9457) that belong to the refusal itself, also inside a list of results. */
+export function problemBody({ code, detail, faults }: ProblemError) {
+  const { http: status, title } = problems[code]
+  return {
+    type: `urn:postwright:problem:${code}`,
     title,
     status,
-    detail: problem.detail,
-    instance: context.path,
-    code: problem.code,
-    message: problem.detail,
-    request_id: requestId,
-    ...(problem.faults.length > 0 ? { errors: problem.faults } : {}),
-  })
-  context.type = 'application/problem+json'
+    detail,
+    code,
+    message: detail,
+    ...(faults.length > 0 ? { errors: faults } : {}),
+  }
 }
 
 /** What the client is told of anything thrown: problems as they are, a database that is away, or "internal". */
