@@ -1,0 +1,50 @@
+/**
+ * `npm test`: every test of the default tier, with a count at the end and each skipped test by name. In CI
+ * a skip that `test/allowed-skips` does not list is a failure. Arguments are handed on to vitest.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Report {
+  testResults: { name: string; status: string; message?: string; assertionResults: { fullName: string; status: string }[] }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'pw-results-'))
+const output = join(folder, 'vitest.json')
+const code = await vitest(['run', '--reporter=default', '--reporter=json', `--outputFile.json=${output}`, ...process.argv.slice(2)])
+const report = JSON.parse(readFileSync(output, 'utf8')) as Report
+rmSync(folder, { recursive: true })
+
+const tests = report.testResults.flatMap(file => file.assertionResults.map(({ fullName, status }) => ({ name: fullName, status })))
+const passed = tests.filter(({ status }) => status === 'passed').length
+const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed').map(({ name }) => name)
+const unlisted = process.env.CI ? skipped.filter(name => !allowedSkips().some(allowed => name.includes(allowed))) : []
+// A file that cannot be loaded has no tests of its own to count.
+const broken = report.testResults.filter(file => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'))
+const failed = tests.filter(({ status }) => status === 'failed').length + broken.length + unlisted.length
+
+for (const name of skipped) process.stdout.write(`skipped: ${name}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`)
+for (const file of broken) process.stdout.write(`could not be run: ${file.name}: ${file.message ?? ''}\n`)
+const line = `${passed} passed, ${failed} failed, ${skipped.length - unlisted.length} skipped`
+process.stdout.write(`${line}\n`)
+if (process.env.RESULT_FILE) writeFileSync(process.env.RESULT_FILE, `${line}\n`)
+// Vitest also fails on errors outside of tests, such as unhandled rejections.
+process.exit(failed > 0 || code !== 0 || passed === 0 ? 1 : 0)
+
+function vitest(args: string[]): Promise<number | null> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], { stdio: 'inherit' })
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+    child.on('close', resolve)
+  })
+}
+
+/** Parts of test names, one a line; `#` starts a comment. */
+function allowedSkips(): string[] {
+  return readFileSync('test/allowed-skips', 'utf8')
+    .split('\n')
+    .map(line => line.replace(/#.*/, '').trim())
+    .filter(Boolean)
+}
