@@ -49,8 +49,12 @@ export interface EndpointInput<E> {
   body: E extends { body: infer B } ? In<B> : never
 }
 
-/** What a handler gives back: what the response schema accepts. */
-export type EndpointResult<E> = E extends { response: infer R } ? (R extends Schema ? z.input<R> : undefined) : never
+/** What a handler gives back: what the response schema accepts; nothing where there is none. */
+export type EndpointResult<E> = E extends { response: infer R }
+  ? R extends Schema
+    ? Promise<z.input<R>>
+    : Promise<void>
+  : never
 
 /** Declares an operation; only its types are of interest. */
 export function endpoint<

@@ -100,7 +100,7 @@ export function bind<A, P, E extends AnyEndpoint<A>>(
   router: Router,
   authorise: Authorise<A, P>,
   definition: E,
-  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => Promise<EndpointResult<E>>,
+  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => EndpointResult<E>,
 ): void {
   const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
