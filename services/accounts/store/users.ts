@@ -1,5 +1,6 @@
 /** User accounts: the tenants of the mail half and the admins of both halves. */
 import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/mongo.ts'
+import type { PageRequest } from '../../platform/pages.ts'
 
 /** What an account may do: an `admin` also runs the service, a `user` only owns its own things. */
 export type Role = 'admin' | 'user'
@@ -50,12 +51,12 @@ export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
   return (await collectionOf(db, users).findOne({ role: 'admin' }, { sort: { _id: 1 } })) ?? undefined
 }
 
-/** A page of accounts in the order of creation, `after` an id; one more than `limit`, to tell whether more follow. */
-export function listUsers(db: Db, limit: number, after: string | undefined): Promise<UserDoc[]> {
+/** A page of accounts in the order of creation; one more than `limit`, to tell whether more follow. */
+export function listUsers(db: Db, page: PageRequest): Promise<UserDoc[]> {
   return collectionOf(db, users)
-    .find(after === undefined ? {} : { _id: { $gt: after } })
+    .find(page.after === undefined ? {} : { _id: { $gt: page.after } })
     .sort({ _id: 1 })
-    .limit(limit + 1)
+    .limit(page.limit + 1)
     .toArray()
 }
 

@@ -1,6 +1,6 @@
 /** Who calls the mail API, and whether the operation is open to them: a session or a Bearer token, one set of rules. */
-import type { Account } from '../../accounts/account.ts'
 import { type SessionDeps, sessionOf } from '../../accounts/http/authenticate.ts'
+import type { Caller } from '../../accounts/http/caller.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
 import type { CheckedToken, CheckToken } from '../check-token.ts'
@@ -8,15 +8,9 @@ import type { Submitter } from '../submission.ts'
 import { type Access, SCOPES, type Scope } from './access.ts'
 
 /** The caller of an operation. */
-export interface Principal {
-  account: Account
-  /** `legacy` is the configured API_TOKEN, which acts for the first admin. */
-  via: 'session' | 'token' | 'legacy'
+export interface Principal extends Caller {
   /** Everything for a session. */
   scopes: readonly string[]
-  /** The id of the session, with `via: 'session'`. */
-  sessionId?: string
-  /** The presented token, with `via: 'token'`. */
   token?: PresentedToken
 }
 

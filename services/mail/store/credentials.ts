@@ -1,5 +1,6 @@
 /** SMTP logins: lookup by name over all accounts, lists per account. */
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../platform/mongo.ts'
+import type { PageRequest } from '../../platform/pages.ts'
 import type { CredentialDoc } from './documents.ts'
 
 /** The collection of SMTP logins. */
@@ -30,11 +31,7 @@ export async function findCredential(db: Db, userId: string, id: string): Promis
 }
 
 /** A page of an account's logins; one more than `limit`, to tell whether more follow. */
-export function listCredentials(
-  db: Db,
-  userId: string,
-  page: { limit: number; after: string | undefined },
-): Promise<CredentialDoc[]> {
+export function listCredentials(db: Db, userId: string, page: PageRequest): Promise<CredentialDoc[]> {
   return collectionOf(db, credentials)
     .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
     .sort({ _id: 1 })

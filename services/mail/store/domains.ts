@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../platform/clock.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../platform/mongo.ts'
+import type { PageRequest } from '../../platform/pages.ts'
 import { createRecent } from '../../platform/recent.ts'
 import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/may-send.ts'
 import type { DomainDoc } from './documents.ts'
@@ -36,11 +37,7 @@ export async function findDomainById(db: Db, id: string): Promise<DomainDoc | un
 }
 
 /** A page of an account's domains in the order of creation; one more than `limit`, to tell whether more follow. */
-export function listDomains(
-  db: Db,
-  userId: string,
-  page: { limit: number; after: string | undefined },
-): Promise<DomainDoc[]> {
+export function listDomains(db: Db, userId: string, page: PageRequest): Promise<DomainDoc[]> {
   return collectionOf(db, domains)
     .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
     .sort({ _id: 1 })

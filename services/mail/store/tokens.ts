@@ -1,5 +1,6 @@
 /** API tokens: lookup by the id inside the token, lists per account. */
 import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts'
+import type { PageRequest } from '../../platform/pages.ts'
 import type { TokenDoc } from './documents.ts'
 
 /** The collection of tokens. */
@@ -21,11 +22,7 @@ export async function findToken(db: Db, userId: string, id: string): Promise<Tok
 }
 
 /** A page of an account's tokens, revoked ones too; one more than `limit`, to tell whether more follow. */
-export function listTokens(
-  db: Db,
-  userId: string,
-  page: { limit: number; after: string | undefined },
-): Promise<TokenDoc[]> {
+export function listTokens(db: Db, userId: string, page: PageRequest): Promise<TokenDoc[]> {
   return collectionOf(db, tokens)
     .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
     .sort({ _id: 1 })

@@ -1,0 +1,198 @@
+/** Operations on sessions, accounts and the audit log, with their schemas. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { pageOf, pageQuery } from '../../platform/pages.ts'
+import { newPassword, typedPassword } from '../rules/password.ts'
+import { username } from '../rules/username.ts'
+
+/** Who may call: an account's session, an admin's session, or a token that may read the audit log. */
+export type AccountsAccess = { kind: 'session' } | { kind: 'admin' } | { kind: 'account'; scope: 'audit:read' }
+
+const ANYBODY = { kind: 'public' } as const
+const SESSION: AccountsAccess = { kind: 'session' }
+const ADMIN: AccountsAccess = { kind: 'admin' }
+const AUDIT: AccountsAccess = { kind: 'account', scope: 'audit:read' }
+
+const time = z.iso.datetime()
+const lang = z.enum(['en', 'zh'])
+const tz = z.string().max(64).refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai')
+const userParams = z.strictObject({ id: z.string().min(1).max(128) })
+
+/** An account as its owner and admins see it. */
+export const user = z.strictObject({
+  object: z.literal('user'),
+  id: z.string(),
+  username: z.string(),
+  role: z.enum(['admin', 'user']),
+  status: z.enum(['active', 'suspended']),
+  lang,
+  tz: z.string(),
+  managed_by: z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() }).nullable(),
+  created_at: time,
+})
+
+/** An account with the password that was made for it; shown this once. */
+export const userWithPassword = user.extend({ password: z.string().optional() })
+
+/** Who is logged in. */
+export const session = z.strictObject({ object: z.literal('session'), user })
+
+/** An entry of the audit log. */
+export const auditEntry = z.strictObject({
+  object: z.literal('audit_entry'),
+  id: z.string(),
+  at: time,
+  user_id: z.string(),
+  action: z.string(),
+  target: z.strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+  actor: z.strictObject({
+    user_id: z.string().nullable(),
+    name: z.string(),
+    via: z.enum(['session', 'token', 'legacy', 'command', 'operator']),
+    token_id: z.string().nullable(),
+    ip: z.string().nullable(),
+  }),
+})
+
+/** `POST /api/v1/session`. */
+export const logInOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/session',
+  summary: 'Logs in and sets the session cookie; too many failures answer 429 with Retry-After.',
+  access: ANYBODY,
+  body: z.strictObject({ username: z.string().min(1).max(256), password: typedPassword }),
+  response: session,
+})
+
+/** `GET /api/v1/session`. */
+export const getSession = endpoint({
+  method: 'GET',
+  path: '/api/v1/session',
+  summary: 'Tells who is logged in.',
+  access: SESSION,
+  response: session,
+})
+
+/** `DELETE /api/v1/session`. */
+export const logOutOperation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/session',
+  summary: 'Logs out.',
+  access: SESSION,
+  status: 204,
+})
+
+/** `GET /api/v1/me`. */
+export const getMe = endpoint({
+  method: 'GET',
+  path: '/api/v1/me',
+  summary: 'The own account.',
+  access: SESSION,
+  response: user,
+})
+
+/** `PATCH /api/v1/me`. */
+export const patchMe = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/me',
+  summary: 'Changes language and time zone of the own account.',
+  access: SESSION,
+  body: z.strictObject({ lang: lang.optional(), tz: tz.optional() }),
+  response: user,
+})
+
+/** `PUT /api/v1/me/password`. */
+export const putMyPassword = endpoint({
+  method: 'PUT',
+  path: '/api/v1/me/password',
+  summary: 'Changes the own password and ends all other sessions.',
+  access: SESSION,
+  body: z.strictObject({ current_password: typedPassword, new_password: newPassword }),
+  status: 204,
+})
+
+/** `GET /api/v1/admin/users`. */
+export const listUsersOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/admin/users',
+  summary: 'Lists accounts, oldest first.',
+  access: ADMIN,
+  query: pageQuery,
+  response: pageOf(user),
+})
+
+/** `POST /api/v1/admin/users`. */
+export const createUserOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/admin/users',
+  summary: 'Creates an account; without a password one is made and shown once.',
+  access: ADMIN,
+  body: z.strictObject({
+    username,
+    password: newPassword.optional(),
+    role: z.enum(['admin', 'user']).default('user'),
+    lang: lang.default('en'),
+    tz: tz.default('UTC'),
+  }),
+  status: 201,
+  response: userWithPassword,
+})
+
+/** `GET /api/v1/admin/users/{id}`. */
+export const getUserOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/admin/users/{id}',
+  summary: 'One account.',
+  access: ADMIN,
+  params: userParams,
+  response: user,
+})
+
+/** `POST /api/v1/admin/users/{id}/suspend`. */
+export const suspendUserOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/suspend',
+  summary: 'Suspends an account: sessions, tokens, SMTP logins and its queue stop within 5 seconds.',
+  access: ADMIN,
+  params: userParams,
+  response: user,
+})
+
+/** `POST /api/v1/admin/users/{id}/unsuspend`. */
+export const unsuspendUserOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/unsuspend',
+  summary: 'Makes a suspended account active again.',
+  access: ADMIN,
+  params: userParams,
+  response: user,
+})
+
+/** `POST /api/v1/admin/users/{id}/reset-password`. */
+export const resetPasswordOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/reset-password',
+  summary: 'Sets a new password and ends all sessions; without one given it is made and shown once.',
+  access: ADMIN,
+  params: userParams,
+  body: z.strictObject({ password: newPassword.optional() }),
+  response: userWithPassword,
+})
+
+/** `GET /api/v1/audit-logs`. */
+export const listAuditLogs = endpoint({
+  method: 'GET',
+  path: '/api/v1/audit-logs',
+  summary: 'Lists who changed what, newest first; an admin sees all accounts, or one with user_id.',
+  access: AUDIT,
+  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
+  response: pageOf(auditEntry),
+})
+
+function isTimeZone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,43 @@
+/** Log in, log out, who am I. */
+import type { z } from 'zod'
+import { type Authorise, bind, type createRouter, factsOf } from '../../platform/web.ts'
+import { toAccount } from '../account.ts'
+import { checkLogin, getUser } from '../manage-users.ts'
+import { endSession, openSession } from '../sessions.ts'
+import type { UserDoc } from '../store/users.ts'
+import { getSession, logInOperation, logOutOperation, type session } from './contract.ts'
+import type { AccountsHttpDeps } from './deps.ts'
+import { readCookie, writeCookie } from './session-cookie.ts'
+import { showUser } from './show-user.ts'
+
+const anybody: Authorise<{ kind: 'public' }, undefined> = () => Promise.resolve(undefined)
+
+/** Puts the session operations on the router. */
+export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
+  const { mongo, clock, cookie, authorise, audit } = deps
+
+  bind(router, anybody, logInOperation, async ({ body }, _, context) => {
+    const { ip } = factsOf(context)
+    const user = await checkLogin(deps, { ...body, ip })
+    const before = readCookie(context, cookie)
+    if (before !== undefined) await endSession(mongo.db, before)
+    writeCookie(context, cookie, await openSession(mongo.db, user._id, ip, clock.now()))
+    await audit({ account: toAccount(user), via: 'session' }, context, {
+      action: 'session.opened',
+      target: { type: 'user', id: user._id, name: user.username },
+    })
+    return showSession(user)
+  })
+
+  bind(router, authorise, getSession, async (_, { account }) => showSession(await getUser(deps, account.id)))
+
+  bind(router, authorise, logOutOperation, async (_, __, context) => {
+    const token = readCookie(context, cookie)
+    if (token !== undefined) await endSession(mongo.db, token)
+    writeCookie(context, cookie, undefined)
+  })
+}
+
+function showSession(user: UserDoc): z.input<typeof session> {
+  return { object: 'session', user: showUser(user) }
+}
