@@ -112,6 +112,7 @@ export const problems = {
     smtp: '550 5.6.0',
     title: 'The message has a bare CR or LF; lines end in CRLF (RFC 5321 2.3.8).',
   },
+  bad_bytes: { http: 422, smtp: '550 5.6.0', title: 'The message has a NUL byte.' },
   bad_header: { http: 422, smtp: '550 5.6.0', title: 'The header is not valid.' },
   line_too_long: { http: 422, smtp: '550 5.6.0', title: 'A line has more than 998 characters (RFC 5322 2.1.1).' },
   mail_loop: { http: 422, smtp: '554 5.4.6', title: 'Too many Received headers: the message loops.' },
