@@ -1,0 +1,102 @@
+/** Reads the header of a message into fields, strictly: what one reader takes for a field and another for text is refused. */
+
+/** One field with its place in the message. */
+export interface HeaderField {
+  /** Lower case. */
+  name: string
+  /** Text behind the colon with its folding, as Latin-1 code units of the octets. */
+  value: string
+  /** First octet of the name, and the octet behind the field's last CRLF. */
+  start: number
+  end: number
+}
+
+/** The header of a message. */
+export interface Header {
+  fields: HeaderField[]
+  /** Octets up to and with the empty line. */
+  length: number
+}
+
+/** Largest header: no honest client comes near, and judging it is the only part that works on strings. */
+const MAX_HEADER_OCTETS = 256 * 1024
+/** Names are printable ASCII without colon (RFC 5322 2.2); a space before the colon is obsolete and hides fields. */
+const FIELD_NAME = /^[!-9;-~]{1,200}$/
+
+/**
+ * Parses the header of a message whose lines are known to end in CRLF. A string is the fault in words.
+ * A message without an empty line is all header (RFC 5322 3.5 makes the body optional).
+ */
+export function parseHeader(raw: Buffer): Header | string {
+  const blank = raw.indexOf('\r\n\r\n')
+  const length = raw.toString('latin1', 0, 2) === '\r\n' ? 2 : blank < 0 ? raw.length : blank + 4
+  if (length > MAX_HEADER_OCTETS) return `the header has more than ${MAX_HEADER_OCTETS} octets`
+  const text = raw.toString('latin1', 0, length)
+  const fields: HeaderField[] = []
+  for (let start = 0; start < length && !text.startsWith('\r\n', start); ) {
+    const end = endOfField(text, start)
+    const field = toField(text, start, end)
+    if (typeof field === 'string') return field
+    fields.push(field)
+    start = end
+  }
+  return { fields, length }
+}
+
+/** The octet behind a field: its line and all that start with white space. */
+function endOfField(text: string, start: number): number {
+  let end = start
+  do {
+    const lineEnd = text.indexOf('\r\n', end)
+    end = lineEnd < 0 ? text.length : lineEnd + 2
+  } while (text[end] === ' ' || text[end] === '\t')
+  return end
+}
+
+function toField(text: string, start: number, end: number): HeaderField | string {
+  const colon = text.indexOf(':', start)
+  const name = colon < 0 || colon >= end ? '' : text.slice(start, colon)
+  if (!FIELD_NAME.test(name)) return `the header has a line that is no field (octet ${start})`
+  const value = text.slice(colon + 1, end).replace(/\r\n$/, '')
+  if (/\r\n[ \t]*(\r\n|$)/.test(value)) return `the header has a folded line of white space only (octet ${start})`
+  return { name: name.toLowerCase(), value, start, end }
+}
+
+/** The text of a field as people read it: unfolded, UTF-8, encoded words decoded (RFC 2047). */
+export function fieldText(field: HeaderField): string {
+  return decodeWords(unfold(field.value))
+}
+
+/** A value on one line without white space around it, as UTF-8 (invalid octets become U+FFFD). */
+export function unfold(value: string): string {
+  return Buffer.from(value.replace(/\r\n(?=[ \t])/g, ''), 'latin1')
+    .toString('utf8')
+    .trim()
+}
+
+const ENCODED_WORD = /=\?([\w.:+-]{1,40})(?:\*[\w-]*)?\?([bq])\?([!->@-~]*)\?=/i
+const ENCODED_WORDS = new RegExp(ENCODED_WORD.source, 'gi')
+const BETWEEN_ENCODED_WORDS = new RegExp(`(${ENCODED_WORD.source})[ \\t]+(?==\\?)`, 'gi')
+
+function decodeWords(text: string): string {
+  if (!text.includes('=?')) return text
+  return text
+    .replace(BETWEEN_ENCODED_WORDS, '$1')
+    .replace(ENCODED_WORDS, (word, charset: string, encoding: string, data: string) => {
+      const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(data, 'base64') : quotedPrintable(data)
+      try {
+        return new TextDecoder(charset).decode(bytes)
+      } catch {
+        return word // a charset that we do not know stays readable as it is
+      }
+    })
+}
+
+function quotedPrintable(data: string): Buffer {
+  return Buffer.from(
+    data
+      .replace(/_/g, ' ')
+      .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+}

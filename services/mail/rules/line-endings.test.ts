@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findLineFault } from './line-endings.ts'
+
+const fault = (text: string) => findLineFault(Buffer.from(text, 'latin1'))
+
+describe('lines of a message', () => {
+  test.each([
+    ['empty', ''],
+    ['one line', 'a\r\n'],
+    ['no CRLF at the end', 'a\r\nb'],
+    ['empty lines', '\r\n\r\n\r\n'],
+    ['998 octets', `${'x'.repeat(998)}\r\n${'y'.repeat(998)}`],
+    ['8-bit and controls', 'h\u00e9llo\t\u007f\u0001\r\n'],
+    ['a dot alone in the middle', 'a\r\n.\r\nb\r\n'],
+  ])('pass: %s', (_, text) => {
+    expect(fault(text)).toBeUndefined()
+  })
+
+  test.each([
+    ['bare LF', 'a\nb\r\n', 'bad_line_endings', 1],
+    ['bare CR', 'a\rb\r\n', 'bad_line_endings', 1],
+    ['LF.LF', 'a\n.\nb\r\n', 'bad_line_endings', 1],
+    ['LF.CRLF', 'a\n.\r\nMAIL FROM:<x@y.z>\r\n', 'bad_line_endings', 1],
+    ['CRLF.LF', 'a\r\n.\nb\r\n', 'bad_line_endings', 4],
+    ['CR.CR', 'a\r.\rb\r\n', 'bad_line_endings', 1],
+    ['CRLF.CR', 'a\r\n.\rb\r\n', 'bad_line_endings', 4],
+    ['CR.LF', 'a\r.\nb\r\n', 'bad_line_endings', 1],
+    ['CR CR LF', 'a\r\r\n', 'bad_line_endings', 1],
+    ['CR at the end', 'a\r\nb\r', 'bad_line_endings', 4],
+    ['LF at the end', 'a\r\nb\n', 'bad_line_endings', 4],
+    ['NUL', 'a\0b\r\n', 'bad_bytes', 1],
+    ['999 octets', `ok\r\n${'x'.repeat(999)}\r\n`, 'line_too_long', 4],
+    ['999 octets without end', `ok\r\n${'x'.repeat(999)}`, 'line_too_long', 4],
+  ])('refused: %s', (_, text, code, at) => {
+    expect(fault(text)).toEqual({ code, at })
+  })
+
+  test('agrees with the definition for any octets', () => {
+    const alphabet = fc.constantFrom(0, 0x0a, 0x0d, 0x2e, 0x41)
+    fc.assert(
+      fc.property(fc.array(alphabet, { maxLength: 40 }), octets => {
+        const raw = Buffer.from(octets)
+        const clean = !/\0|\r(?!\n)|(?<!\r)\n/.test(raw.toString('latin1'))
+        expect(findLineFault(raw) === undefined).toBe(clean)
+      }),
+    )
+  })
+})

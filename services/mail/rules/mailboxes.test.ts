@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { readMailboxes } from './mailboxes.ts'
+
+describe('authors of a message', () => {
+  test.each([
+    ['a@example.org', ['a@example.org']],
+    ['<a@Example.ORG>', ['a@example.org']],
+    ['Ann Other <a@example.org>', ['a@example.org']],
+    ['"Other, Ann" <a@example.org>', ['a@example.org']],
+    ['"a@evil.example" <a@example.org>', ['a@example.org']],
+    ['J. Doe <j.doe@example.org>', ['j.doe@example.org']],
+    ['=?utf-8?q?evil=40evil.example?= <a@example.org>', ['a@example.org']],
+    ['你好 <a@example.org>', ['a@example.org']],
+    ['a@example.org (evil@evil.example)', ['a@example.org']],
+    ['(one (two)) a@example.org', ['a@example.org']],
+    ['a@example.org, Bob <b@example.net>', ['a@example.org', 'b@example.net']],
+    ['a@münchen.example', ['a@xn--mnchen-3ya.example']],
+    ['"quote \\" and <b@evil.example>" <a@example.org>', ['a@example.org']],
+  ])('%s', (value, expected) => {
+    expect(readMailboxes(value)).toEqual(expected)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['a name alone', 'Ann Other'],
+    ['an address as name', 'a@example.org <b@evil.example>'],
+    ['an unquoted comma', 'Other, Ann <a@example.org>'],
+    ['an empty part', 'a@example.org,'],
+    ['two addresses in one mailbox', '<a@example.org> <b@evil.example>'],
+    ['text behind the bracket', '<a@example.org> b'],
+    ['nested brackets', '<<a@example.org>>'],
+    ['two at signs', 'a@example.org@evil.example'],
+    ['a route', '<@evil.example:a@example.org>'],
+    ['a group', 'list: a@example.org;'],
+    ['the null path', '<>'],
+    ['an address literal', 'a@[127.0.0.1]'],
+    ['a quoted local part', '"a b"@example.org'],
+    ['a domain of one label', 'a@localhost'],
+    ['an open comment', 'a@example.org (evil'],
+    ['a closing bracket of no comment', 'a@example.org) (b'],
+    ['an open quote', '"Ann <a@example.org>'],
+    ['a comment within an atom', 'a(x)b@example.org'],
+    ['a control character', 'a@example.org\u0000'],
+    ['a full-width domain', 'a@ｅxample.org'],
+    ['an invisible character in the domain', 'a@exa\u00admple.org'],
+  ])('refused: %s', (_, value) => {
+    expect(readMailboxes(value)).toBeUndefined()
+  })
+})
