@@ -13,7 +13,10 @@ export const MESSAGES = defineCollection<MessageDoc>('messages', [
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
-/** The message accepted under an idempotency key that still lives; a key past its time is taken off its message. */
+/** Longest wait of a submission for this look-up. */
+const WAIT_MS = 5_000
+
+/** The message accepted durably under an idempotency key that still lives; a key past its time is taken off its message. */
 export async function findByIdempotencyKey(
   mongo: Mongo,
   userId: string,
@@ -21,7 +24,10 @@ export async function findByIdempotencyKey(
   now: Date,
 ): Promise<MessageDoc | undefined> {
   const messages = collectionOf(mongo.db, MESSAGES)
-  const found = await messages.findOne({ user_id: userId, 'idem.key': key })
+  const found = await messages.findOne(
+    { user_id: userId, 'idem.key': key },
+    { readConcern: 'majority', timeoutMS: WAIT_MS },
+  )
   if (!found?.idem) return undefined
   if (found.idem.until > now) return found
   await messages.updateOne({ _id: found._id, 'idem.until': found.idem.until }, { $unset: { idem: '' } })

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshDatabase } from '../../test/support/database.ts'
+import { systemClock } from '../platform/clock.ts'
+import { silentLog } from '../platform/log.ts'
+import { createMetrics } from '../platform/metrics.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../platform/mongo.ts'
+import { type AcceptOptions, createAccept } from './accept.ts'
+import { BODIES, readBody } from './store/bodies.ts'
+import { createEnqueue, type Enqueue } from './store/enqueue.ts'
+import { MESSAGES } from './store/messages.ts'
+import type { Accepted, Refused, Submission, Submitter } from './submission.ts'
+
+let mongo: Mongo
+let enqueue: Enqueue
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [MESSAGES, BODIES])
+  const placement = { slots: 64, relay: false, bodyDays: 7, logDays: 30 }
+  enqueue = createEnqueue({ ...placement, mongo, log: silentLog, metrics: createMetrics('test'), wake() {} })
+})
+afterAll(() => mongo.stop())
+
+/** Account usr_1 owns example.org (verified), example.net (verified) and new.example (not yet); usr_2 the victim's. */
+const DOMAINS: Record<string, { id: string; maySend: boolean }> = {
+  'usr_1 example.org': { id: 'dom_org', maySend: true },
+  'usr_1 example.net': { id: 'dom_net', maySend: true },
+  'usr_1 xn--mnchen-3ya.example': { id: 'dom_idn', maySend: true },
+  'usr_1 new.example': { id: 'dom_new', maySend: false },
+  'usr_2 victim.example': { id: 'dom_victim', maySend: true },
+}
+
+function door(over: Partial<AcceptOptions> = {}) {
+  return createAccept({
+    mongo,
+    config: { MAIL_HOSTNAME: 'mail.example.com', MAX_MESSAGE_BYTES: 10_000, MAX_RECIPIENTS: 3 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: createMetrics('test'),
+    enqueue,
+    findSenderDomain: async (userId, name) => DOMAINS[`${userId} ${name}`],
+    isSuspended: async userId => userId === 'usr_suspended',
+    ...over,
+  })
+}
+
+const login: Submitter = {
+  userId: 'usr_1',
+  via: { channel: 'smtp', id: 'crd_1' },
+  allowedSenders: [],
+  messagesPerHour: 0,
+}
+
+function submission(over: Partial<Submission> & { text?: string } = {}): Submission {
+  const { text = 'From: a@example.org\r\nSubject: hello\r\n\r\nhi\r\n', ...rest } = over
+  return {
+    submitter: login,
+    mailFrom: 'bounce@example.net',
+    recipients: [{ email: 'b@example.com', type: 'envelope' }],
+    raw: Buffer.from(text),
+    received: { from: 'client.example', ip: '192.0.2.1', protocol: 'ESMTPSA' },
+    ...rest,
+  }
+}
+
+const stored = (id: string) => collectionOf(mongo.db, MESSAGES).findOne({ _id: id })
+
+function accepted(answer: Accepted | Refused): Accepted {
+  if (answer.kind !== 'accepted') throw new Error(`${answer.code}: ${answer.detail}`)
+  return answer
+}
+
+describe('a message that passes', () => {
+  test('is stored as answered, with the finished bytes', async () => {
+    const { accept } = door()
+    const answer = accepted(
+      await accept(submission({ dsn: { ret: 'HDRS', envid: 'e1' }, tags: [{ name: 'a', value: 'b' }] })),
+    )
+    expect(answer).toMatchObject({
+      replayed: false,
+      messageId: `<${answer.id}@example.org>`,
+      recipients: [{ email: 'b@example.com', type: 'envelope', status: 'queued' }],
+    })
+    expect(await stored(answer.id)).toMatchObject({
+      user_id: 'usr_1',
+      domain_id: 'dom_org',
+      via: { channel: 'smtp', id: 'crd_1' },
+      mail_from: 'bounce@example.net',
+      from: 'a@example.org',
+      subject: 'hello',
+      dsn: { ret: 'HDRS', envid: 'e1' },
+      tags: [{ name: 'a', value: 'b' }],
+      lane: 'transactional',
+      ambiguous: 'retry',
+      created_at: answer.createdAt,
+    })
+    const raw = await readBody(mongo, answer.id, 1)
+    expect(raw?.toString()).toMatch(/^Received: from client\.example/)
+    expect(raw?.toString()).toContain(`Message-ID: ${answer.messageId}\r\nFrom: a@example.org`)
+  })
+
+  test('the judged form of the addresses is the stored one', async () => {
+    const answer = accepted(
+      await door().accept(
+        submission({
+          mailFrom: 'x@MÜNCHEN.example',
+          text: 'From: Ann <a@Example.ORG>\r\n\r\n',
+          recipients: [{ email: 'b@BÜCHER.example', type: 'to' }],
+        }),
+      ),
+    )
+    expect(answer.recipients).toMatchObject([{ email: 'b@xn--bcher-kva.example' }])
+    expect(await stored(answer.id)).toMatchObject({
+      mail_from: 'x@xn--mnchen-3ya.example',
+      from: 'a@example.org',
+      rcpts: [{ email: 'b@xn--bcher-kva.example' }],
+    })
+  })
+
+  test('scheduled and test messages say so', async () => {
+    const later = new Date(Date.now() + 60_000)
+    const { accept } = door()
+    const scheduled = accepted(await accept(submission({ scheduledAt: later })))
+    expect(scheduled.recipients).toMatchObject([{ status: 'scheduled' }])
+    const past = accepted(await accept(submission({ scheduledAt: new Date(0) })))
+    expect(past.recipients).toMatchObject([{ status: 'queued' }])
+    const simulated = accepted(await accept(submission({ submitter: { ...login, test: true } })))
+    expect(await stored(simulated.id)).toMatchObject({ test: true, left: 0 })
+  })
+})
+
+describe('a message that is refused leaves nothing behind', () => {
+  const many = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `r${i}@example.com`, type: 'to' as const }))
+  test.each<[string, Parameters<typeof submission>[0], string]>([
+    ['null sender', { mailFrom: '' }, 'null_sender_refused'],
+    ['sender that is no address', { mailFrom: 'x' }, 'sender_not_allowed'],
+    ['foreign envelope domain', { mailFrom: 'x@victim.example' }, 'sender_not_allowed'],
+    ['parent of an own domain', { mailFrom: 'x@sub.example.org' }, 'sender_not_allowed'],
+    ['foreign author', { text: 'From: a@victim.example\r\n\r\n' }, 'sender_not_allowed'],
+    ['one foreign author of two', { text: 'From: a@example.org, b@victim.example\r\n\r\n' }, 'sender_not_allowed'],
+    ['unverified author', { text: 'From: a@new.example\r\n\r\n' }, 'domain_not_verified'],
+    ['unverified envelope', { mailFrom: 'a@new.example' }, 'domain_not_verified'],
+    ['author hidden in a display name', { text: 'From: a@example.org <b@victim.example>\r\n\r\n' }, 'bad_header'],
+    ['two From fields', { text: 'From: a@example.org\r\nFrom: b@example.org\r\n\r\n' }, 'bad_header'],
+    ['bare LF', { text: 'From: a@example.org\r\n\r\na\nb' }, 'bad_line_endings'],
+    ['too large', { text: `From: a@example.org\r\n\r\n${'x\r\n'.repeat(4000)}` }, 'message_too_large'],
+    ['no recipient', { recipients: [] }, 'bad_recipient'],
+    ['recipient that is none', { recipients: [{ email: 'b', type: 'to' }] }, 'bad_recipient'],
+    ['recipient with a line break', { recipients: [{ email: 'b@example.com\r\nX: y', type: 'to' }] }, 'bad_recipient'],
+    ['UTF-8 recipient without SMTPUTF8', { recipients: [{ email: 'ü@example.com', type: 'to' }] }, 'bad_recipient'],
+    ['UTF-8 sender without SMTPUTF8', { mailFrom: 'ü@example.org' }, 'sender_not_allowed'],
+    ['too many recipients', { recipients: many(4) }, 'too_many_recipients'],
+    ['bad key', { text: `X-Idempotency-Key: ${'k'.repeat(257)}\r\nFrom: a@example.org\r\n\r\n` }, 'bad_header'],
+    ['suspended account', { submitter: { ...login, userId: 'usr_suspended' } }, 'account_suspended'],
+    ['sender outside the login', { submitter: { ...login, allowedSenders: ['@example.org'] } }, 'sender_not_allowed'],
+  ])('%s', async (_, over, code) => {
+    const before = await mongo.db.collection('messages').estimatedDocumentCount()
+    expect(await door().accept(submission(over))).toMatchObject({ kind: 'refused', code })
+    expect(await mongo.db.collection('messages').estimatedDocumentCount()).toBe(before)
+  })
+
+  test('a refusal is counted by its code', async () => {
+    const metrics = createMetrics('test')
+    const { accept } = door({ metrics })
+    await accept(submission({ mailFrom: '' }))
+    await accept(submission())
+    expect((await metrics.refused.get()).values).toMatchObject([
+      { labels: { channel: 'smtp', code: 'null_sender_refused' }, value: 1 },
+    ])
+    expect((await metrics.accepted.get()).values).toMatchObject([{ labels: { channel: 'smtp' }, value: 1 }])
+  })
+
+  test.each<[string, Partial<AcceptOptions>]>([
+    ['look-up fails', { findSenderDomain: () => Promise.reject(new Error('away')) }],
+    ['store fails', { enqueue: async () => ({ kind: 'unavailable', reason: 'away' }) }],
+  ])('"try again" when the %s', async (_, over) => {
+    expect(await door(over).accept(submission())).toMatchObject({ kind: 'refused', code: 'queue_unavailable' })
+  })
+})
+
+describe('messages per hour', () => {
+  const limited: Submitter = { ...login, via: { channel: 'smtp', id: 'crd_limited' }, messagesPerHour: 2 }
+
+  test('the limit counts accepted messages only', async () => {
+    let away = true
+    const { accept } = door({
+      enqueue: async message => (away ? { kind: 'unavailable', reason: 'away' } : enqueue(message)),
+    })
+    const one = () => accept(submission({ submitter: limited }))
+    expect(await one()).toMatchObject({ code: 'queue_unavailable' })
+    await accept(submission({ submitter: limited, mailFrom: '' }))
+    away = false
+    expect([await one(), await one(), await one()]).toMatchObject([
+      { kind: 'accepted' },
+      { kind: 'accepted' },
+      { kind: 'refused', code: 'quota_exceeded' },
+    ])
+  })
+})
+
+describe('idempotency', () => {
+  const withKey = (key: string, body = 'hi', over: Partial<Submission> = {}) =>
+    submission({ text: `From: a@example.org\r\nX-Idempotency-Key: ${key}\r\n\r\n${body}\r\n`, ...over })
+
+  test('20 parallel submissions with one key over two processes make one message and one answer', async () => {
+    const doors = [door(), door()]
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => doors[i % 2]?.accept(withKey('parallel'))))
+    const all = answers.map(answer => accepted(answer as Accepted))
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+    expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1)
+    expect(await mongo.db.collection('messages').countDocuments({ 'idem.key': 'smtp:parallel' })).toBe(1)
+    expect(await mongo.db.collection('deliveries').countDocuments({ m: all[0]?.id })).toBe(1)
+  })
+
+  test('the replay is the stored answer; the field itself goes nowhere', async () => {
+    const { accept } = door()
+    const first = accepted(await accept(withKey('again')))
+    expect(await accept(withKey('again'))).toEqual({ ...first, replayed: true })
+    expect((await readBody(mongo, first.id, 1))?.toString()).not.toContain('again')
+  })
+
+  test.each<[string, Submission]>([
+    ['body', withKey('reused', 'other')],
+    ['recipient', withKey('reused', 'hi', { recipients: [{ email: 'c@example.com', type: 'envelope' }] })],
+  ])('another %s under the same key is refused', async (_, other) => {
+    const { accept } = door()
+    accepted(await accept(withKey('reused')))
+    expect(await accept(other)).toMatchObject({ kind: 'refused', code: 'idempotency_key_reused' })
+  })
+
+  test('the key that the channel hands over counts, not the field', async () => {
+    const { accept } = door()
+    const http = { ...login, via: { channel: 'http' as const, id: 'tok_1' } }
+    const idem = { key: 'send:k', hash: 'h1' }
+    const first = accepted(await accept(withKey('field', 'hi', { submitter: http, idem })))
+    expect(await accept(withKey('field', 'other', { submitter: http, idem }))).toEqual({ ...first, replayed: true })
+    expect(await accept(submission({ submitter: http, idem: { ...idem, hash: 'h2' } }))).toMatchObject({
+      code: 'idempotency_key_reused',
+    })
+    expect(accepted(await accept(withKey('field', 'hi', { submitter: http }))).replayed).toBe(false)
+  })
+
+  test('a replay costs nothing of the hour', async () => {
+    const submitter: Submitter = { ...login, via: { channel: 'smtp', id: 'crd_replay' }, messagesPerHour: 1 }
+    const { accept } = door()
+    accepted(await accept(withKey('hour', 'hi', { submitter })))
+    expect(accepted(await accept(withKey('hour', 'hi', { submitter }))).replayed).toBe(true)
+  })
+})

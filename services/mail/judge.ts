@@ -1,0 +1,106 @@
+/** Judges a submission as a whole and makes of it the message that will be stored. */
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import { within } from '../platform/deadline.ts'
+import { newId } from '../platform/ids.ts'
+import { keyOf, withKey } from './idempotency.ts'
+import { type FindSenderDomain, judgeSender, refuse } from './judge-sender.ts'
+import { needsSmtpUtf8, normaliseEmail } from './rules/address.ts'
+import { finishMessage, type ReadMessage, readMessage } from './rules/submission.ts'
+import type { NewMessage } from './store/new-message.ts'
+import type { Refused, Submission } from './submission.ts'
+
+/** What judging needs to know of the world. */
+export interface JudgeOptions {
+  config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS'>
+  clock: Clock
+  findSenderDomain: FindSenderDomain
+  /** True for an account that may do nothing any more; at most 5 s behind the database. */
+  isSuspended(userId: string): Promise<boolean>
+}
+
+/** Longest wait for a look-up in the path of an answer; then the answer is "try again". */
+export const LOOKUP_MS = 5_000
+
+/** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
+export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
+  const { config } = options
+  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES)
+  if ('code' in read) return refuse(read.code, read.detail)
+  const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
+  if ('kind' in recipients) return recipients
+  const key = keyOf(submission, read.idempotencyKey)
+  if (key && 'kind' in key) return key
+  const senders = await within(LOOKUP_MS, judgeSenders(options, submission, read))
+  if ('kind' in senders) return senders
+  const message = toMessage(options, submission, read, { ...senders, recipients })
+  return key ? withKey(message, key) : message
+}
+
+function judgeRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {
+  if (submission.recipients.length === 0) return refuse('bad_recipient', 'The message has no recipient.')
+  if (submission.recipients.length > most)
+    return refuse('too_many_recipients', `A message has at most ${most} recipients.`)
+  const judged: NewMessage['recipients'][number][] = []
+  for (const { email: written, type, notify, orcpt } of submission.recipients) {
+    const email = normaliseEmail(written)
+    if (email === undefined || (needsSmtpUtf8(email) && !submission.smtputf8))
+      return refuse('bad_recipient', `"${written.slice(0, 80)}" is not a recipient address that mail can go to.`)
+    judged.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
+  }
+  return judged
+}
+
+/** The account, the envelope sender and every author must pass; the first author's domain owns the message. */
+async function judgeSenders(
+  options: JudgeOptions,
+  { submitter, mailFrom, smtputf8 }: Submission,
+  { from }: ReadMessage,
+): Promise<{ mailFrom: string; domainId: string } | Refused> {
+  if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
+  const [envelope, author, ...others] = await Promise.all(
+    [mailFrom, ...from].map(address => judgeSender(options.findSenderDomain, submitter, address)),
+  )
+  for (const one of [envelope, author, ...others]) if (one?.kind === 'refused') return one
+  if (envelope?.kind !== 'allowed' || author?.kind !== 'allowed') return refuse('sender_not_allowed')
+  if (needsSmtpUtf8(envelope.email) && !smtputf8)
+    return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
+  return { mailFrom: envelope.email, domainId: author.domainId }
+}
+
+function toMessage(
+  { config, clock }: JudgeOptions,
+  submission: Submission,
+  read: ReadMessage,
+  judged: { mailFrom: string; domainId: string; recipients: NewMessage['recipients'] },
+): NewMessage {
+  const at = clock.now()
+  const id = newId('em', at.getTime())
+  const { submitter, received, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
+  const smtputf8 = submission.smtputf8 === true
+  const stamp = { id, hostname: config.MAIL_HOSTNAME, at, received, smtputf8 }
+  const { raw, messageId } = finishMessage(submission.raw, read, stamp)
+  return {
+    id,
+    user_id: submitter.userId,
+    domain_id: judged.domainId,
+    via: submitter.via,
+    mail_from: judged.mailFrom,
+    from: read.from[0],
+    subject: read.subject,
+    message_id: messageId,
+    raw,
+    recipients: judged.recipients,
+    lane: submission.lane ?? 'transactional',
+    ambiguous: submission.ambiguous ?? 'retry',
+    ...(submitter.test && { test: true }),
+    ...(tags && { tags }),
+    ...(metadata && { metadata }),
+    ...(scheduledAt && scheduledAt > at && { scheduled_at: scheduledAt }),
+    ...(expiresAt && { expires_at: expiresAt }),
+    ...(dsn && { dsn }),
+    ...(smtputf8 && { smtputf8 }),
+    ...(body8bit && { body8bit }),
+    created_at: at,
+  }
+}
