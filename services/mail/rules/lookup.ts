@@ -1,0 +1,16 @@
+/** DNS answers as the rules see them: what is there, what is certainly missing, and what nobody can tell now. */
+
+/** The types that rules ask for. */
+export type LookupType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TXT'
+
+/**
+ * One answer. Values are canonical: TXT joined, names without the last dot in lower case, MX as `10 mx.example.com`.
+ * `temporary` covers SERVFAIL, REFUSED and timeouts: it never means that something is missing.
+ */
+export type Answer =
+  | { kind: 'found'; values: string[]; ttl: number }
+  | { kind: 'missing'; reason: 'nxdomain' | 'nodata'; ttl?: number }
+  | { kind: 'temporary'; reason: string }
+
+/** Asks DNS. Never rejects. */
+export type Lookup = (name: string, type: LookupType) => Promise<Answer>

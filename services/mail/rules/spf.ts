@@ -1,0 +1,142 @@
+/** SPF records (RFC 7208) as text: parsed without loss, printed back byte for byte, and merged instead of doubled. */
+
+/** Result of a match by qualifier (RFC 7208 4.6.2). */
+export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral'
+
+/** One term with its exact text and the blanks before it, so that printing gives back what was read. */
+export type SpfTerm = { gap: string; text: string } & (
+  | { kind: 'mechanism'; result: SpfResult; name: string; value: string }
+  | { kind: 'modifier'; name: string; value: string }
+)
+
+/** A parsed record. */
+export interface SpfRecord {
+  version: string
+  terms: SpfTerm[]
+  /** Blanks behind the last term. */
+  tail: string
+}
+
+/** A record that cannot be parsed: receivers answer permerror. */
+export class SpfSyntaxError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SpfSyntaxError'
+  }
+}
+
+const RESULTS: Readonly<Record<string, SpfResult>> = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' }
+const MECHANISMS = new Set(['all', 'include', 'a', 'mx', 'ptr', 'ip4', 'ip6', 'exists'])
+const NEEDS_VALUE = new Set(['include', 'ip4', 'ip6', 'exists'])
+
+/** True for a TXT value that receivers take as SPF (RFC 7208 4.5): `v=spf1`, alone or followed by a blank. */
+export function isSpf(txt: string): boolean {
+  return /^v=spf1(?: |$)/i.test(txt)
+}
+
+/** Parses a record. Throws {@link SpfSyntaxError} naming the term that is wrong. */
+export function parseSpf(txt: string): SpfRecord {
+  if (!isSpf(txt)) throw new SpfSyntaxError('it does not begin with v=spf1')
+  const rest = txt.slice(6)
+  const terms = [...rest.matchAll(/( +)([^ ]+)/g)].map(match => parseTerm(match[1] ?? ' ', match[2] ?? ''))
+  for (const name of ['redirect', 'exp'])
+    if (terms.filter(term => term.kind === 'modifier' && term.name === name).length > 1)
+      throw new SpfSyntaxError(`${name}= stands twice`)
+  return { version: txt.slice(0, 6), terms, tail: / *$/.exec(rest)?.[0] ?? '' }
+}
+
+/** The text of a record; the inverse of {@link parseSpf}. */
+export function printSpf({ version, terms, tail }: SpfRecord): string {
+  return version + terms.map(term => term.gap + term.text).join('') + tail
+}
+
+/** Parses one term, as in `~all`, `ip4:192.0.2.0/24` or `redirect=_spf.example.com`. */
+export function parseTerm(gap: string, text: string): SpfTerm {
+  const modifier = /^(?<name>[a-z][a-z0-9_.-]*)=(?<value>[\x21-\x7e]*)$/i.exec(text)
+  if (modifier?.groups)
+    return {
+      gap,
+      text,
+      kind: 'modifier',
+      name: (modifier.groups.name ?? '').toLowerCase(),
+      value: modifier.groups.value ?? '',
+    }
+  const match = /^(?<qualifier>[+?~-]?)(?<name>[a-z0-9]+)(?<value>[:/][\x21-\x7e]*)?$/i.exec(text)
+  const name = match?.groups?.name?.toLowerCase() ?? ''
+  const value = match?.groups?.value ?? ''
+  if (!match?.groups || !MECHANISMS.has(name)) throw new SpfSyntaxError(`"${text}" is no term of SPF`)
+  if (NEEDS_VALUE.has(name) && !/^:./.test(value)) throw new SpfSyntaxError(`"${text}" lacks its value`)
+  if (name === 'all' && value !== '') throw new SpfSyntaxError(`"${text}": all takes no value`)
+  return { gap, text, kind: 'mechanism', result: RESULTS[match.groups.qualifier || '+'] ?? 'pass', name, value }
+}
+
+/** What a merge changed. */
+export interface SpfMerge {
+  value: string
+  /** Terms that were added; empty when the record says it all already. */
+  added: string[]
+  warnings: string[]
+}
+
+/** The record for a domain that has none. Softfail: a forgotten sender is marked, not lost. */
+export function newSpf(ours: readonly string[]): string {
+  return ['v=spf1', ...ours, '~all'].join(' ')
+}
+
+/**
+ * Adds our mechanisms to an existing record. Every other term keeps its place and its text; ours go before the first
+ * `all`, which hides what stands behind it, or before the first modifier when there is no `all` (`redirect=` counts
+ * only when nothing matched). The qualifier of `all` is the owner's. Throws {@link SpfSyntaxError}.
+ */
+export function mergeSpf(txt: string, ours: readonly string[]): SpfMerge {
+  const record = parseSpf(txt)
+  const reachable = record.terms.slice(0, insertionPoint(record))
+  const present = new Set(reachable.map(normalise))
+  const added = ours.filter((text, index) => {
+    const key = normalise(parseTerm(' ', text))
+    return !present.has(key) && ours.findIndex(other => normalise(parseTerm(' ', other)) === key) === index
+  })
+  const insert = added.map(text => parseTerm(' ', text))
+  const at = reachable.length
+  const merged = { ...record, terms: [...reachable, ...insert, ...record.terms.slice(at)] }
+  // Without terms behind it the tail would come before ours; a gap of one blank is what the syntax asks for.
+  if (at === record.terms.length && insert.length > 0) merged.tail = ''
+  return { value: added.length === 0 ? txt : printSpf(merged), added, warnings: shadows(record, ours) }
+}
+
+/** Takes terms out again; everything else stays as it is. Throws {@link SpfSyntaxError}. */
+export function withoutSpfTerms(txt: string, terms: readonly string[]): string {
+  const record = parseSpf(txt)
+  const gone = new Set(terms.map(text => normalise(parseTerm(' ', text))))
+  return printSpf({ ...record, terms: record.terms.filter(term => !gone.has(normalise(term))) })
+}
+
+function insertionPoint({ terms }: SpfRecord): number {
+  const all = terms.findIndex(term => term.kind === 'mechanism' && term.name === 'all')
+  if (all >= 0) return all
+  const redirect = terms.findIndex(term => term.kind === 'modifier' && term.name === 'redirect')
+  return redirect >= 0 ? redirect : terms.length
+}
+
+/** Two terms that mean the same compare equal: `+a` and `a`, `IP4:` and `ip4:`, `/32` and nothing. */
+function normalise(term: SpfTerm): string {
+  if (term.kind === 'modifier') return `${term.name}=${term.value}`
+  const value = term.name === 'ip4' ? term.value.replace(/\/32$/, '') : term.value.replace(/\/128$/, '')
+  return `${term.result} ${term.name}${value.toLowerCase()}`
+}
+
+/** Says when an earlier term with the same value but another qualifier answers before ours. */
+function shadows(record: SpfRecord, ours: readonly string[]): string[] {
+  return ours.flatMap(text => {
+    const wanted = parseTerm(' ', text)
+    const shadow = record.terms.find(
+      term =>
+        term.kind === 'mechanism' &&
+        wanted.kind === 'mechanism' &&
+        term.result !== wanted.result &&
+        term.name === wanted.name &&
+        term.value.toLowerCase() === wanted.value.toLowerCase(),
+    )
+    return shadow ? [`The term ${shadow.text} comes first and does not pass our server; take it out.`] : []
+  })
+}
