@@ -1,0 +1,78 @@
+/** What to take back when a domain leaves: only records of the ledger that still stand as we wrote them. */
+import { isOurs, type OwnedRecord, type PlanItem, type ZoneFacts } from './dns-plan-item.ts'
+import { addedTerms } from './dns-plan-spf.ts'
+import { type StoredRecord, sameRecord } from './dns-record.ts'
+import { isSpf, withoutSpfTerms } from './spf.ts'
+
+/** What removal follows from. */
+export interface RemovalInput {
+  owned: readonly OwnedRecord[]
+  zoneOf: (name: string) => ZoneFacts | undefined
+  current: (name: string) => readonly StoredRecord[]
+}
+
+/**
+ * The plan that leaves the zone as if we had never been there. The address of the sending host stays: other domains
+ * use it. What somebody changed since is theirs and stays.
+ */
+export function planRemoval(input: RemovalInput): PlanItem[] {
+  return input.owned
+    .filter(entry => !entry.row.startsWith('address:'))
+    .flatMap(entry => {
+      const zone = input.zoneOf(entry.name)
+      if (!zone) return []
+      return entry.before === undefined ? removeOwn(entry, zone, input) : restore(entry, entry.before, zone, input)
+    })
+}
+
+function removeOwn(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
+  const stored = input.current(entry.name).find(record => sameRecord(record, entry))
+  if (!stored || !isOurs(input.owned, stored)) return []
+  if (stored.locked)
+    return [step(entry, zone, 'conflict', stored, entry.value, 'The record is locked; unlock it at your DNS provider.')]
+  return [step(entry, zone, 'delete', stored, entry.value, 'We wrote it.')]
+}
+
+/** A merged record gets its old text back; one that was edited since only loses our terms. */
+function restore(entry: OwnedRecord, before: string, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
+  const records = input.current(entry.name).filter(record => record.type === entry.type)
+  const untouched = records.find(record => sameRecord(record, entry))
+  if (untouched) return [step(entry, zone, 'update', untouched, before, 'Puts back the record as it was before us.')]
+  const edited = records.find(record => isSpf(record.value))
+  if (!edited) return []
+  const value = withoutOurs(edited.value, entry)
+  return value === edited.value
+    ? []
+    : [step(entry, zone, 'update', edited, value, 'Takes our terms out of the record.')]
+}
+
+function withoutOurs(value: string, entry: OwnedRecord): string {
+  try {
+    return withoutSpfTerms(value, addedTerms(entry))
+  } catch {
+    return value
+  }
+}
+
+function step(
+  { row, name, type }: OwnedRecord,
+  zone: ZoneFacts,
+  action: 'update' | 'delete' | 'conflict',
+  before: StoredRecord,
+  value: string,
+  reason: string,
+): PlanItem {
+  return {
+    row,
+    action,
+    name,
+    type,
+    zone: zone.id,
+    value,
+    ttl: before.ttl,
+    before,
+    reason,
+    warnings: [],
+    ...(action === 'conflict' ? { code: 'locked' as const } : {}),
+  }
+}
