@@ -1,0 +1,12 @@
+/** The English catalogue, one file an area. */
+import account from './account.json'
+import common from './common.json'
+import messages from './messages.json'
+import operator from './operator.json'
+import problems from './problems.json'
+
+/** All English words. */
+export const catalogue = { ...common, account, messages, operator, problems }
+
+/** The keys that every language must have. */
+export type Catalogue = typeof catalogue

@@ -1,0 +1,40 @@
+/** The words of the panel: one catalogue a language, loaded when it is chosen; English keys are the type. */
+import i18next from 'i18next'
+import { initReactI18next } from 'react-i18next'
+import { choose, type Language } from '../app/preferences.ts'
+import type { Catalogue } from './en/index.ts'
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    defaultNS: 'translation'
+    resources: { translation: Catalogue }
+    strictKeyChecks: true
+  }
+}
+
+const catalogues: Record<Language, () => Promise<{ catalogue: Catalogue }>> = {
+  en: () => import('./en/index.ts'),
+  'zh-CN': () => import('./zh-CN/index.ts'),
+}
+
+/** Loads the first language and starts i18next. */
+export async function startWords(language: Language): Promise<void> {
+  const { catalogue } = await catalogues[language]()
+  await i18next.use(initReactI18next).init({
+    lng: language,
+    fallbackLng: false,
+    resources: { [language]: { translation: catalogue } },
+    interpolation: { escapeValue: false },
+    returnNull: false,
+  })
+  document.documentElement.lang = language
+}
+
+/** Changes the language, also for the next visit. */
+export async function speak(language: Language): Promise<void> {
+  if (!i18next.hasResourceBundle(language, 'translation'))
+    i18next.addResourceBundle(language, 'translation', (await catalogues[language]()).catalogue)
+  await i18next.changeLanguage(language)
+  document.documentElement.lang = language
+  choose({ language })
+}

@@ -1,0 +1,10 @@
+/** The Chinese catalogue, one file an area. */
+import type { Catalogue } from '../en/index.ts'
+import account from './account.json'
+import common from './common.json'
+import messages from './messages.json'
+import operator from './operator.json'
+import problems from './problems.json'
+
+/** All Chinese words. */
+export const catalogue: Catalogue = { ...common, account, messages, operator, problems }
