@@ -1,0 +1,43 @@
+/** React hooks over the API: cached reads, and writes that refresh what they change. */
+import {
+  type QueryKey,
+  queryOptions,
+  type UseMutationResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { call, type Input, type Operation, type Output } from './client.ts'
+
+/** Query options of a read; the key is the operation and its input, so that equal questions share one answer. */
+export function read<K extends Operation>(name: K, input: Input<K>) {
+  return queryOptions({ queryKey: [name, input] as QueryKey, queryFn: ({ signal }) => call(name, input, signal) })
+}
+
+/** A cached read. `poll` asks again every so many milliseconds while it is a number. */
+export function useRead<K extends Operation>(
+  name: K,
+  input: Input<K>,
+  options: { enabled?: boolean; poll?: number | false } = {},
+) {
+  return useQuery({
+    ...read(name, input),
+    enabled: options.enabled ?? true,
+    refetchInterval: options.poll ?? false,
+    placeholderData: previous => previous,
+  })
+}
+
+/** A write; when it succeeded, the reads named in `refresh` are asked again. */
+export function useWrite<K extends Operation>(
+  name: K,
+  refresh: readonly Operation[] = [],
+): UseMutationResult<Output<K>, Error, Input<K>> {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (input: Input<K>) => call(name, input),
+    onSuccess: async () => {
+      await Promise.all(refresh.map(operation => queries.invalidateQueries({ queryKey: [operation] })))
+    },
+  })
+}

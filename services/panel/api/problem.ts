@@ -1,0 +1,71 @@
+/** A refusal of the service, or its silence, as one kind of error for the whole app. */
+
+/** A fault of one field: JSON pointer, code, English sentence. */
+export interface Fault {
+  pointer: string
+  code: string
+  message: string
+}
+
+/** What went wrong with a request. `status` 0 means that no answer came (offline, cut, blocked). */
+export class ApiProblem extends Error {
+  readonly code: string
+  readonly status: number
+  readonly faults: readonly Fault[]
+  readonly requestId: string | undefined
+  /** Seconds to wait, from Retry-After. */
+  readonly retryAfter: number | undefined
+  constructor(init: {
+    code: string
+    status: number
+    detail: string
+    faults?: readonly Fault[]
+    requestId?: string | undefined
+    retryAfter?: number | undefined
+  }) {
+    super(init.detail)
+    this.name = 'ApiProblem'
+    this.code = init.code
+    this.status = init.status
+    this.faults = init.faults ?? []
+    this.requestId = init.requestId
+    this.retryAfter = init.retryAfter
+  }
+}
+
+/** Nothing came back: no network, or the service is away. */
+export function unreachable(error: unknown): ApiProblem {
+  return new ApiProblem({ code: 'offline', status: 0, detail: error instanceof Error ? error.message : String(error) })
+}
+
+/** Reads a problem document (RFC 9457); an answer that is none keeps its status. */
+export async function problemOf(response: Response): Promise<ApiProblem> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const fields = isRecord(body) ? body : {}
+  const retryAfter = Number(response.headers.get('retry-after'))
+  return new ApiProblem({
+    code: textOf(fields.code) ?? (response.status >= 500 ? 'unavailable' : 'internal'),
+    status: response.status,
+    detail: textOf(fields.detail) ?? response.statusText,
+    faults: Array.isArray(fields.errors) ? fields.errors.filter(isFault) : [],
+    requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
+    retryAfter: retryAfter > 0 ? retryAfter : undefined,
+  })
+}
+
+/** True when asking again may help: no answer, or a fault of the service. */
+export function mayRetry(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.status >= 500)
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isFault(value: unknown): value is Fault {
+  return isRecord(value) && typeof value.pointer === 'string' && typeof value.message === 'string'
+}
