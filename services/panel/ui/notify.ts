@@ -1,0 +1,14 @@
+/** Short notices at the edge of the screen, read out by screen readers. */
+import { notifications } from '@mantine/notifications'
+import type { TFunction } from 'i18next'
+import { problemText } from './problem-text.ts'
+
+/** It worked. */
+export function tellDone(message: string): void {
+  notifications.show({ message, color: 'ink', autoClose: 4000 })
+}
+
+/** It did not; stays longer, because it must be read. */
+export function tellFailed(error: unknown, t: TFunction): void {
+  notifications.show({ message: problemText(error, t), color: 'stamp', autoClose: 10_000 })
+}

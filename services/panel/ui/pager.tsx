@@ -1,0 +1,40 @@
+/** Newest and older: the cursor lies in the address, so the place is kept by reload, back and a shared link. */
+import { Button, Group } from '@mantine/core'
+import { IconChevronRight, IconChevronsLeft } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+
+/** The two buttons; nothing is shown when everything fits on one page. `next` is the cursor of the next page. */
+export function Pager(props: {
+  after: string | undefined
+  next: string | undefined
+  go: (after: string | undefined) => void
+}) {
+  const { t } = useTranslation()
+  const { after, next, go } = props
+  if (after === undefined && next === undefined) return null
+  return (
+    <Group justify="flex-end" gap="xs" component="nav" aria-label={t('ui.pages')}>
+      <Button
+        variant="default"
+        leftSection={<IconChevronsLeft size={16} />}
+        disabled={after === undefined}
+        onClick={() => go(undefined)}
+      >
+        {t('ui.newest')}
+      </Button>
+      <Button
+        variant="default"
+        rightSection={<IconChevronRight size={16} />}
+        disabled={next === undefined}
+        onClick={() => go(next)}
+      >
+        {t('ui.older')}
+      </Button>
+    </Group>
+  )
+}
+
+/** The cursor behind the last entry of a page, while there are more. */
+export function nextOf(page: { data: readonly { id: string }[]; has_more: boolean }): string | undefined {
+  return page.has_more ? page.data.at(-1)?.id : undefined
+}

@@ -1,0 +1,20 @@
+/** Reading the part of an address behind the question mark. */
+
+/** The named texts that are there and not empty. */
+export function textsOf<K extends string>(raw: Record<string, unknown>, names: readonly K[]): { [N in K]?: string } {
+  const found: { [N in K]?: string } = {}
+  for (const name of names) {
+    const value = raw[name]
+    // The router reads digits in an address as a number.
+    const text = typeof value === 'number' ? String(value) : value
+    if (typeof text === 'string' && text !== '') found[name] = text
+  }
+  return found
+}
+
+/** An object without the entries that are undefined, so that they do not stand in the address. */
+export function setOnly<T extends object>(values: T): { [N in keyof T]?: Exclude<T[N], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [N in keyof T]?: Exclude<T[N], undefined>
+  }
+}

@@ -1,0 +1,32 @@
+/** A field that filters while one types, a little after the last key. */
+import { TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+
+/** The field. */
+export function TextFilter(props: {
+  label: string
+  value: string
+  set: (value: string) => void
+  placeholder?: string
+  wide?: boolean
+}) {
+  const [text, setText] = useState(props.value)
+  const later = useDebouncedCallback(props.set, 400)
+  // Back and "clear" change the address without a key being pressed.
+  useEffect(() => setText(props.value), [props.value])
+  return (
+    <TextInput
+      label={props.label}
+      placeholder={props.placeholder ?? ''}
+      value={text}
+      leftSection={props.wide ? <IconSearch size={15} /> : undefined}
+      onChange={event => {
+        setText(event.currentTarget.value)
+        later(event.currentTarget.value.trim())
+      }}
+      w={props.wide ? 240 : 170}
+    />
+  )
+}
