@@ -1,0 +1,32 @@
+/** Everything around the pages: theme, cache of answers, router. */
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { cssVariables, theme } from '../theme/theme.ts'
+import { queries } from './queries.ts'
+import { router } from './router.tsx'
+
+/** The nonce of the page's policy; the service stamps it into the document. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
+// Read by the library under Mantine's dialogs (get-nonce), which adds a style tag of its own to lock scrolling.
+Object.assign(globalThis, { __webpack_nonce__: nonce })
+
+/** The app. */
+export function App() {
+  const { t } = useTranslation()
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <Notifications position="bottom-right" aria-label={t('ui.notices')} />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}

@@ -1,0 +1,52 @@
+/** The places of the panel in the order of the menu. */
+import {
+  type Icon,
+  IconChartHistogram,
+  IconHeartbeat,
+  IconInbox,
+  IconMailFast,
+  IconNotebook,
+  IconStack2,
+  IconUsersGroup,
+} from '@tabler/icons-react'
+import type common from '../i18n/en/common.json'
+
+type Label = keyof (typeof common)['nav']
+
+/** One entry. */
+export interface Place {
+  to: string
+  label: Label
+  icon: Icon
+  /** Shown to admins only. */
+  admin?: boolean
+}
+
+/** A group of entries under a heading. */
+export interface PlaceGroup {
+  heading?: Label
+  places: readonly Place[]
+}
+
+/** The menu. */
+export const NAVIGATION: readonly PlaceGroup[] = [
+  {
+    places: [
+      { to: '/', label: 'overview', icon: IconChartHistogram },
+      { to: '/messages', label: 'messages', icon: IconMailFast },
+      { to: '/inbox', label: 'inbox', icon: IconInbox },
+    ],
+  },
+  {
+    heading: 'access',
+    places: [{ to: '/audit', label: 'audit', icon: IconNotebook }],
+  },
+  {
+    heading: 'operator',
+    places: [
+      { to: '/admin/health', label: 'health', icon: IconHeartbeat, admin: true },
+      { to: '/admin/queues', label: 'queues', icon: IconStack2, admin: true },
+      { to: '/admin/users', label: 'users', icon: IconUsersGroup, admin: true },
+    ],
+  },
+]

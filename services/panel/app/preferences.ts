@@ -1,0 +1,88 @@
+/** What a reader chose for this browser: language and time zone. Nothing secret is ever kept here. */
+import { useSyncExternalStore } from 'react'
+
+/** The languages of the panel. */
+export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
+
+/** One of them. */
+export type Language = keyof typeof LANGUAGES
+
+/** The choices. */
+export interface Preferences {
+  language: Language
+  /** IANA name; undefined follows the browser. */
+  zone?: string
+}
+
+const KEY = 'postwright.preferences'
+const listeners = new Set<() => void>()
+let current = load()
+
+/** The choices now; components read them with {@link usePreferences}. */
+export function preferences(): Preferences {
+  return current
+}
+
+/** Keeps a choice and tells every component that shows it. */
+export function choose(change: Partial<Preferences>): void {
+  current = { ...current, ...change }
+  try {
+    localStorage.setItem(KEY, JSON.stringify(current))
+  } catch {
+    // Private windows may refuse storage; the choice then holds until the page is closed.
+  }
+  for (const listener of listeners) listener()
+}
+
+/** The choices, followed. */
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(subscribe, preferences)
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function load(): Preferences {
+  const stored = parse(readStored())
+  const zone = typeof stored.zone === 'string' && isZone(stored.zone) ? { zone: stored.zone } : {}
+  return { language: isLanguage(stored.language) ? stored.language : browserLanguage(), ...zone }
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(KEY)
+  } catch {
+    return null
+  }
+}
+
+function parse(text: string | null): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}')
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+function browserLanguage(): Language {
+  return navigator.languages.some(tag => tag.toLowerCase().startsWith('zh')) &&
+    !navigator.languages[0]?.toLowerCase().startsWith('en')
+    ? 'zh-CN'
+    : 'en'
+}
+
+function isLanguage(value: unknown): value is Language {
+  return typeof value === 'string' && value in LANGUAGES
+}
+
+/** True for a time zone that this browser knows. */
+export function isZone(zone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+  } catch {
+    return false
+  }
+}

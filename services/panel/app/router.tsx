@@ -1,0 +1,127 @@
+/** Every address of the panel. Pages are loaded when they are first opened. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { ApiProblem } from '../api/problem.ts'
+import { messageSearch } from '../mail/message-search.ts'
+import { messageTab } from '../mail/message-tab.ts'
+import { textsOf } from '../ui/search.ts'
+import { NotFound, RouteFailure } from './not-found.tsx'
+import { onSessionEnd, queries } from './queries.ts'
+import { safePlace, sessionRead } from './session.ts'
+import { Shell } from './shell.tsx'
+import { SignInPage } from './sign-in-page.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (raw: Record<string, unknown>): { to?: string } => {
+    const to = safePlace(raw.to)
+    return to ? { to } : {}
+  },
+  component: SignInPage,
+})
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  notFoundComponent: NotFound,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queries.ensureQueryData(sessionRead)
+    } catch (error) {
+      if (error instanceof ApiProblem && error.code === 'not_logged_in')
+        throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } })
+      throw error
+    }
+  },
+})
+
+const within = () => shell
+const cursor = (raw: Record<string, unknown>) => textsOf(raw, ['after'])
+
+const pages = [
+  createRoute({
+    getParentRoute: within,
+    path: '/',
+    component: lazyRouteComponent(() => import('../mail/overview-page.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/messages',
+    validateSearch: messageSearch,
+    component: lazyRouteComponent(() => import('../mail/messages-page.tsx'), 'MessagesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/messages/$id',
+    validateSearch: messageTab,
+    component: lazyRouteComponent(() => import('../mail/message-page.tsx'), 'MessagePage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/inbox',
+    validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'open']),
+    component: lazyRouteComponent(() => import('../mail/inbox-page.tsx'), 'InboxPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/send',
+    component: lazyRouteComponent(() => import('../mail/send-page.tsx'), 'SendPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/audit',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('../account/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/admin/health',
+    component: lazyRouteComponent(() => import('../operator/health-page.tsx'), 'HealthPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/admin/queues',
+    component: lazyRouteComponent(() => import('../operator/queues-page.tsx'), 'QueuesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/admin/users',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../operator/users-page.tsx'), 'UsersPage'),
+  }),
+] as const
+
+/** The router. */
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, shell.addChildren(pages)]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: RouteFailure,
+})
+
+onSessionEnd(() => {
+  queries.removeQueries({ queryKey: sessionRead.queryKey })
+  void router.invalidate()
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,108 @@
+/** The frame around every page: menu, header, the banner when the service cannot be reached. */
+import { AppShell, Burger, Group, ScrollArea } from '@mantine/core'
+import { useDisclosure, useNetwork } from '@mantine/hooks'
+import { IconCloudOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { Logo } from '../ui/logo.tsx'
+import { Note } from '../ui/status.tsx'
+import { HeaderMenus } from './header-menus.tsx'
+import { NAVIGATION, type PlaceGroup } from './nav.ts'
+import { AccountContext, sessionRead, useAccount } from './session.ts'
+
+/** The frame; what is inside knows whose it is. */
+export function Shell() {
+  const { data } = useQuery(sessionRead)
+  if (!data) return null
+  return (
+    <AccountContext value={data.user}>
+      <Frame />
+    </AccountContext>
+  )
+}
+
+function Frame() {
+  const { t } = useTranslation()
+  const [opened, menu] = useDisclosure(false)
+  const { online } = useNetwork()
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 232, breakpoint: 'md', collapsed: { mobile: !opened } }}
+      padding={{ base: 'md', sm: 'xl' }}
+      withBorder={false}
+    >
+      <a className="pw-skip" href="#content">
+        {t('ui.skip')}
+      </a>
+      <AppShell.Header className="pw-shell-header">
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={menu.toggle}
+              hiddenFrom="md"
+              size="sm"
+              aria-label={opened ? t('ui.closeMenu') : t('ui.openMenu')}
+            />
+            <Link to="/" className="pw-home" aria-label="Postwright" onClick={menu.close}>
+              <Logo />
+            </Link>
+          </Group>
+          <HeaderMenus />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)">
+        <ScrollArea px="sm" pb="md" type="never">
+          <nav aria-label={t('ui.menu')}>
+            <Menu close={menu.close} />
+          </nav>
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        {online ? null : (
+          <div role="status" className="pw-offline">
+            <Note tone="warn" icon={<IconCloudOff size={18} />}>
+              {t('ui.offlineBanner')}
+            </Note>
+          </div>
+        )}
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function Menu({ close }: { close: () => void }) {
+  const account = useAccount()
+  return NAVIGATION.map(group => (
+    <MenuGroup
+      key={group.heading ?? 'first'}
+      group={{ ...group, places: group.places.filter(place => !place.admin || account.role === 'admin') }}
+      close={close}
+    />
+  ))
+}
+
+function MenuGroup({ group, close }: { group: PlaceGroup; close: () => void }) {
+  const { t } = useTranslation()
+  if (group.places.length === 0) return null
+  return (
+    <div>
+      <div className="pw-nav-heading">{group.heading ? t(`nav.${group.heading}`) : null}</div>
+      {group.places.map(({ to, label, icon: Icon }) => (
+        <Link
+          key={to}
+          to={to}
+          className="pw-nav-link"
+          activeOptions={{ exact: to === '/', includeSearch: false }}
+          onClick={close}
+        >
+          <Icon size={18} stroke={1.7} aria-hidden />
+          {t(`nav.${label}`)}
+        </Link>
+      ))}
+    </div>
+  )
+}

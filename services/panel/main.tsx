@@ -1,0 +1,16 @@
+/** Starts the web app: words first, so that nothing is shown in the wrong language, then everything else. */
+import '@fontsource-variable/geist/wght.css'
+import '@fontsource-variable/geist-mono/wght.css'
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './theme/global.css'
+import { createRoot } from 'react-dom/client'
+import { App } from './app/app.tsx'
+import { preferences } from './app/preferences.ts'
+import { startWords } from './i18n/index.ts'
+
+const root = document.getElementById('root')
+if (root) {
+  await startWords(preferences().language)
+  createRoot(root).render(<App />)
+}
