@@ -1,0 +1,70 @@
+/** The row of filters above the message log. */
+import { Button, Group, Select, TextInput } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { TextFilter } from '../ui/text-filter.tsx'
+import { type FilterChange, isFiltered, type MessageSearch, SOURCES } from './message-search.ts'
+import { MAIL_STATUSES } from './statuses.ts'
+
+/** The filters. */
+export function MessageFilters({ search, go }: { search: MessageSearch; go: (change: FilterChange) => void }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap="xs" align="flex-end" role="search">
+      <TextFilter
+        label={t('messages.search')}
+        placeholder={t('messages.searchHint')}
+        value={search.q ?? ''}
+        // Single letters are not searched for.
+        set={q => go({ q: q.length > 1 ? q : undefined })}
+        wide
+      />
+      <Select
+        label={t('messages.state')}
+        placeholder={t('messages.any')}
+        data={MAIL_STATUSES.map(value => ({ value, label: t(`messages.status.${value}`) }))}
+        value={search.status ?? null}
+        onChange={value => go({ status: MAIL_STATUSES.find(known => known === value) })}
+        clearable
+        w={150}
+      />
+      <Select
+        label={t('messages.source')}
+        placeholder={t('messages.any')}
+        data={SOURCES.map(value => ({ value, label: t(`messages.sources.${value}`) }))}
+        value={search.source ?? null}
+        onChange={value => go({ source: SOURCES.find(known => known === value) })}
+        clearable
+        w={130}
+      />
+      <TextFilter label={t('messages.to')} value={search.to ?? ''} set={to => go({ to: to || undefined })} />
+      <TextInput
+        type="date"
+        label={t('messages.since')}
+        value={search.since?.slice(0, 10) ?? ''}
+        onChange={event => go({ since: dayStart(event.currentTarget.value) })}
+        w={150}
+      />
+      {isFiltered(search) ? (
+        <Button variant="subtle" leftSection={<IconX size={15} />} onClick={() => go(NOTHING)}>
+          {t('messages.clearFilters')}
+        </Button>
+      ) : null}
+    </Group>
+  )
+}
+
+const NOTHING: FilterChange = {
+  q: undefined,
+  status: undefined,
+  source: undefined,
+  domain: undefined,
+  to: undefined,
+  since: undefined,
+  until: undefined,
+}
+
+/** A day of a date field as the moment it begins in UTC; undefined while the field is empty. */
+function dayStart(day: string): string | undefined {
+  return day === '' ? undefined : `${day}T00:00:00Z`
+}

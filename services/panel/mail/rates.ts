@@ -1,0 +1,25 @@
+/** Rates of a span of mail and when they begin to hurt. */
+
+/** Recipients by where they stand. */
+export interface Counts {
+  recipients: number
+  delivered: number
+  bounced: number
+  failed: number
+}
+
+/** Above `warn` receivers begin to slow a sender down, above `bad` they block it (the review limits of large relays). */
+export const BOUNCE_LIMITS = { warn: 0.02, bad: 0.05 } as const
+
+/** Shares of the recipients whose fate is known; undefined while none is. */
+export function ratesOf(counts: Counts): { delivered: number; bounced: number } | undefined {
+  const known = counts.delivered + counts.bounced + counts.failed
+  if (known === 0) return undefined
+  return { delivered: counts.delivered / known, bounced: (counts.bounced + counts.failed) / known }
+}
+
+/** How a bounce rate feels. */
+export function bounceTone(rate: number): 'ok' | 'warn' | 'bad' {
+  if (rate > BOUNCE_LIMITS.bad) return 'bad'
+  return rate > BOUNCE_LIMITS.warn ? 'warn' : 'ok'
+}
