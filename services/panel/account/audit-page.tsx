@@ -1,0 +1,48 @@
+/** The audit log: who changed what, and from where. */
+import { IconNotebook } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead } from '../api/hooks.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { nextOf, Pager } from '../ui/pager.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Entry = Output<'listAuditLogs'>['data'][number]
+
+const route = getRouteApi('/shell/audit')
+
+/** The page. */
+export function AuditPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useRead('listAuditLogs', { query: search })
+  return (
+    <Page title={t('account.auditTitle')} lead={t('account.auditLead')}>
+      <Card flush>
+        <Loaded query={query}>{page => <Entries entries={page.data} />}</Loaded>
+      </Card>
+      <Pager
+        after={search.after}
+        next={query.data ? nextOf(query.data) : undefined}
+        go={after => void navigate({ search: after ? { after } : {} })}
+      />
+    </Page>
+  )
+}
+
+function Entries({ entries }: { entries: readonly Entry[] }) {
+  const { t } = useTranslation()
+  if (entries.length === 0) return <Empty icon={<IconNotebook size={26} />} title={t('account.auditEmpty')} />
+  const columns: Column<Entry>[] = [
+    { label: t('account.when'), cell: entry => <Time at={entry.at} /> },
+    { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
+    { label: t('account.target'), cell: entry => entry.target.name ?? entry.target.id },
+    { label: t('account.actor'), cell: entry => `${entry.actor.name} · ${t(`account.via.${entry.actor.via}`)}` },
+    { label: t('account.address'), cell: entry => entry.actor.ip ?? '–' },
+  ]
+  return <DataTable name={t('account.auditTitle')} columns={columns} rows={entries} rowKey={entry => entry.id} />
+}

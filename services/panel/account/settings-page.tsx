@@ -1,0 +1,124 @@
+/** What a reader can choose for the own account: language, time zone, look, password. */
+import { PasswordInput, SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../api/hooks.ts'
+import { choose, LANGUAGES, type Language, usePreferences } from '../app/preferences.ts'
+import { langOf, sessionRead, useAccount } from '../app/session.ts'
+import { speak } from '../i18n/index.ts'
+import { SubmitForm } from '../ui/form.tsx'
+import { tellDone, tellFailed } from '../ui/notify.ts'
+import { Card, Page } from '../ui/page.tsx'
+
+/** The page. */
+export function SettingsPage() {
+  const { t } = useTranslation()
+  const account = useAccount()
+  return (
+    <Page title={t('account.settingsTitle')} lead={t('account.settingsLead', { name: account.username })}>
+      <Card title={t('account.appearance')}>
+        <Appearance />
+      </Card>
+      <Card title={t('account.changePassword')}>
+        <PasswordForm />
+      </Card>
+    </Page>
+  )
+}
+
+function Appearance() {
+  const { t } = useTranslation()
+  const account = useAccount()
+  const queries = useQueryClient()
+  const { language, zone } = usePreferences()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const patch = useWrite('patchMe')
+  const save = (body: { lang?: 'en' | 'zh'; tz?: string }) =>
+    patch.mutate(
+      { body },
+      {
+        onSuccess: user => queries.setQueryData(sessionRead.queryKey, { object: 'session', user }),
+        onError: error => tellFailed(error, t),
+      },
+    )
+  const setLanguage = async (tag: Language) => {
+    await speak(tag)
+    save({ lang: langOf(tag) })
+  }
+  return (
+    <Stack gap="md" maw={420}>
+      <Select
+        label={t('ui.language')}
+        data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+        value={language}
+        allowDeselect={false}
+        onChange={value => void setLanguage(value === 'zh-CN' ? 'zh-CN' : 'en')}
+      />
+      <Select
+        label={t('account.zone')}
+        description={t('account.zoneHint')}
+        searchable
+        limit={100}
+        data={Intl.supportedValuesOf('timeZone')}
+        value={zone ?? account.tz}
+        allowDeselect={false}
+        onChange={value => {
+          if (!value) return
+          choose({ zone: value })
+          save({ tz: value })
+        }}
+      />
+      <div>
+        <div id="scheme-label" className="pw-label">
+          {t('account.scheme')}
+        </div>
+        <SegmentedControl
+          aria-labelledby="scheme-label"
+          value={colorScheme}
+          onChange={value => setColorScheme(value)}
+          data={(['light', 'dark', 'auto'] as const).map(value => ({ value, label: t(`account.schemes.${value}`) }))}
+        />
+      </div>
+    </Stack>
+  )
+}
+
+function PasswordForm() {
+  const { t } = useTranslation()
+  const change = useWrite('putMyPassword')
+  const [current, setCurrent] = useState('')
+  const [fresh, setFresh] = useState('')
+  const submit = () =>
+    change.mutate(
+      { body: { current_password: current, new_password: fresh } },
+      {
+        onSuccess: () => {
+          setCurrent('')
+          setFresh('')
+          tellDone(t('account.passwordChanged'))
+        },
+      },
+    )
+  return (
+    <div className="pw-narrow">
+      <SubmitForm state={change} submit={submit} action={t('account.changePassword')}>
+        <PasswordInput
+          label={t('account.currentPassword')}
+          autoComplete="current-password"
+          value={current}
+          onChange={event => setCurrent(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+        />
+        <PasswordInput
+          label={t('account.newPassword')}
+          description={t('account.newPasswordHint')}
+          autoComplete="new-password"
+          value={fresh}
+          onChange={event => setFresh(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+        />
+      </SubmitForm>
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+/** The queue: how deep, how old, for whom. */
+import { SimpleGrid } from '@mantine/core'
+import { IconMailCheck } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead } from '../api/hooks.ts'
+import { Figure } from '../ui/figure.tsx'
+import { useFormat } from '../ui/format.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Note } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Queues = Output<'getQueues'>
+
+/** The page; asks again every 10 seconds. */
+export function QueuesPage() {
+  const { t } = useTranslation()
+  const query = useRead('getQueues', {}, { poll: 10_000 })
+  return (
+    <Page title={t('operator.queuesTitle')} lead={t('operator.queuesLead')}>
+      <Loaded query={query}>{queues => <Content queues={queues} />}</Loaded>
+    </Page>
+  )
+}
+
+function Content({ queues }: { queues: Queues }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const sites: Column<Queues['sites'][number]>[] = [
+    { label: t('operator.site'), cell: site => site.site },
+    { label: t('operator.waiting'), end: true, cell: site => number(site.waiting) },
+    { label: t('operator.due'), end: true, cell: site => number(site.due) },
+    { label: t('operator.held'), end: true, cell: site => number(site.held) },
+    { label: t('operator.oldest'), cell: site => <Time at={site.oldest_due_at} /> },
+  ]
+  const suspended: Column<Queues['suspended'][number]>[] = [
+    { label: t('operator.site'), cell: site => site.site },
+    { label: t('operator.until'), cell: site => <Time at={site.until} /> },
+  ]
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
+        <Figure label={t('operator.depth')} value={number(queues.depth)} />
+        <Figure label={t('operator.oldest')} value={<Time at={queues.oldest_due_at} />} />
+        <Figure label={t('operator.suspendedSites')} value={number(queues.suspended.length)} />
+      </SimpleGrid>
+      {queues.sampled ? <Note tone="info">{t('operator.sampled')}</Note> : null}
+      <Card title={t('operator.bySite')} flush>
+        {queues.sites.length === 0 ? (
+          <Empty icon={<IconMailCheck size={26} />} title={t('operator.queueEmpty')} />
+        ) : (
+          <DataTable name={t('operator.bySite')} columns={sites} rows={queues.sites} rowKey={site => site.site} />
+        )}
+      </Card>
+      {queues.suspended.length > 0 ? (
+        <Card title={t('operator.suspendedSites')} flush>
+          <DataTable
+            name={t('operator.suspendedSites')}
+            columns={suspended}
+            rows={queues.suspended}
+            rowKey={site => site.site}
+          />
+        </Card>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,177 @@
+/** Accounts for admins: create, suspend, let in again, new password. */
+import { Button, Group, Menu, Select, Stack, TextInput } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { useAccount } from '../app/session.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { ManagedBy } from '../ui/managed-by.tsx'
+import { tellDone, tellFailed } from '../ui/notify.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { nextOf, Pager } from '../ui/pager.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { Loaded } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type User = Output<'listUsersOperation'>['data'][number]
+
+const route = getRouteApi('/shell/admin/users')
+
+/** The page. */
+export function UsersPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [creating, setCreating] = useState(false)
+  const [secret, setSecret] = useState<[string, string][]>()
+  const query = useRead('listUsersOperation', { query: search })
+  return (
+    <Page
+      title={t('operator.usersTitle')}
+      lead={t('operator.usersLead')}
+      actions={
+        <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+          {t('operator.newUser')}
+        </Button>
+      }
+    >
+      <Card flush>
+        <Loaded query={query}>{page => <Users users={page.data} show={setSecret} />}</Loaded>
+      </Card>
+      <Pager
+        after={search.after}
+        next={query.data ? nextOf(query.data) : undefined}
+        go={after => void navigate({ search: after ? { after } : {} })}
+      />
+      <Dialog opened={creating} close={() => setCreating(false)} title={t('operator.newUser')}>
+        {() => <NewUser close={() => setCreating(false)} show={setSecret} />}
+      </Dialog>
+      <SecretOnce title={t('operator.password')} entries={secret} close={() => setSecret(undefined)} />
+    </Page>
+  )
+}
+
+type Show = (entries: [string, string][]) => void
+
+function Users({ users, show }: { users: readonly User[]; show: Show }) {
+  const { t } = useTranslation()
+  const columns: Column<User>[] = [
+    {
+      label: t('account.username'),
+      cell: user => (
+        <Group gap="xs" display="inline-flex">
+          {user.username}
+          <ManagedBy resource={user.managed_by} />
+        </Group>
+      ),
+    },
+    { label: t('operator.role'), cell: user => t(`operator.roles.${user.role}`) },
+    {
+      label: t('messages.state'),
+      cell: user => (
+        <Status tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</Status>
+      ),
+    },
+    { label: t('ui.created'), cell: user => <Time at={user.created_at} /> },
+    { label: t('ui.actions'), hidden: true, end: true, cell: user => <UserMenu user={user} show={show} /> },
+  ]
+  return <DataTable name={t('operator.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
+}
+
+function UserMenu({ user, show }: { user: User; show: Show }) {
+  const { t } = useTranslation()
+  const me = useAccount()
+  const [asking, setAsking] = useState<'suspend' | 'reset'>()
+  const suspend = useWrite('suspendUserOperation', ['listUsersOperation'])
+  const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
+  const reset = useWrite('resetPasswordOperation')
+  const params = { id: user.id }
+  const letIn = () =>
+    unsuspend.mutate(
+      { params },
+      { onSuccess: () => tellDone(t('operator.unsuspended')), onError: error => tellFailed(error, t) },
+    )
+  const resetPassword = async () => {
+    const answer = await reset.mutateAsync({ params, body: {} })
+    if (answer.password) show([[t('operator.passwordOf', { name: user.username }), answer.password]])
+  }
+  if (user.id === me.id) return null
+  return (
+    <>
+      <RowMenu name={user.username}>
+        <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
+        {user.status === 'active' ? (
+          <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>
+            {t('operator.suspend')}
+          </Menu.Item>
+        ) : (
+          <Menu.Item onClick={letIn}>{t('operator.unsuspend')}</Menu.Item>
+        )}
+      </RowMenu>
+      <Confirm
+        opened={asking === 'suspend'}
+        close={() => setAsking(undefined)}
+        title={t('operator.suspendTitle', { name: user.username })}
+        phrase={user.username}
+        action={t('operator.suspend')}
+        run={() => suspend.mutateAsync({ params })}
+      >
+        {t('operator.suspendText')}
+      </Confirm>
+      <Confirm
+        opened={asking === 'reset'}
+        close={() => setAsking(undefined)}
+        title={t('operator.resetTitle', { name: user.username })}
+        action={t('operator.resetPassword')}
+        run={resetPassword}
+      >
+        {t('operator.resetText')}
+      </Confirm>
+    </>
+  )
+}
+
+function NewUser({ close, show }: { close: () => void; show: Show }) {
+  const { t } = useTranslation()
+  const create = useWrite('createUserOperation', ['listUsersOperation'])
+  const [username, setUsername] = useState('')
+  const [role, setRole] = useState<'admin' | 'user'>('user')
+  const submit = () =>
+    create.mutate(
+      { body: { username: username.trim(), role } },
+      {
+        onSuccess: user => {
+          close()
+          if (user.password) show([[t('operator.passwordOf', { name: user.username }), user.password]])
+        },
+      },
+    )
+  return (
+    <SubmitForm state={create} submit={submit} action={t('operator.create')} cancel={close}>
+      <Stack gap="md">
+        <TextInput
+          data-autofocus
+          label={t('account.username')}
+          autoComplete="off"
+          value={username}
+          onChange={event => setUsername(event.currentTarget.value)}
+        />
+        <Select
+          label={t('operator.role')}
+          description={t('operator.roleHint')}
+          data={(['user', 'admin'] as const).map(value => ({ value, label: t(`operator.roles.${value}`) }))}
+          value={role}
+          allowDeselect={false}
+          onChange={value => setRole(value === 'admin' ? 'admin' : 'user')}
+        />
+      </Stack>
+    </SubmitForm>
+  )
+}
