@@ -1,5 +1,6 @@
 /** Prometheus metrics of one process. Every name is declared here, so that `docs/metrics.md` and the dashboards can be checked against it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createOperatorMetrics } from './metrics-operator.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
@@ -26,6 +27,7 @@ export function createMetrics(service: string) {
   ) => new Histogram<L>({ name: `postwright_${name}_seconds`, help, labelNames, buckets, registers: [registry] })
   return {
     registry,
+    operator: createOperatorMetrics(registry),
     httpRequests: seconds('http_request', 'Time of an HTTP request, by route and status class.', [
       'route',
       'method',
