@@ -1,0 +1,84 @@
+/**
+ * The rights of the operator, as data: the one source for the chart's roles, the check at the start and the tests,
+ * which run the operator with exactly these.
+ */
+import { GROUP } from './resources/kind.ts'
+import { kinds } from './resources/kinds.ts'
+
+/** Verbs on resources of one API group. */
+export interface Rule {
+  apiGroup: string
+  resources: readonly string[]
+  verbs: readonly string[]
+}
+
+const plurals = kinds.map(kind => kind.plural)
+
+/** Needed in every watched namespace, or in the whole cluster when all are watched. */
+export const WORKLOAD_RULES: readonly Rule[] = [
+  { apiGroup: GROUP, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroup: GROUP, resources: plurals.map(plural => `${plural}/status`), verbs: ['patch'] },
+  // Secrets cannot be narrowed by label here; only labelled ones are listed, and `get` reads those that a DNSProvider names.
+  { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { apiGroup: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
+]
+
+/** Needed for every watched namespace by its name: the annotation postwright.dev/owners is read there. */
+export const NAMESPACE_RULES: readonly Rule[] = [{ apiGroup: '', resources: ['namespaces'], verbs: ['get'] }]
+
+/** Needed in the operator's own namespace. */
+export const OWN_RULES: readonly Rule[] = [
+  { apiGroup: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'create', 'update'] },
+]
+
+/** Who gets the rights. */
+export interface RbacTarget {
+  /** Namespace and name of the operator's service account. */
+  namespace: string
+  serviceAccount: string
+  /** Prefix of the names of the roles. */
+  name: string
+  /** Namespaces to watch; empty: all, by a ClusterRole. */
+  watchNamespaces: readonly string[]
+}
+
+/** The roles and bindings as Kubernetes objects. */
+export function rbacObjects(target: RbacTarget): object[] {
+  const { namespace, name, watchNamespaces } = target
+  const own = roleWithBinding(target, 'Role', `${name}-leader`, OWN_RULES, { namespace })
+  if (watchNamespaces.length === 0)
+    return [...own, ...roleWithBinding(target, 'ClusterRole', name, [...WORKLOAD_RULES, ...NAMESPACE_RULES])]
+  return [
+    ...own,
+    // A Role covers `namespaces` too when the request names the namespace it lies in.
+    ...watchNamespaces.flatMap(watched =>
+      roleWithBinding(target, 'Role', name, [...WORKLOAD_RULES, ...NAMESPACE_RULES], { namespace: watched }),
+    ),
+  ]
+}
+
+function roleWithBinding(
+  { namespace, serviceAccount }: RbacTarget,
+  kind: 'Role' | 'ClusterRole',
+  name: string,
+  rules: readonly Rule[],
+  place: { namespace?: string } = {},
+): object[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name, ...place }
+  return [
+    {
+      apiVersion,
+      kind,
+      metadata,
+      rules: rules.map(({ apiGroup, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs })),
+    },
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+      subjects: [{ kind: 'ServiceAccount', namespace, name: serviceAccount }],
+    },
+  ]
+}

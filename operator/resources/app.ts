@@ -1,0 +1,50 @@
+/** App: an application of the Subscription Administration API. */
+import { z } from 'zod'
+import { defineKind, immutable, READY_COLUMNS, statusFields } from './kind.ts'
+
+const spec = z.object({
+  appKey: immutable(
+    z
+      .string()
+      .min(3)
+      .max(32)
+      .regex(/^[a-z][a-z0-9_-]{2,31}$/),
+    'appKey',
+  ).describe('The app identifier of the API (query parameter app_key); unique in the installation, never reused.'),
+  appName: z.string().min(1).max(64).describe('Name shown to people.'),
+  appDescription: z.string().max(500).default('').describe('Description shown to people.'),
+  status: z
+    .enum(['Enabled', 'Disabled'])
+    .default('Enabled')
+    .describe('Disabled: the server API and switch evaluation answer 403 for this app.'),
+  deletionPolicy: z
+    .enum(['Retain', 'Delete'])
+    .default('Retain')
+    .describe(
+      'Retain: the app stays and can be edited in the panel. Delete: it goes, unless subscriptions are active.',
+    ),
+})
+
+const status = z.object({
+  ...statusFields,
+  appId: z.string().max(64).optional().describe('Identifier of the app in the API.'),
+  secretName: z.string().max(253).optional().describe('Secret with app key, publishable key and app secret.'),
+})
+
+/** An app. */
+export const App = defineKind({
+  kind: 'App',
+  plural: 'apps',
+  shortName: 'mapp',
+  description:
+    'An application whose users, plans and switches the subscription services run. Its keys lie in the Secret <name>-app.',
+  spec,
+  status,
+  columns: [
+    { name: 'Key', type: 'string', jsonPath: '.spec.appKey' },
+    { name: 'Secret', type: 'string', jsonPath: '.status.secretName', priority: 1 },
+    ...READY_COLUMNS,
+  ],
+})
+/** Parsed App. */
+export type App = ReturnType<typeof App.parse>

@@ -1,0 +1,121 @@
+/** Turns a kind into its CustomResourceDefinition: a structural schema that the API server enforces. */
+import { z } from 'zod'
+import { GROUP, type Kind, VERSION } from './kind.ts'
+
+/** A node of an OpenAPI schema. */
+export interface SchemaNode {
+  [key: string]: unknown
+  type?: string
+  description?: string
+  properties?: Record<string, SchemaNode>
+  items?: SchemaNode
+  additionalProperties?: SchemaNode | boolean
+  required?: string[]
+}
+
+/** Category of all kinds: `kubectl get postwright-all`. It must not equal a kind's name, or kubectl expands that. */
+export const CATEGORY = 'postwright-all'
+
+/** The CRD of a kind, as plain data. Throws when the schema holds something that the API server would refuse. */
+export function toCrd(kind: Kind) {
+  const singular = kind.kind.toLowerCase()
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${kind.plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular,
+        shortNames: [kind.shortName],
+        categories: [CATEGORY],
+      },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.columns.map(column => ({ ...column })),
+          schema: { openAPIV3Schema: rootSchema(kind) },
+        },
+      ],
+    },
+  }
+}
+
+/** Schema of a whole object of the kind. */
+export function rootSchema(kind: Kind): SchemaNode {
+  return {
+    type: 'object',
+    description: kind.description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: `${GROUP}/${VERSION}.` },
+      kind: { type: 'string', description: `${kind.kind}.` },
+      metadata: { type: 'object' },
+      spec: { ...openApi(kind.spec, `${kind.kind}.spec`), description: 'What is wanted.' },
+      status: {
+        ...openApi(kind.status, `${kind.kind}.status`),
+        description: 'Where it stands; written by the operator.',
+      },
+    },
+  }
+}
+
+function openApi(schema: z.ZodType, path: string): SchemaNode {
+  const node = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' }) as SchemaNode
+  delete node.$schema
+  return structural(node, path)
+}
+
+const FORBIDDEN = ['anyOf', 'oneOf', 'allOf', 'not', '$ref', 'const', 'uniqueItems']
+
+/** Keeps what the API server takes and refuses the rest: every string and list is bounded, no float, no union. */
+function structural({ additionalProperties, properties, items, ...node }: SchemaNode, path: string): SchemaNode {
+  const fault = faultOf({ ...node, ...(additionalProperties ? { additionalProperties } : {}) })
+  if (fault) throw new Error(`${path}: ${fault}`)
+  switch (node.type) {
+    case 'boolean':
+      return node
+    case 'integer':
+      return { ...withoutSafeBounds(node), format: 'int64' }
+    case 'string':
+      return node
+    case 'array':
+      return { ...node, items: structural(items ?? {}, `${path}[]`) }
+    case 'object':
+      return { ...node, properties: mapValues(properties ?? {}, (child, name) => structural(child, `${path}.${name}`)) }
+    default:
+      throw new Error(`${path}: type ${node.type ?? 'unknown'} cannot be used`)
+  }
+}
+
+/** What the API server, or a reader, would not like about a node. */
+function faultOf(node: SchemaNode): string | undefined {
+  const forbidden = FORBIDDEN.find(key => key in node)
+  if (forbidden) return `${forbidden} is not structural`
+  if (node.type === 'string' && !('maxLength' in node || 'enum' in node)) return 'a string without maxLength'
+  if (node.type === 'array' && !('maxItems' in node && 'x-kubernetes-list-type' in node))
+    return 'a list without maxItems or list type'
+  if (typeof node.additionalProperties === 'object') return 'a free map cannot be used'
+  return undefined
+}
+
+function mapValues<A, B>(object: Record<string, A>, change: (value: A, name: string) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]))
+}
+
+/** zod bounds every integer by what a double holds; such bounds say nothing to a reader. */
+function withoutSafeBounds(node: SchemaNode): SchemaNode {
+  const { minimum, maximum, ...rest } = node
+  return {
+    ...rest,
+    ...(minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
+    ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
+  }
+}

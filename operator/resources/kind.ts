@@ -1,0 +1,219 @@
+/** What a custom resource kind is made of, and the parts that all kinds share. */
+import { z } from 'zod'
+
+/** API group of all kinds. */
+export const GROUP = 'postwright.dev'
+/** Served and stored version of all kinds. */
+export const VERSION = 'v1alpha1'
+/** `apiVersion` of every object. */
+export const API_VERSION = `${GROUP}/${VERSION}`
+
+/** A rule in the Common Expression Language, checked by the API server (KEP-2876). */
+export interface CelRule {
+  rule: string
+  message: string
+  fieldPath?: string
+  reason?: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueForbidden'
+  /** Evaluate a transition rule on creation too, with `oldSelf` as an optional. */
+  optionalOldSelf?: true
+}
+
+/** A column of `kubectl get`. Priority 1 shows only with `-o wide`. */
+export interface PrinterColumn {
+  name: string
+  type: 'string' | 'integer' | 'date'
+  jsonPath: string
+  description?: string
+  priority?: 0 | 1
+}
+
+/** Attaches rules to a schema; they end up in the CRD as x-kubernetes-validations. */
+export function withRules<T extends z.ZodType>(schema: T, ...rules: CelRule[]): T {
+  return schema.meta({ 'x-kubernetes-validations': rules }) as T
+}
+
+/** A field that keeps its first value. For optional fields add {@link presenceIsFixed} to the parent. */
+export function immutable<T extends z.ZodType>(schema: T, name: string): T {
+  return withRules(schema, { rule: 'self == oldSelf', message: `${name} cannot be changed` })
+}
+
+/** Rule for the parent of an optional immutable field: a transition rule does not fire when the field comes or goes. */
+export function presenceIsFixed(name: string): CelRule {
+  return {
+    rule: `has(self.${name}) == has(oldSelf.${name})`,
+    message: `${name} cannot be added or removed later`,
+    fieldPath: `.${name}`,
+  }
+}
+
+/** A list that server-side apply treats as a set. */
+export function setOf<T extends z.ZodType>(item: T, maxItems: number) {
+  return z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'set' })
+}
+
+/** A list that is replaced as a whole. */
+export function listOf<T extends z.ZodType>(item: T, maxItems: number) {
+  return z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'atomic' })
+}
+
+/** A list whose entries are merged by these keys. */
+export function mapOf<T extends z.ZodType>(item: T, maxItems: number, keys: readonly string[]) {
+  return z.array(item).max(maxItems).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys })
+}
+
+/** Name of an object of the same namespace (RFC 1123 subdomain). */
+export const objectName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+
+/** A reference to an object of the same namespace. */
+export function referenceTo(kind: string) {
+  return z.object({ name: objectName.describe(`Name of the ${kind} in the same namespace.`) })
+}
+
+/** A domain name in lower-case A-label form, at least two labels. */
+export const domainName = z
+  .string()
+  .min(3)
+  .max(253)
+  .regex(/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
+
+/** A non-negative amount of money with at most two decimals, as a string: YAML floats lose cents. */
+export const amount = z
+  .string()
+  .max(9)
+  .regex(/^\d{1,6}(\.\d{1,2})?$/)
+
+/** A time of the API (RFC 3339). */
+export const time = z.string().max(64).meta({ format: 'date-time' })
+
+/** One entry of `status.conditions` (KEP-1623). */
+export const condition = z
+  .object({
+    type: z.string().max(63),
+    status: z.enum(['True', 'False', 'Unknown']),
+    observedGeneration: z.int().min(0).optional(),
+    lastTransitionTime: time,
+    reason: z
+      .string()
+      .min(1)
+      .max(64)
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
+    message: z.string().max(4096),
+  })
+  .describe('One aspect of the current state.')
+
+/** A condition as it lies in the status. */
+export type Condition = z.output<typeof condition>
+
+/** Fields of every status. */
+export const statusFields = {
+  observedGeneration: z.int().min(0).optional().describe('Generation of the spec that this status speaks about.'),
+  conditions: mapOf(condition, 16, ['type'])
+    .optional()
+    .describe('Where the resource stands. `Ready` sums up the others.'),
+}
+
+/** Name of the Secret that the operator writes; it cannot change, because pods mount it. */
+export function secretField(suffix: string) {
+  return withRules(
+    z.object({
+      name: immutable(objectName, 'secret.name')
+        .optional()
+        .describe(`Name of the Secret; default is the name of this resource and \`-${suffix}\`.`),
+    }),
+    presenceIsFixed('name'),
+  )
+    .prefault({})
+    .describe('The Secret that the operator writes, with this resource as its owner.')
+}
+
+/** The fields of an object's metadata that the operator reads. */
+const metadata = z.looseObject({
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string(),
+  generation: z.int(),
+  resourceVersion: z.string(),
+  creationTimestamp: z.string(),
+  deletionTimestamp: z.string().optional(),
+  finalizers: z.array(z.string()).default([]),
+  annotations: z.record(z.string(), z.string()).default({}),
+  labels: z.record(z.string(), z.string()).default({}),
+})
+
+/** Metadata of an object. */
+export type Metadata = z.output<typeof metadata>
+
+/** What {@link defineKind} takes. */
+interface KindInput<Spec extends z.ZodType, Status extends z.ZodType> {
+  kind: string
+  plural: string
+  shortName: string
+  description: string
+  spec: Spec
+  status: Status
+  columns: readonly PrinterColumn[]
+}
+
+/** A kind: the one source of its type, its CRD and its documentation. */
+export interface Kind<Spec = unknown, Status = unknown> {
+  kind: string
+  plural: string
+  shortName: string
+  description: string
+  spec: z.ZodType<Spec>
+  status: z.ZodType<Status>
+  columns: readonly PrinterColumn[]
+  /** Parses an object of the API server: defaults filled in, unknown fields left out. */
+  parse(object: unknown): Resource<Spec, Status>
+}
+
+/** An object of a kind, parsed. */
+export interface Resource<Spec = unknown, Status = unknown> {
+  kind: string
+  metadata: Metadata
+  spec: Spec
+  status: Status | undefined
+}
+
+/** Declares a kind. */
+export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
+  input: KindInput<Spec, Status>,
+): Kind<z.output<Spec>, z.output<Status>> {
+  return {
+    ...input,
+    spec: input.spec as z.ZodType<z.output<Spec>>,
+    status: input.status as z.ZodType<z.output<Status>>,
+    parse(value) {
+      const { metadata, spec, status } = object.parse(value)
+      const parsed = input.spec.safeParse(spec)
+      if (!parsed.success) throw new SpecError(metadata, z.prettifyError(parsed.error))
+      // The status is ours; one that an older release wrote is read as far as it fits, and written anew anyway.
+      const read = input.status.safeParse(status)
+      return { kind: input.kind, metadata, spec: parsed.data, status: read.success ? read.data : undefined }
+    },
+  }
+}
+
+const object = z.object({ metadata, spec: z.unknown(), status: z.unknown().optional() })
+
+/** A spec that this release cannot read: written under a newer CRD, or before a rule was there. */
+export class SpecError extends Error {
+  readonly metadata: Metadata
+  constructor(of: Metadata, message: string) {
+    super(message)
+    this.name = 'SpecError'
+    this.metadata = of
+  }
+}
+
+/** Columns that every kind ends with. */
+export const READY_COLUMNS: readonly PrinterColumn[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+]

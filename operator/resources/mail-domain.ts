@@ -1,0 +1,162 @@
+/** MailDomain: a sending domain with its DKIM key and DNS records. */
+import { z } from 'zod'
+import {
+  defineKind,
+  domainName,
+  immutable,
+  mapOf,
+  presenceIsFixed,
+  READY_COLUMNS,
+  referenceTo,
+  setOf,
+  statusFields,
+  time,
+  withRules,
+} from './kind.ts'
+
+const dns = withRules(
+  z.object({
+    managementPolicy: z
+      .enum(['Manage', 'Observe', 'None'])
+      .default('Observe')
+      .describe(
+        'Manage: write the records at the provider and keep them. Observe: only check public DNS. None: neither.',
+      ),
+    providerRef: referenceTo('DNSProvider').optional().describe('The DNS account to write with.'),
+    conflictPolicy: z
+      .enum(['Fail', 'Adopt', 'Overwrite'])
+      .default('Fail')
+      .describe(
+        'What to do where a different record of somebody else stands in the way. Fail: leave it and say so. Adopt: replace it if it has the same purpose, and never delete it. Overwrite: replace it and treat it as ours.',
+      ),
+    records: z
+      .object({
+        address: z
+          .enum(['Managed', 'Guidance'])
+          .default('Managed')
+          .describe(
+            'Address records of the sending host, where the account holds their zone. Guidance: shown and checked only.',
+          ),
+      })
+      .prefault({})
+      .describe('Which records the operator writes beside verification, DKIM, SPF and DMARC.'),
+  }),
+  {
+    rule: "self.managementPolicy != 'Manage' || has(self.providerRef)",
+    message: 'managementPolicy Manage needs a providerRef',
+    fieldPath: '.providerRef',
+    reason: 'FieldValueRequired',
+  },
+)
+
+const spec = withRules(
+  z.object({
+    domainName: immutable(domainName, 'domainName').describe(
+      'The domain in the From address, lower case; international names in their xn-- form.',
+    ),
+    owner: withRules(
+      z.object({
+        username: immutable(z.string().min(1).max(64), 'owner.username').describe('Name of an existing account.'),
+      }),
+    )
+      .optional()
+      .describe(
+        'Account that owns the domain; default is the account of the namespace, k8s-<namespace>. Any other needs the annotation postwright.dev/owners on the Namespace.',
+      ),
+    dns: dns.prefault({ managementPolicy: 'Observe' }).describe('DNS records of the domain.'),
+    dkim: z
+      .object({
+        rotationIntervalDays: z
+          .int()
+          .min(0)
+          .max(3650)
+          .default(0)
+          .describe('Days until a new key takes over; 0 means only on demand.'),
+      })
+      .prefault({})
+      .describe('The DKIM key.'),
+    spf: z
+      .object({
+        includes: setOf(domainName, 10).prefault([]).describe('Domains of other senders to keep allowed (`include:`).'),
+      })
+      .prefault({})
+      .describe('The SPF record.'),
+    dmarc: z
+      .object({
+        policy: z
+          .enum(['none', 'quarantine', 'reject'])
+          .default('none')
+          .describe('What receivers do with mail that fails.'),
+        rua: setOf(
+          z
+            .string()
+            .min(3)
+            .max(254)
+            .regex(/^[^@\s]+@[^@\s]+$/),
+          5,
+        )
+          .prefault([])
+          .describe('Addresses that get aggregate reports.'),
+      })
+      .prefault({})
+      .describe('The DMARC record.'),
+    suspended: z.boolean().default(false).describe('Stops accepting mail from this domain within seconds.'),
+    deletionPolicy: z
+      .object({
+        dns: z
+          .enum(['Delete', 'Retain'])
+          .default('Delete')
+          .describe('Delete: remove the records that the operator wrote. Retain: leave them.'),
+        domain: z
+          .enum(['Delete', 'Retain'])
+          .default('Retain')
+          .describe('Retain: the domain stays with its account. Delete: it goes, with its key.'),
+      })
+      .prefault({})
+      .describe('What happens when this resource is deleted.'),
+  }),
+  presenceIsFixed('owner'),
+)
+
+const record = z.object({
+  purpose: z.string().max(32).describe('What the record is for: verification, dkim, spf, dmarc, address or ptr.'),
+  name: z.string().max(253).describe('Name of the record.'),
+  type: z.string().max(8).describe('Type of the record.'),
+  state: z
+    .enum(['Synced', 'Missing', 'Mismatch', 'Conflict', 'Guidance', 'Unknown'])
+    .describe('How public DNS, or the provider, compares with what is expected.'),
+  expected: z.string().max(1024).describe('Value that should stand there.'),
+  message: z.string().max(512).optional().describe('What is wrong.'),
+})
+
+const status = z.object({
+  ...statusFields,
+  domainId: z.string().max(64).optional().describe('Identifier of the domain in the API.'),
+  owner: z.string().max(64).optional().describe('Account that owns the domain.'),
+  activeSelector: z.string().max(63).optional().describe('DKIM selector that signs.'),
+  records: mapOf(record, 64, ['purpose', 'name', 'type']).optional().describe('The DNS records and how they stand.'),
+  lastCheckTime: time.optional().describe('When public DNS was last looked up.'),
+  nextCheckTime: time.optional().describe('When it is looked up next.'),
+  failedAttempts: z.int().min(0).optional().describe('Failed tries in a row to write at the provider.'),
+  nextAttemptTime: time.optional().describe('When the next try is made.'),
+})
+
+/** A sending domain. */
+export const MailDomain = defineKind({
+  kind: 'MailDomain',
+  plural: 'maildomains',
+  shortName: 'mdom',
+  description:
+    'A domain that sends mail: registered for its owner, with a DKIM key, its DNS records written or observed, verified and kept from drifting.',
+  spec,
+  status,
+  columns: [
+    { name: 'Domain', type: 'string', jsonPath: '.spec.domainName' },
+    { name: 'Verified', type: 'string', jsonPath: '.status.conditions[?(@.type=="Verified")].status' },
+    { name: 'DNSSynced', type: 'string', jsonPath: '.status.conditions[?(@.type=="DNSSynced")].status' },
+    { name: 'Provider', type: 'string', jsonPath: '.spec.dns.providerRef.name', priority: 1 },
+    ...READY_COLUMNS,
+  ],
+})
+/** Parsed MailDomain. */
+export type MailDomain = ReturnType<typeof MailDomain.parse>

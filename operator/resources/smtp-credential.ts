@@ -1,0 +1,80 @@
+/** SMTPCredential: an SMTP login in a Secret. */
+import { z } from 'zod'
+import {
+  defineKind,
+  immutable,
+  presenceIsFixed,
+  READY_COLUMNS,
+  referenceTo,
+  secretField,
+  setOf,
+  statusFields,
+  time,
+  withRules,
+} from './kind.ts'
+
+const spec = withRules(
+  z.object({
+    domainRef: immutable(referenceTo('MailDomain'), 'domainRef').describe('The MailDomain that this login sends for.'),
+    username: immutable(
+      z
+        .string()
+        .min(3)
+        .max(128)
+        .regex(/^[a-z0-9][a-z0-9._@+-]*$/),
+      'username',
+    )
+      .optional()
+      .describe('User name, unique in the installation; default is made from namespace and name.'),
+    allowedSenders: setOf(z.string().min(3).max(254), 50)
+      .prefault([])
+      .describe(
+        'Addresses that may stand in From and the envelope; empty means every address of the domain. All belong to the domain.',
+      ),
+    allowedCIDRs: withRules(setOf(z.string().min(3).max(43), 50), {
+      rule: 'self.all(c, isCIDR(c))',
+      message: 'each entry is a network like 10.0.0.0/8 or 2001:db8::/32',
+    })
+      .prefault([])
+      .describe('Networks that may log in; empty means any.'),
+    messagesPerHour: z.int().min(0).max(1_000_000).default(0).describe('Limit over all processes; 0 means none.'),
+    secret: secretField('smtp'),
+    endpoint: z
+      .enum(['Public', 'Cluster'])
+      .default('Cluster')
+      .describe('Host in the Secret. Cluster: the Service inside the cluster. Public: the public host name.'),
+    rotationIntervalDays: z
+      .int()
+      .min(0)
+      .max(3650)
+      .default(0)
+      .describe('Days until a new password is made; the old one works for another day. 0 means never.'),
+  }),
+  presenceIsFixed('username'),
+)
+
+const status = z.object({
+  ...statusFields,
+  credentialId: z.string().max(64).optional().describe('Identifier of the login in the API.'),
+  username: z.string().max(128).optional().describe('User name of the login.'),
+  secretName: z.string().max(253).optional().describe('Secret with the login.'),
+  lastRotatedTime: time.optional().describe('When the present password was made.'),
+})
+
+/** An SMTP login. */
+export const SMTPCredential = defineKind({
+  kind: 'SMTPCredential',
+  plural: 'smtpcredentials',
+  shortName: 'smtpc',
+  description:
+    'An SMTP login for a MailDomain. The operator writes host, port, user name, password and a URI into a Secret that pods mount.',
+  spec,
+  status,
+  columns: [
+    { name: 'Domain', type: 'string', jsonPath: '.spec.domainRef.name' },
+    { name: 'Secret', type: 'string', jsonPath: '.status.secretName' },
+    ...READY_COLUMNS,
+  ],
+})
+/** Parsed SMTPCredential. */
+export type SMTPCredential = ReturnType<typeof SMTPCredential.parse>
