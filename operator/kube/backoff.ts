@@ -1,0 +1,25 @@
+/** Waiting times between tries: decorrelated jitter, so that many clients do not come back together. */
+
+/** Makes the waits of one chain of failures. */
+export interface Backoff {
+  /** Milliseconds to wait after one more failure. */
+  next(): number
+  reset(): void
+}
+
+/**
+ * Waits between `baseMs` and `capMs`; each is drawn between the base and three times the one before.
+ * `random` gives numbers in [0, 1).
+ */
+export function createBackoff(baseMs: number, capMs: number, random: () => number): Backoff {
+  let last = baseMs
+  return {
+    next() {
+      last = Math.min(capMs, baseMs + random() * (last * 3 - baseMs))
+      return last
+    },
+    reset() {
+      last = baseMs
+    },
+  }
+}

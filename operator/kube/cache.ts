@@ -1,0 +1,125 @@
+/** Objects of one kind as the API server last showed them, without the managedFields that nobody here reads. */
+import { keyOf, type ObjectId } from './paths.ts'
+
+/** The least that an object of the API server has. */
+export interface KubeObject {
+  metadata: {
+    name: string
+    namespace?: string
+    uid: string
+    resourceVersion: string
+    generation?: number
+    creationTimestamp: string
+    deletionTimestamp?: string
+    finalizers?: string[]
+    annotations?: Record<string, string>
+    labels?: Record<string, string>
+    ownerReferences?: { uid: string; kind: string; name: string }[]
+  }
+}
+
+/** A change: `before` is missing for a new object, `after` for one that is gone. */
+export interface Change {
+  key: string
+  before: KubeObject | undefined
+  after: KubeObject | undefined
+  /** Part of the first list after a start. */
+  initial: boolean
+}
+
+/** Names under which an object is found again, such as the domain that it declares. */
+export type IndexFunction = (object: KubeObject) => readonly string[]
+
+/** A cache with indexes and listeners. */
+export interface ObjectCache {
+  get(key: string): KubeObject | undefined
+  keys(): Iterable<string>
+  size(): number
+  /** Keys of the objects that an index files under this name. */
+  find(index: string, name: string): readonly string[]
+  addIndex(index: string, of: IndexFunction): void
+  onChange(listener: (change: Change) => void): void
+  /** Takes one object, unless a newer one is there already. */
+  put(object: KubeObject, initial?: boolean): void
+  remove(key: string): void
+  /** Takes a complete list: objects that are not in it are gone. */
+  replace(objects: Iterable<KubeObject>, initial: boolean): void
+}
+
+/** An empty cache. `onError` gets what a listener throws: one bad listener must not end a watch. */
+export function createCache(onError: (error: unknown) => void): ObjectCache {
+  const objects = new Map<string, KubeObject>()
+  const indexes = new Map<string, { of: IndexFunction; keys: Map<string, Set<string>> }>()
+  const listeners: ((change: Change) => void)[] = []
+
+  const file = (index: { of: IndexFunction; keys: Map<string, Set<string>> }, key: string, change: Partial<Change>) => {
+    for (const name of change.before ? index.of(change.before) : []) {
+      const keys = index.keys.get(name)
+      keys?.delete(key)
+      if (keys?.size === 0) index.keys.delete(name)
+    }
+    for (const name of change.after ? index.of(change.after) : []) {
+      const keys = index.keys.get(name) ?? new Set()
+      index.keys.set(name, keys.add(key))
+    }
+  }
+  const tell = (change: Change) => {
+    for (const index of indexes.values()) file(index, change.key, change)
+    for (const listener of listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        onError(error)
+      }
+    }
+  }
+  const put = (object: KubeObject, initial = false) => {
+    const key = keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name })
+    const before = objects.get(key)
+    if (before && !isNewer(object, before)) return
+    const after = trimmed(object)
+    objects.set(key, after)
+    tell({ key, before, after, initial })
+  }
+  const remove = (key: string) => {
+    const before = objects.get(key)
+    if (!objects.delete(key)) return
+    tell({ key, before, after: undefined, initial: false })
+  }
+  return {
+    get: key => objects.get(key),
+    keys: () => objects.keys(),
+    size: () => objects.size,
+    find: (index, name) => [...(indexes.get(index)?.keys.get(name) ?? [])],
+    addIndex(name, of) {
+      const index = { of, keys: new Map<string, Set<string>>() }
+      indexes.set(name, index)
+      for (const [key, after] of objects) file(index, key, { after })
+    },
+    onChange: listener => void listeners.push(listener),
+    put,
+    remove,
+    replace(list, initial) {
+      const seen = new Set<string>()
+      for (const object of list) {
+        seen.add(keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name } satisfies ObjectId))
+        put(object, initial)
+      }
+      for (const key of [...objects.keys()]) if (!seen.has(key)) remove(key)
+    },
+  }
+}
+
+/**
+ * Revisions of one object are comparable numbers (KEP-5504). An object that was deleted and made again has another uid
+ * and counts as newer.
+ */
+function isNewer(object: KubeObject, than: KubeObject): boolean {
+  if (object.metadata.uid !== than.metadata.uid) return true
+  return BigInt(object.metadata.resourceVersion) > BigInt(than.metadata.resourceVersion)
+}
+
+function trimmed(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields?: unknown }
+  return { ...object, metadata }
+}

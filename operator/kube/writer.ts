@@ -1,0 +1,112 @@
+/** Writes to the API server: status and Secrets by server-side apply, finalizers with the revision as a guard. */
+import type { Kind, Metadata } from '../resources/kind.ts'
+import { API_VERSION } from '../resources/kind.ts'
+import type { KubeObject } from './cache.ts'
+import { type KubeClient, KubeError } from './client.ts'
+import { type ObjectId, objectPath, secretsPath } from './paths.ts'
+
+/** A Secret as the API server keeps it; values are base64. */
+export interface SecretObject extends KubeObject {
+  type?: string
+  data?: Record<string, string>
+}
+
+/** What identifies an object for a write. */
+export type Target = Pick<Metadata, 'name' | 'namespace' | 'uid'>
+
+/** What a Secret of ours holds. */
+export interface SecretContent {
+  name: string
+  type: string
+  /** Plain values. */
+  data: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/** Marks Secrets of ours; only these are watched. */
+export const MANAGED_LABEL = 'postwright.dev/managed'
+/** Marks Secrets of users that a DNSProvider reads, so that a change of credentials is seen. */
+export const SOURCE_LABEL = 'postwright.dev/credentials'
+
+/** All writes of the reconcilers. Every method throws {@link KubeError} on refusal. */
+export interface Writer {
+  /** Replaces the fields of the status that we own and gives the object back as it is then. */
+  applyStatus(kind: Kind, target: Target, status: object): Promise<KubeObject>
+  /** Sets the list of finalizers if the object is still the one that was read. */
+  setFinalizers(
+    kind: Kind,
+    target: Pick<Metadata, 'name' | 'namespace' | 'uid' | 'resourceVersion'>,
+    finalizers: readonly string[],
+  ): Promise<KubeObject>
+  /** A Secret, or undefined when there is none. */
+  readSecret(id: ObjectId): Promise<SecretObject | undefined>
+  /** Creates or replaces a Secret of ours, owned by the target. */
+  applySecret(kind: Kind, owner: Target, content: SecretContent): Promise<SecretObject>
+  /** Puts {@link SOURCE_LABEL} on a Secret of a user. */
+  labelSecret(id: ObjectId): Promise<void>
+  readNamespace(name: string): Promise<KubeObject>
+}
+
+/** A writer under field managers `postwright/<kind>`. */
+export function createWriter(client: KubeClient): Writer {
+  const manager = (kind: Kind) => `postwright/${kind.kind.toLowerCase()}`
+  const read = async <T extends KubeObject>(path: string) => client.request<T>({ method: 'GET', path })
+  return {
+    applyStatus(kind, { name, namespace, uid }, status) {
+      // With the uid, an apply to an object that is gone is refused instead of creating it again.
+      const body = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name, namespace, uid }, status }
+      const path = `${objectPath(kind, { namespace, name })}/status`
+      const query = { fieldManager: manager(kind), force: true }
+      return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
+    },
+    setFinalizers(kind, { name, namespace, uid, resourceVersion }, finalizers) {
+      const body = { metadata: { uid, resourceVersion, finalizers } }
+      return client.request({
+        method: 'PATCH',
+        path: objectPath(kind, { namespace, name }),
+        query: { fieldManager: manager(kind) },
+        body,
+        patch: 'merge',
+      })
+    },
+    readSecret: ({ namespace, name }) =>
+      read<SecretObject>(`${secretsPath(namespace)}/${name}`).catch((error: unknown) => {
+        if (error instanceof KubeError && error.status === 404) return undefined
+        throw error
+      }),
+    applySecret(kind, owner, { name, type, data, annotations }) {
+      const { namespace, uid } = owner
+      const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid, controller: true }
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type,
+        metadata: {
+          name,
+          namespace,
+          labels: { [MANAGED_LABEL]: 'true' },
+          annotations,
+          ownerReferences: [reference],
+        },
+        data: Object.fromEntries(
+          Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+        ),
+      }
+      const path = `${secretsPath(namespace)}/${name}`
+      const query = { fieldManager: manager(kind), force: true }
+      return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
+    },
+    async labelSecret({ namespace, name }) {
+      const body = { metadata: { labels: { [SOURCE_LABEL]: 'true' } } }
+      const path = `${secretsPath(namespace)}/${name}`
+      await client.request({
+        method: 'PATCH',
+        path,
+        query: { fieldManager: 'postwright/source' },
+        body,
+        patch: 'merge',
+      })
+    },
+    readNamespace: name => read(`/api/v1/namespaces/${name}`),
+  }
+}
