@@ -28,7 +28,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...node, name: 'operator', include: ['test/operator/**/*.test.ts'], testTimeout: 120_000 },
+        test: {
+          ...node,
+          name: 'operator',
+          include: ['test/operator/**/*.test.ts'],
+          globalSetup: ['test/support/apiserver-setup.ts'],
+          testTimeout: 120_000,
+          // Last, because the API server may have to be built first.
+          sequence: { groupOrder: 1 },
+        },
       },
       { extends: true, test: { ...node, name: 'chart', include: ['test/chart/**/*.test.ts'] } },
       { extends: true, test: { ...node, name: 'panel', include: ['test/panel/**/*.test.ts'], testTimeout: 120_000 } },

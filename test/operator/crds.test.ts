@@ -1,0 +1,270 @@
+/** The CRDs on a real API server: every rule with an object that it lets through and one that it refuses. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
+import { listPath } from '../../operator/kube/paths.ts'
+import { API_VERSION } from '../../operator/resources/kind.ts'
+import { kinds } from '../../operator/resources/kinds.ts'
+import { generatedFiles, staleFiles } from '../../scripts/crds.ts'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kube.ts'
+
+const run = promisify(execFile)
+
+/** A valid object of each kind. */
+const valid = {
+  DNSProvider: { type: 'cloudflare', secretRef: { name: 'dns' } },
+  MailDomain: { domainName: 'example.com' },
+  SMTPCredential: { domainRef: { name: 'example' } },
+  APIToken: { domainRef: { name: 'example' } },
+  App: { appKey: 'shop', appName: 'Shop' },
+  SubscriptionPlan: { appRef: { name: 'shop' }, name: 'Pro', price: '19.90', durationDays: 30 },
+  FeatureSwitch: { appRef: { name: 'shop' }, name: 'dark-mode', value: '1' },
+} as const
+
+type KindName = keyof typeof valid
+
+function plural(kind: KindName): string {
+  const found = kinds.find(candidate => candidate.kind === kind)
+  if (!found) throw new Error(`no kind ${kind}`)
+  return found.plural
+}
+
+test('the YAML in crds/ and docs/resources.md is what the schemas say', async () => {
+  expect(await staleFiles()).toEqual([])
+  expect([...generatedFiles().keys()]).toHaveLength(kinds.length + 1)
+})
+
+onApiServer('custom resource definitions', () => {
+  let admin: KubeClient
+  let namespace: string
+  beforeAll(async () => {
+    admin = adminClient(sharedApiServer())
+    namespace = await newNamespace(admin)
+  })
+  afterAll(() => admin.close())
+
+  const create = (kind: KindName, spec: object, name = 'x', dryRun = 'All') =>
+    admin.request<{ spec: Record<string, unknown> }>({
+      method: 'POST',
+      path: listPath(plural(kind), namespace),
+      query: { dryRun: dryRun || undefined, fieldValidation: 'Strict' },
+      body: { apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec },
+    })
+  const refusal = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'accepted',
+      (error: unknown) => (error instanceof KubeError ? error.message : Promise.reject(error)),
+    )
+
+  test.each(Object.entries(valid) as [KindName, object][])(
+    '%s: the least that is needed is enough',
+    async (kind, spec) => {
+      await create(kind, spec)
+    },
+  )
+
+  test('defaults are filled in by the API server as the schema fills them in', async () => {
+    for (const [kind, spec] of Object.entries(valid) as [KindName, object][]) {
+      const stored = await create(kind, spec)
+      const definition = kinds.find(candidate => candidate.kind === kind)
+      expect(stored.spec).toEqual(definition?.spec.parse(spec))
+    }
+  })
+
+  const manage = { managementPolicy: 'Manage', providerRef: { name: 'p' } }
+  const update = { server: '192.0.2.1:53', keyName: 'k' }
+  test.each<[KindName, string, object, object, string]>([
+    [
+      'MailDomain',
+      'Manage needs a provider',
+      { dns: manage },
+      { dns: { managementPolicy: 'Manage' } },
+      'needs a providerRef',
+    ],
+    ['MailDomain', 'lower case names', { domainName: 'a.example.com' }, { domainName: 'Example.com' }, 'should match'],
+    ['MailDomain', 'two labels', { domainName: 'xn--bcher-kva.example' }, { domainName: 'localhost' }, 'should match'],
+    [
+      'MailDomain',
+      'known policies',
+      { dmarc: { policy: 'reject' } },
+      { dmarc: { policy: 'maybe' } },
+      'Unsupported value',
+    ],
+    [
+      'MailDomain',
+      'at most ten includes',
+      { spf: { includes: ['a.example'] } },
+      { spf: { includes: Array.from({ length: 11 }, (_, i) => `a${i}.example`) } },
+      'must have at most 10',
+    ],
+    [
+      'MailDomain',
+      'no include twice',
+      { spf: { includes: ['a.example', 'b.example'] } },
+      { spf: { includes: ['a.example', 'a.example'] } },
+      'Duplicate value',
+    ],
+    ['MailDomain', 'no unknown field', {}, { dnss: {} }, 'unknown field'],
+    [
+      'DNSProvider',
+      'rfc2136 has its member',
+      { type: 'rfc2136', rfc2136: update },
+      { type: 'rfc2136' },
+      'needs the member rfc2136',
+    ],
+    [
+      'DNSProvider',
+      'no member of another type',
+      { type: 'rfc2136', rfc2136: update },
+      { type: 'aliyun', rfc2136: update },
+      'belongs to type rfc2136',
+    ],
+    [
+      'DNSProvider',
+      'cloudflare only with its type',
+      { cloudflare: { zoneId: 'a'.repeat(32) } },
+      { type: 'dnspod', cloudflare: {} },
+      'belongs to type cloudflare',
+    ],
+    [
+      'DNSProvider',
+      'a server',
+      { type: 'rfc2136', rfc2136: { ...update, server: '[2001:db8::1]:53' } },
+      { type: 'rfc2136', rfc2136: { ...update, server: 'a b' } },
+      'should match',
+    ],
+    [
+      'SMTPCredential',
+      'networks',
+      { allowedCIDRs: ['10.0.0.0/8', '2001:db8::/32'] },
+      { allowedCIDRs: ['10.0.0.1'] },
+      'each entry is a network',
+    ],
+    ['SMTPCredential', 'limits', { messagesPerHour: 1_000_000 }, { messagesPerHour: 1_000_001 }, 'less than or equal'],
+    ['SMTPCredential', 'a plain user name', { username: 'mail@shop' }, { username: 'Mail Shop' }, 'should match'],
+    [
+      'APIToken',
+      'rotation before the end',
+      { validForDays: 30, rotateBeforeDays: 7 },
+      { validForDays: 30, rotateBeforeDays: 30 },
+      'must be smaller',
+    ],
+    ['APIToken', 'rotation needs an end', {}, { rotateBeforeDays: 1 }, 'must be smaller'],
+    ['APIToken', 'at least one scope', { scopes: ['emails:read'] }, { scopes: [] }, 'at least 1'],
+    ['App', 'an app key', { appKey: 'shop_2-x' }, { appKey: '2shop' }, 'should match'],
+    ['SubscriptionPlan', 'money with cents', { price: '999999.99' }, { price: '1.999' }, 'should match'],
+    [
+      'SubscriptionPlan',
+      'a real discount',
+      { originalPrice: '19.90' },
+      { originalPrice: '19.89' },
+      'must not be lower',
+    ],
+    ['SubscriptionPlan', 'permanent or timed', { durationDays: 0 }, { durationDays: -1 }, 'greater than or equal'],
+    ['FeatureSwitch', 'boolean values', { value: '0' }, { value: 'true' }, '"0" or "1"'],
+    [
+      'FeatureSwitch',
+      'number values',
+      { type: 'number', value: '-1.5' },
+      { type: 'number', value: '1e5' },
+      'decimal number',
+    ],
+    ['FeatureSwitch', 'a share in percent', { rollout: '12.5' }, { rollout: '100.1' }, 'should match'],
+  ])('%s: %s', async (kind, _what, good, bad, message) => {
+    await create(kind, { ...valid[kind], ...good })
+    expect(await refusal(create(kind, { ...valid[kind], ...bad }))).toContain(message)
+  })
+
+  test.each<[KindName, string, object, object, string]>([
+    ['MailDomain', 'domainName', {}, { domainName: 'example.org' }, 'domainName cannot be changed'],
+    [
+      'MailDomain',
+      'owner',
+      { owner: { username: 'ann' } },
+      { owner: { username: 'bob' } },
+      'owner.username cannot be changed',
+    ],
+    ['MailDomain', 'added owner', {}, { owner: { username: 'bob' } }, 'owner cannot be added'],
+    ['DNSProvider', 'type', {}, { type: 'aliyun' }, 'type cannot be changed'],
+    ['SMTPCredential', 'domainRef', {}, { domainRef: { name: 'other' } }, 'domainRef cannot be changed'],
+    ['SMTPCredential', 'username', { username: 'abc' }, { username: 'abd' }, 'username cannot be changed'],
+    [
+      'SMTPCredential',
+      'removed username',
+      { username: 'abc' },
+      { username: null },
+      'username cannot be added or removed',
+    ],
+    [
+      'SMTPCredential',
+      'secret name',
+      { secret: { name: 'abc' } },
+      { secret: { name: 'abd' } },
+      'secret.name cannot be changed',
+    ],
+    ['SMTPCredential', 'added secret name', {}, { secret: { name: 'abd' } }, 'name cannot be added'],
+    ['APIToken', 'domainRef', {}, { domainRef: { name: 'other' } }, 'domainRef cannot be changed'],
+    ['App', 'appKey', {}, { appKey: 'other' }, 'appKey cannot be changed'],
+    ['SubscriptionPlan', 'appRef', {}, { appRef: { name: 'other' } }, 'appRef cannot be changed'],
+    ['SubscriptionPlan', 'name', {}, { name: 'other' }, 'name cannot be changed'],
+    ['FeatureSwitch', 'appRef', {}, { appRef: { name: 'other' } }, 'appRef cannot be changed'],
+    ['FeatureSwitch', 'name', {}, { name: 'other' }, 'name cannot be changed'],
+  ])('%s: %s stays as it was', async (kind, what, first, change, message) => {
+    const name = `fixed-${kind.toLowerCase()}-${what.replaceAll(/\W/g, '-').toLowerCase()}`
+    await create(kind, { ...valid[kind], ...first }, name, '')
+    const path = `${listPath(plural(kind), namespace)}/${name}`
+    const patch = (spec: object) => admin.request({ method: 'PATCH', path, body: { spec }, patch: 'merge' })
+    await patch(first)
+    expect(await refusal(patch(change))).toContain(message)
+  })
+
+  test('a status that is sent with the object is dropped, and one is written through the subresource only', async () => {
+    const body = {
+      apiVersion: API_VERSION,
+      kind: 'App',
+      metadata: { name: 'st' },
+      spec: { ...valid.App, appKey: 'st-1' },
+    }
+    const path = listPath('apps', namespace)
+    const made = await admin.request<object>({ method: 'POST', path, body: { ...body, status: { appId: 'forged' } } })
+    expect(made).not.toHaveProperty('status')
+    await admin.request({
+      method: 'PATCH',
+      path: `${path}/st/status`,
+      body: { status: { appId: 'real' } },
+      patch: 'merge',
+    })
+    const read = await admin.request<{ status: object }>({ method: 'GET', path: `${path}/st` })
+    expect(read.status).toEqual({ appId: 'real' })
+  })
+
+  test('kubectl explains a field, lists the category and shows the columns', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pw-kubectl-'))
+    const { url, ca, admin: token } = sharedApiServer()
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        { name: 'c', cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+      ],
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace } }],
+      'current-context': 'x',
+    }
+    await writeFile(join(folder, 'config'), JSON.stringify(config))
+    const kubectl = async (...args: string[]) =>
+      (await run('kubectl', [`--kubeconfig=${folder}/config`, `--cache-dir=${folder}`, ...args])).stdout
+    await create('MailDomain', valid.MailDomain, 'shown', '')
+    expect(await kubectl('explain', 'mdom.spec.dns.conflictPolicy')).toContain('Fail: leave it and say so')
+    expect(await kubectl('get', 'mdom', 'shown')).toMatch(
+      /^NAME +DOMAIN +VERIFIED +DNSSYNCED +READY +REASON +AGE\nshown +example\.com/,
+    )
+    expect(await kubectl('get', 'postwright-all')).toContain('maildomain.postwright.dev/shown')
+    await rm(folder, { recursive: true, force: true })
+  })
+})

@@ -1,0 +1,186 @@
+/** The reflector against a real API server behind a proxy that makes faults. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createCache, type KubeObject } from '../../operator/kube/cache.ts'
+import type { KubeClient } from '../../operator/kube/client.ts'
+import { listPath } from '../../operator/kube/paths.ts'
+import { type Reflector, startReflector } from '../../operator/kube/reflector.ts'
+import { API_VERSION } from '../../operator/resources/kind.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kube.ts'
+import { type KubeProxy, startKubeProxy } from '../support/kube-proxy.ts'
+import { until } from '../support/until.ts'
+
+onApiServer('reflector', () => {
+  let admin: KubeClient
+  beforeAll(() => {
+    admin = adminClient(sharedApiServer())
+  })
+  afterAll(() => admin.close())
+
+  const path = (namespace: string) => listPath('apps', namespace)
+  const create = (namespace: string, name: string) =>
+    admin.request<KubeObject>({
+      method: 'POST',
+      path: path(namespace),
+      body: {
+        apiVersion: API_VERSION,
+        kind: 'App',
+        metadata: { name, labels: { part: name.slice(0, 1) } },
+        spec: { appKey: name, appName: name },
+      },
+    })
+  const remove = (namespace: string, name: string) =>
+    admin.request({ method: 'DELETE', path: `${path(namespace)}/${name}` })
+
+  /** A reflector through a proxy, with short pauses. */
+  async function reflect(setUp: (proxy: KubeProxy) => void = () => {}, labelSelector?: string) {
+    const proxy = await startKubeProxy(sharedApiServer())
+    const namespace = await newNamespace(admin)
+    for (const name of ['aaa', 'bbb', 'ccc']) await create(namespace, name)
+    setUp(proxy)
+    const client = proxy.client(sharedApiServer().admin)
+    const cache = createCache(error => expect.unreachable(String(error)))
+    const deleted: string[] = []
+    cache.onChange(({ key, after }) => after === undefined && deleted.push(key))
+    const { operator: metrics } = createMetrics('test')
+    const reflector: Reflector = startReflector({
+      client,
+      path: path(namespace),
+      cache,
+      name: 'App',
+      log: silentLog,
+      metrics,
+      silenceMs: 2_000,
+      pauseMs: 20,
+      ...(labelSelector ? { labelSelector } : {}),
+    })
+    onTestFinished(async () => {
+      await reflector.stop()
+      await client.close()
+      await proxy.stop()
+    })
+    const names = () => [...cache.keys()].map(key => key.split('/')[1]).sort()
+    const restarts = async (reason: string) =>
+      (await metrics.watchRestarts.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0
+    return { proxy, namespace, reflector, cache, names, deleted, restarts }
+  }
+  const lists = ({ seen }: KubeProxy) =>
+    seen.filter(({ query }) => !query.get('watch') || query.get('sendInitialEvents')).length
+
+  test('one request brings the list and everything that follows', async () => {
+    const { proxy, namespace, reflector, names, deleted } = await reflect()
+    await reflector.synced
+    expect(names()).toEqual(['aaa', 'bbb', 'ccc'])
+    await create(namespace, 'ddd')
+    await remove(namespace, 'aaa')
+    await until(() => names().join() === 'bbb,ccc,ddd')
+    expect(deleted).toEqual([`${namespace}/aaa`])
+    expect(proxy.seen).toHaveLength(1)
+  })
+
+  test('a server without streaming lists is asked for pages, and only once', async () => {
+    const { proxy, namespace, reflector, names } = await reflect(made => {
+      made.fault = ({ query }) => (query.get('sendInitialEvents') ? { status: 422, reason: 'Invalid' } : undefined)
+    })
+    await reflector.synced
+    expect(names()).toEqual(['aaa', 'bbb', 'ccc'])
+    await create(namespace, 'ddd')
+    await until(() => names().length === 4)
+    proxy.cutWatchesAfterMs = 0
+    expect(proxy.seen.filter(({ query }) => query.get('sendInitialEvents'))).toHaveLength(1)
+    expect(proxy.seen.filter(({ query }) => query.get('limit') === '500')).toHaveLength(1)
+  })
+
+  test('only labelled objects are seen with a selector', async () => {
+    const { reflector, names } = await reflect(() => {}, 'part=b')
+    await reflector.synced
+    expect(names()).toEqual(['bbb'])
+  })
+
+  test('a watch that is cut again and again loses nothing and does not list again', async () => {
+    const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
+      made.cutWatchesAfterMs = 150
+    })
+    await reflector.synced
+    for (let i = 0; i < 12; i++) {
+      await create(namespace, `n${String(i).padStart(2, '0')}`)
+      await remove(namespace, `n${String(i).padStart(2, '0')}`)
+      await create(namespace, `k${String(i).padStart(2, '0')}`)
+      await until(() => names().includes(`k${String(i).padStart(2, '0')}`), 10_000)
+    }
+    await until(() => names().length === 15, 10_000)
+    expect(await restarts('failed')).toBeGreaterThan(2)
+    expect(lists(proxy)).toBe(1)
+  })
+
+  test.each([500, 503, 403])('%i on every second request only delays', async status => {
+    let count = 0
+    const { namespace, reflector, names } = await reflect(made => {
+      made.cutWatchesAfterMs = 100
+      made.fault = () => (count++ % 2 === 0 ? { status, reason: 'InternalError' } : undefined)
+    })
+    await reflector.synced
+    await create(namespace, 'ddd')
+    await until(() => names().includes('ddd'))
+  })
+
+  test('410 leads to a new list that also tells what vanished meanwhile', async () => {
+    const { proxy, namespace, reflector, names, deleted, restarts } = await reflect()
+    await reflector.synced
+    let gone = 0
+    proxy.fault = ({ query }) =>
+      query.get('resourceVersion') && gone++ < 5 ? { status: 410, reason: 'Expired' } : undefined
+    proxy.cutWatchesAfterMs = 50
+    await remove(namespace, 'ccc')
+    await create(namespace, 'ddd')
+    await until(() => names().join() === 'aaa,bbb,ddd')
+    await until(async () => (await restarts('expired')) >= 5)
+    expect(deleted).toEqual([`${namespace}/ccc`])
+  })
+
+  test('429 is answered with the pause that the server asks for', async () => {
+    let refused = 0
+    const { proxy, reflector } = await reflect(made => {
+      made.fault = () => (refused++ === 0 ? { status: 429, reason: 'TooManyRequests', retryAfter: 1 } : undefined)
+    })
+    const started = performance.now()
+    await reflector.synced
+    expect(performance.now() - started).toBeGreaterThanOrEqual(900)
+    expect(proxy.seen.map(({ status }) => status)).toEqual([429, 200])
+  })
+
+  test('a connection that went silent is cut and opened again', async () => {
+    const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
+      made.silent = true
+    })
+    await until(async () => (await restarts('silent')) >= 1, 10_000)
+    proxy.silent = false
+    await reflector.synced
+    await create(namespace, 'ddd')
+    await until(() => names().length === 4)
+  })
+
+  test('stopping ends the watch at once and opens no other', async () => {
+    const { proxy, reflector } = await reflect()
+    await reflector.synced
+    const before = proxy.seen.length
+    await reflector.stop()
+    expect(proxy.seen.length).toBe(before)
+  })
+
+  test('300 requests go over a few kept connections', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    const client = proxy.client(sharedApiServer().admin)
+    onTestFinished(async () => {
+      await client.close()
+      await proxy.stop()
+    })
+    const get = () => client.request({ method: 'GET', path: '/api/v1/namespaces/default' })
+    for (let i = 0; i < 100; i++) await get()
+    expect(proxy.connections()).toBeLessThanOrEqual(2)
+    await Promise.all(Array.from({ length: 200 }, get))
+    expect(proxy.connections()).toBeLessThanOrEqual(8)
+  })
+})

@@ -1,0 +1,138 @@
+/** Status, finalizers, Secrets, Events and the check of rights on a real API server. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
+import { createRecorder } from '../../operator/kube/events.ts'
+import { listPath, objectPath, secretsPath } from '../../operator/kube/paths.ts'
+import { missingRights } from '../../operator/kube/permissions.ts'
+import { createWriter, MANAGED_LABEL } from '../../operator/kube/writer.ts'
+import { NAMESPACE_RULES, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
+import { App } from '../../operator/resources/app.ts'
+import { API_VERSION } from '../../operator/resources/kind.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { adminClient, applyRbac, clientFor, newNamespace } from '../support/kube.ts'
+import { until } from '../support/until.ts'
+
+onApiServer('writes to the API server', () => {
+  let admin: KubeClient
+  let namespace: string
+  beforeAll(async () => {
+    admin = adminClient(sharedApiServer())
+    namespace = await newNamespace(admin)
+  })
+  afterAll(() => admin.close())
+
+  const create = async (name: string) => {
+    const body = { apiVersion: API_VERSION, kind: 'App', metadata: { name }, spec: { appKey: name, appName: name } }
+    return App.parse(await admin.request({ method: 'POST', path: listPath('apps', namespace), body }))
+  }
+  const condition = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'Available',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  })
+  const refused = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 0,
+      (error: unknown) => (error instanceof KubeError ? error.status : -1),
+    )
+
+  test('two managers keep their own conditions, and a field that we leave out goes', async () => {
+    const { metadata } = await create('conditions')
+    const writer = createWriter(admin)
+    await writer.applyStatus(App, metadata, { appId: 'app_1', conditions: [condition('Ready')] })
+    const foreign = {
+      apiVersion: API_VERSION,
+      kind: 'App',
+      metadata: { name: metadata.name },
+      status: { conditions: [condition('Foreign')] },
+    }
+    const path = `${objectPath(App, metadata)}/status`
+    await admin.request({ method: 'PATCH', path, query: { fieldManager: 'other' }, body: foreign, patch: 'apply' })
+    const after = App.parse(await writer.applyStatus(App, metadata, { conditions: [condition('Ready')] }))
+    expect(after.status?.conditions?.map(({ type }) => type)).toEqual(['Ready', 'Foreign'])
+    expect(after.status?.appId).toBeUndefined()
+  })
+
+  test('a status for an object that is gone is refused and does not bring it back', async () => {
+    const { metadata } = await create('gone')
+    await admin.request({ method: 'DELETE', path: objectPath(App, metadata) })
+    expect([404, 409]).toContain(await refused(createWriter(admin).applyStatus(App, metadata, { appId: 'x' })))
+    expect(await refused(admin.request({ method: 'GET', path: objectPath(App, metadata) }))).toBe(404)
+  })
+
+  test('finalizers are set only on the revision that was read', async () => {
+    const { metadata } = await create('finalized')
+    const writer = createWriter(admin)
+    const set = await writer.setFinalizers(App, metadata, ['postwright.dev/cleanup'])
+    expect(set.metadata.finalizers).toEqual(['postwright.dev/cleanup'])
+    expect(await refused(writer.setFinalizers(App, metadata, []))).toBe(409)
+    await writer.setFinalizers(App, App.parse({ spec: { appKey: 'abc', appName: 'a' }, ...set }).metadata, [])
+  })
+
+  test('a Secret belongs to its resource, carries the label, and loses keys that are written no more', async () => {
+    const { metadata } = await create('secretive')
+    const writer = createWriter(admin)
+    const content = { name: 'secretive-app', type: 'Opaque', annotations: { a: 'b' } }
+    await writer.applySecret(App, metadata, { ...content, data: { one: '1', two: '2' } })
+    await writer.applySecret(App, metadata, { ...content, data: { one: '1' } })
+    const secret = await writer.readSecret({ namespace, name: 'secretive-app' })
+    expect(secret?.data).toEqual({ one: Buffer.from('1').toString('base64') })
+    expect(secret?.metadata.labels).toEqual({ [MANAGED_LABEL]: 'true' })
+    expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'App', name: 'secretive', uid: metadata.uid }])
+    expect(await writer.readSecret({ namespace, name: 'none' })).toBeUndefined()
+  })
+
+  test('equal events become one series; a flood about one object is cut', async () => {
+    const { metadata } = await create('eventful')
+    let now = Date.now()
+    const recorder = createRecorder(admin, 'test', silentLog, () => now)
+    const about = { kind: 'App', metadata }
+    const event = { type: 'Warning', reason: 'ProviderError', action: 'PublishDNS', note: 'refused' } as const
+    for (let i = 0; i < 5; i++) recorder.record(about, event)
+    now += 5 * 60_000
+    recorder.record(about, event)
+    for (let i = 0; i < 40; i++) recorder.record(about, { ...event, note: `number ${i}` })
+    await recorder.flush(10_000)
+    const { items } = await admin.request<{ items: { note: string; series?: { count: number } }[] }>({
+      method: 'GET',
+      path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    })
+    expect(items).toHaveLength(26) // a burst of 25 and one more after five minutes
+    expect(items.find(({ note }) => note === 'refused')?.series?.count).toBe(2)
+  })
+
+  test('events that the API server refuses disturb nobody', async () => {
+    const { metadata } = await create('refused')
+    const recorder = createRecorder(admin, 'test', silentLog, Date.now)
+    const nowhere = { kind: 'App', metadata: { ...metadata, namespace: 'does-not-exist' } }
+    recorder.record(nowhere, { type: 'Normal', reason: 'X', action: 'Y', note: 'z' })
+    await recorder.flush(10_000)
+  })
+
+  test.each([
+    ['a Role per namespace', true],
+    ['a ClusterRole', false],
+  ])('the rights of rbac.ts in the form of %s are enough, and one less is named', async (_form, perNamespace) => {
+    const watched = await newNamespace(admin)
+    const user = 'system:serviceaccount:postwright:operator'
+    const token = sharedApiServer().tokens[user] ?? ''
+    const client = clientFor(sharedApiServer(), token)
+    const scope = perNamespace ? watched : undefined
+    const rules = [...WORKLOAD_RULES, ...NAMESPACE_RULES]
+    const before = await missingRights(client, rules, [scope])
+    expect(before).toContain(
+      `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
+    )
+    const target = { namespace: 'postwright', serviceAccount: 'operator', name: `op-${watched}` }
+    const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: scope ? [scope] : [] }))
+    await until(async () => (await missingRights(client, rules, [scope])).length === 0)
+    expect(await missingRights(client, OWN_RULES, ['postwright'])).toEqual([])
+    const other = await newNamespace(admin)
+    expect(await refused(client.request({ method: 'GET', path: secretsPath(other) }))).toBe(perNamespace ? 403 : 0)
+    await remove()
+    await client.close()
+  })
+})
