@@ -123,13 +123,14 @@ export function createRouter(): Router {
   return new Router()
 }
 
-/** 404 and 405 as problems; goes behind the routers. */
+/** 404, and 405 with the header Allow where the path knows other methods; goes behind the routers. */
 export async function notFound(context: WebContext): Promise<void> {
   await Promise.resolve()
-  throw new ProblemError(
-    Array.isArray(context.state.allowed) ? 'method_not_allowed' : 'not_found',
-    `There is nothing at ${context.method} ${context.path}.`,
-  )
+  const matched: readonly { methods: readonly string[] }[] = context.matched ?? [] // left by the routers
+  const allowed = [...new Set(matched.flatMap(({ methods }) => methods))]
+  if (allowed.length === 0) throw new ProblemError('not_found', `There is nothing at ${context.path}.`)
+  context.set('Allow', allowed.join(', '))
+  throw new ProblemError('method_not_allowed', `${context.path} knows ${allowed.join(', ')}, not ${context.method}.`)
 }
 
 /** Parses with zod; a failure becomes `validation_failed` with a pointer per fault. */
