@@ -36,10 +36,18 @@ export async function findDomainById(db: Db, id: string): Promise<DomainDoc | un
   return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
 }
 
-/** A page of an account's domains in the order of creation; one more than `limit`, to tell whether more follow. */
-export function listDomains(db: Db, userId: string, page: PageRequest): Promise<DomainDoc[]> {
+/** All DKIM keys at a name, whoever claims it: their records share a zone. */
+export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
+  return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
+}
+
+/** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
+export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
   return collectionOf(db, domains)
-    .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
+    .find({
+      ...(userId === undefined ? {} : { user_id: userId }),
+      ...(page.after === undefined ? {} : { _id: { $gt: page.after } }),
+    })
     .sort({ _id: 1 })
     .limit(page.limit + 1)
     .toArray()
@@ -116,9 +124,14 @@ export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): F
     recent.get(`${userId} ${name}`, async () => {
       const domain = await findDomain(db, userId, name)
       if (!domain) return undefined
-      const rivals = policy.requireVerified ? [] : await rivalClaims(db, domain)
-      return { id: domain._id, maySend: maySend(toClaim(domain), rivals, policy) }
+      return { id: domain._id, maySend: await domainMaySend(db, domain, policy) }
     })
+}
+
+/** True when the domain may send as things stand now. */
+export async function domainMaySend(db: Db, domain: DomainDoc, policy: SendPolicy): Promise<boolean> {
+  const decided = policy.requireVerified || (domain.status === 'verified' && domain.verified_by !== 'sandbox')
+  return maySend(toClaim(domain), decided ? [] : await rivalClaims(db, domain), policy)
 }
 
 /** Claims of other accounts on the name itself, and verified ones above and below it. */

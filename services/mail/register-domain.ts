@@ -1,0 +1,92 @@
+/** Claims sending domains for accounts: the name in one form, a first DKIM key, and who may verify. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import type { Db } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { createDkimKey, newSelector } from './dkim-keys.ts'
+import { type ActingResource, refuseManaged } from './managed.ts'
+import { normaliseDomain } from './rules/domain-name.ts'
+import type { DomainDoc } from './store/documents.ts'
+import { deleteDomain, findDomain, findDomainById, insertDomain, keysOfName, verifyDomain } from './store/domains.ts'
+
+/** What the use cases need. */
+export interface DomainDeps extends ActingResource {
+  db: Db
+  clock: Clock
+  secrets: Secrets
+}
+
+/** First look at DNS after the claim, in milliseconds: people need a minute to write the records. */
+const FIRST_CHECK_MS = 60_000
+
+/**
+ * Claims a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
+ * the account has it already. The first DKIM key is `active` at once, since there is no older one to sign with; its
+ * selector differs from those of other accounts that claim the name, because all of them live in one zone.
+ */
+export async function registerDomain(deps: DomainDeps, userId: string, typed: string): Promise<DomainDoc> {
+  const result = normaliseDomain(typed)
+  if (!result.ok)
+    throw new ProblemError('validation_failed', `/name: ${result.reason}`, {
+      faults: [{ pointer: '/name', code: 'invalid_domain', message: result.reason }],
+    })
+  const { name } = result
+  const taken = new ProblemError('conflict', `You have the domain ${name} already.`)
+  if (await findDomain(deps.db, userId, name)) throw taken // before a key is made: that costs 100 ms of CPU
+  const domain = await newDomain(deps, userId, name)
+  if (!(await insertDomain(deps.db, domain))) throw taken
+  return domain
+}
+
+/** A claim with its key, not stored yet. */
+export async function newDomain(
+  { db, clock, secrets, resource }: DomainDeps,
+  userId: string,
+  name: string,
+): Promise<DomainDoc> {
+  const now = clock.now()
+  const id = newId('dom', now.getTime())
+  const selector = newSelector(await keysOfName(db, name), now)
+  const key = await createDkimKey(secrets, id, selector, 'rsa-sha256', now)
+  return {
+    _id: id,
+    user_id: userId,
+    name,
+    status: 'pending',
+    verification_token: randomBytes(20).toString('hex'),
+    dkim: [{ ...key, state: 'active' }],
+    next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
+    ...(resource ? { managed_by: resource } : {}),
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/** A domain of the account by id or name in any writing, or 404. */
+export async function getDomain({ db }: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
+  const name = normaliseDomain(idOrName)
+  const domain = await findDomain(db, userId, name.ok ? name.name : idOrName)
+  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  return domain
+}
+
+/** Gives a domain up; its keys are gone. Messages that wait are sent as they are accepted, or expire. */
+export async function removeDomain(deps: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
+  const domain = await getDomain(deps, userId, idOrName)
+  refuseManaged(domain, deps)
+  await deleteDomain(deps.db, userId, domain._id)
+  return domain
+}
+
+/** Marks a domain verified on the word of an admin; 404, or 409 `conflict` when another account has verified the name. */
+export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
+  const domain = await findDomainById(db, id)
+  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  if (domain.status === 'verified') return domain
+  const verified = await verifyDomain(db, id, 'admin', clock.now())
+  if (verified === 'gone') throw new ProblemError('not_found', 'There is no such domain.')
+  if (verified === 'taken') throw new ProblemError('conflict', `Another account has verified ${domain.name}.`)
+  return verified
+}

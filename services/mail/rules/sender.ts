@@ -1,0 +1,20 @@
+/** The form of an allowed sender: one address, or everything at a domain. */
+import { z } from 'zod'
+import { normaliseEmail } from './address.ts'
+import { normaliseDomain } from './domain-name.ts'
+
+/** `user@example.com` or `@example.com`, the domain in its stored form. */
+export const sender = z
+  .string()
+  .trim()
+  .max(254)
+  .transform((value, context) => {
+    const domain = value.startsWith('@') ? normaliseDomain(value.slice(1)) : undefined
+    const normal = domain ? (domain.ok ? `@${domain.name}` : undefined) : normaliseEmail(value)
+    if (normal !== undefined) return normal
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an address like user@example.com or a domain like @example.com',
+    })
+    return z.NEVER
+  })

@@ -1,0 +1,60 @@
+/** What a token may be allowed, and what a token may hand on to another. */
+import ipaddr from 'ipaddr.js'
+
+/** The limits of a token; empty lists limit nothing. */
+export interface TokenLimits {
+  scopes: readonly string[]
+  /** Domain names it may send from. */
+  domains: readonly string[]
+  allowedCidrs: readonly string[]
+  expiresAt: Date | undefined
+}
+
+/** A fault of one field of the request. */
+export interface LimitFault {
+  field: 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
+  message: string
+}
+
+/** Scopes that a limit to domains can hold; with any other one, such as making logins, the token would get around it. */
+const DOMAIN_SCOPES: readonly string[] = ['emails:send', 'emails:read']
+
+/** What is wrong with these limits in themselves. */
+export function limitFaults(asked: TokenLimits, now: Date): LimitFault[] {
+  const faults: LimitFault[] = []
+  const wide = asked.scopes.find(scope => !DOMAIN_SCOPES.includes(scope))
+  if (asked.domains.length > 0 && wide !== undefined)
+    faults.push({ field: 'scopes', message: `A token for certain domains cannot have the scope ${wide}.` })
+  if (asked.expiresAt !== undefined && asked.expiresAt <= now)
+    faults.push({ field: 'expires_at', message: 'This time is over.' })
+  return faults
+}
+
+/** What a token that makes another one would hand on without having it. */
+export function excess(asked: TokenLimits, own: TokenLimits): LimitFault[] {
+  const faults: LimitFault[] = []
+  const scope = asked.scopes.find(name => !own.scopes.includes(name))
+  if (scope !== undefined)
+    faults.push({ field: 'scopes', message: `The token that asks lacks the scope ${scope} itself.` })
+  const inside = asked.allowedCidrs.length > 0 && asked.allowedCidrs.every(net => within(net, own.allowedCidrs))
+  if (own.allowedCidrs.length > 0 && !inside)
+    faults.push({ field: 'allowed_cidrs', message: 'The token that asks is limited to fewer networks itself.' })
+  if (own.expiresAt !== undefined && (asked.expiresAt === undefined || asked.expiresAt > own.expiresAt))
+    faults.push({ field: 'expires_at', message: 'The token that asks expires earlier itself.' })
+  return faults
+}
+
+/** True when the network (or address) lies in one of the others. */
+function within(network: string, others: readonly string[]): boolean {
+  const [address, bits] = parseNetwork(network)
+  return others.some(other => {
+    const [base, baseBits] = parseNetwork(other)
+    return base.kind() === address.kind() && baseBits <= bits && address.match(base, baseBits)
+  })
+}
+
+function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}

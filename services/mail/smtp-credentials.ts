@@ -1,0 +1,116 @@
+/** SMTP logins of an account: made, changed, read back by their owner, removed. */
+import { hashPassword, makePassword } from '../accounts/passwords.ts'
+import type { Clock } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
+import type { Db } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { type ActingResource, refuseManaged } from './managed.ts'
+import {
+  type CredentialChange,
+  deleteCredential,
+  findCredential,
+  insertCredential,
+  updateCredential,
+} from './store/credentials.ts'
+import type { CredentialDoc } from './store/documents.ts'
+
+/** What the use cases need. */
+export interface CredentialDeps extends ActingResource {
+  db: Db
+  clock: Clock
+  secrets: Secrets
+}
+
+/** A new login; without a password one is made. `username` is folded and checked. */
+export interface NewCredential {
+  username: string
+  password?: string | undefined
+  allowed_senders: string[]
+  allowed_cidrs: string[]
+  messages_per_hour: number
+}
+
+/** A login and its password, to be shown once. */
+export interface CredentialAndPassword {
+  credential: CredentialDoc
+  password: string
+}
+
+/** Makes a login; 409 `conflict` when any account has the name. */
+export async function createCredential(
+  { db, clock, secrets, resource }: CredentialDeps,
+  userId: string,
+  { password = makePassword(), ...input }: NewCredential,
+): Promise<CredentialAndPassword> {
+  const now = clock.now()
+  const id = newId('smtp', now.getTime())
+  const credential: CredentialDoc = {
+    _id: id,
+    user_id: userId,
+    ...input,
+    password_hash: await hashPassword(password),
+    password_sealed: secrets.seal('smtp-password', credentialPlace(id), password),
+    ...(resource ? { managed_by: resource } : {}),
+    created_at: now,
+    updated_at: now,
+  }
+  if (!(await insertCredential(db, credential)))
+    throw new ProblemError('conflict', `There is an SMTP login ${input.username} already.`)
+  return { credential, password }
+}
+
+/** A login of the account, or 404. */
+export async function getCredential({ db }: CredentialDeps, userId: string, id: string): Promise<CredentialDoc> {
+  return found(await findCredential(db, userId, id))
+}
+
+/** Changes the limits of a login, or disables it. */
+export async function changeCredential(
+  deps: CredentialDeps,
+  userId: string,
+  id: string,
+  change: CredentialChange,
+): Promise<CredentialDoc> {
+  refuseManaged(await getCredential(deps, userId, id), deps)
+  return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
+}
+
+/** Sets a password, a made one unless given. */
+export async function setCredentialPassword(
+  deps: CredentialDeps,
+  userId: string,
+  id: string,
+  password = makePassword(),
+): Promise<CredentialAndPassword> {
+  const credential = await changeCredential(deps, userId, id, {
+    password_hash: await hashPassword(password),
+    password_sealed: deps.secrets.seal('smtp-password', credentialPlace(id), password),
+  })
+  return { credential, password }
+}
+
+/** The password in clear; 409 `password_not_copyable` when only its hash is stored. */
+export async function readCredentialPassword(deps: CredentialDeps, userId: string, id: string): Promise<string> {
+  const { password_sealed: sealed } = await getCredential(deps, userId, id)
+  if (sealed === undefined) throw new ProblemError('password_not_copyable')
+  return deps.secrets.open('smtp-password', credentialPlace(id), sealed)
+}
+
+/** Removes a login. */
+export async function removeCredential(deps: CredentialDeps, userId: string, id: string): Promise<CredentialDoc> {
+  const credential = await getCredential(deps, userId, id)
+  refuseManaged(credential, deps)
+  await deleteCredential(deps.db, userId, id)
+  return credential
+}
+
+/** Where a sealed password belongs. */
+export function credentialPlace(id: string): string {
+  return `credentials/${id}`
+}
+
+function found(credential: CredentialDoc | undefined): CredentialDoc {
+  if (!credential) throw new ProblemError('not_found', 'There is no such SMTP login.')
+  return credential
+}
