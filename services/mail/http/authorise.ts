@@ -1,9 +1,11 @@
 /** Who calls the mail API, and whether the operation is open to them: a session or a Bearer token, one set of rules. */
 import { type SessionDeps, sessionOf } from '../../accounts/http/authenticate.ts'
 import type { Caller } from '../../accounts/http/caller.ts'
+import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import type { Foundation } from '../../platform/run.ts'
 import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
-import type { CheckedToken, CheckToken } from '../check-token.ts'
+import { type CheckedToken, type CheckToken, createTokenCheck } from '../check-token.ts'
 import type { Submitter } from '../submission.ts'
 import { type Access, SCOPES, type Scope } from './access.ts'
 
@@ -36,6 +38,17 @@ export function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }):
     if (access.kind === 'admin' && account.role !== 'admin') throw new ProblemError('forbidden')
     return { account, via: 'session', scopes: SCOPES, sessionId: id }
   }
+}
+
+/** The guard of a process, made from its foundation. */
+export function authoriseWith({
+  config,
+  mongo: { db },
+  clock,
+  log,
+}: Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'>): Authorise<Access, Principal> {
+  const checkToken = createTokenCheck({ db, clock, log, apiToken: config.API_TOKEN })
+  return createAuthorise({ db, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
 }
 
 /** What the door needs to know of a caller that sends over HTTP. */

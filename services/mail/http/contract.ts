@@ -1,4 +1,7 @@
 /** The mail API: every operation under /api/v1 with its schemas, shared with the panel by type. */
 export * from './access.ts'
+export * from './domains-contract.ts'
 export * from './emails-contract.ts'
 export * from './reports-contract.ts'
+export * from './smtp-credentials-contract.ts'
+export * from './tokens-contract.ts'

@@ -1,0 +1,102 @@
+/** The operations on sending domains. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { pageOf, pageQuery } from '../../platform/pages.ts'
+import type { Access } from './access.ts'
+import { managedBy } from './records.ts'
+
+const READ: Access = { kind: 'account', scope: 'domains:read' }
+const WRITE: Access = { kind: 'account', scope: 'domains:write' }
+const ADMIN: Access = { kind: 'admin' }
+const time = z.iso.datetime()
+
+/** Path parameter: the id of a domain or its name. */
+export const domainParams = z.strictObject({ id: z.string().min(1).max(255) })
+
+/** A sending domain. */
+export const domain = z.strictObject({
+  object: z.literal('domain'),
+  id: z.string(),
+  name: z.string(),
+  user_id: z.string(),
+  status: z.enum(['pending', 'verified', 'failed', 'suspended']),
+  /** How it came to be verified. */
+  verified_by: z.enum(['dns', 'admin', 'sandbox']).nullable(),
+  verified_at: time.nullable(),
+  /** Whether a message from it would be accepted now. */
+  may_send: z.boolean(),
+  dkim: z.array(
+    z.strictObject({
+      selector: z.string(),
+      algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+      state: z.enum(['pending', 'active', 'retiring', 'revoked']),
+      public_key: z.string(),
+      created_at: time,
+    }),
+  ),
+  dns_account_id: z.string().nullable(),
+  managed_by: managedBy.nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+/** `POST /api/v1/domains`. */
+export const createDomainOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/domains',
+  summary: 'Claims a sending domain and makes its DKIM key.',
+  access: WRITE,
+  body: z.strictObject({ name: z.string().min(1).max(255) }),
+  status: 201,
+  response: domain,
+})
+
+/** `GET /api/v1/domains`. */
+export const listDomainsOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/domains',
+  summary: 'Lists the sending domains of the account, oldest first.',
+  access: READ,
+  query: pageQuery,
+  response: pageOf(domain),
+})
+
+/** `GET /api/v1/domains/{id}`. */
+export const getDomainOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/domains/{id}',
+  summary: 'One sending domain, by id or name.',
+  access: READ,
+  params: domainParams,
+  response: domain,
+})
+
+/** `DELETE /api/v1/domains/{id}`. */
+export const deleteDomainOperation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/domains/{id}',
+  summary: 'Gives a sending domain up.',
+  access: WRITE,
+  params: domainParams,
+  status: 204,
+})
+
+/** `GET /api/v1/admin/domains`. */
+export const listAllDomainsOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/admin/domains',
+  summary: 'Lists the sending domains of all accounts, or of one with user_id.',
+  access: ADMIN,
+  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
+  response: pageOf(domain),
+})
+
+/** `POST /api/v1/admin/domains/{id}/verify`. */
+export const verifyByAdminOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/admin/domains/{id}/verify',
+  summary: 'Marks a domain verified without looking at DNS; it is shown as such.',
+  access: ADMIN,
+  params: domainParams,
+  response: domain,
+})

@@ -1,0 +1,85 @@
+/** Sending domains over HTTP. */
+import type { z } from 'zod'
+import { showManagedBy } from '../../accounts/http/show-user.ts'
+import type { Db } from '../../platform/mongo.ts'
+import { bind } from '../../platform/web.ts'
+import { getDomain, registerDomain, removeDomain, verifyByAdmin } from '../register-domain.ts'
+import type { SendPolicy } from '../rules/may-send.ts'
+import type { DomainDoc } from '../store/documents.ts'
+import { domainMaySend, listDomains } from '../store/domains.ts'
+import type { MailHttpDeps, Router } from './deps.ts'
+import {
+  createDomainOperation,
+  deleteDomainOperation,
+  type domain,
+  getDomainOperation,
+  listAllDomainsOperation,
+  listDomainsOperation,
+  verifyByAdminOperation,
+} from './domains-contract.ts'
+
+/** Puts the operations on domains on the router. */
+export function mountDomains(router: Router, deps: MailHttpDeps): void {
+  const { authorise, audit, policy } = deps
+  const { db } = deps.mongo
+  const useCase = { ...deps, db }
+  const show = (doc: DomainDoc) => showDomain(db, doc, policy)
+  const page = async (userId: string | undefined, query: { limit: number; after?: string | undefined }) => {
+    const rows = await listDomains(db, userId, query)
+    const data = await Promise.all(rows.slice(0, query.limit).map(show))
+    return { object: 'list' as const, data, has_more: rows.length > query.limit }
+  }
+  const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
+
+  bind(router, authorise, createDomainOperation, async ({ body }, caller, context) => {
+    const created = await registerDomain(useCase, caller.account.id, body.name)
+    await audit(caller, context, { action: 'domain.created', target: target(created) })
+    context.set('Location', `/api/v1/domains/${created._id}`)
+    return show(created)
+  })
+
+  bind(router, authorise, listDomainsOperation, ({ query }, { account }) => page(account.id, query))
+
+  bind(router, authorise, getDomainOperation, async ({ params }, { account }) =>
+    show(await getDomain(useCase, account.id, params.id)),
+  )
+
+  bind(router, authorise, deleteDomainOperation, async ({ params }, caller, context) => {
+    const removed = await removeDomain(useCase, caller.account.id, params.id)
+    await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
+  })
+
+  bind(router, authorise, listAllDomainsOperation, ({ query }) => page(query.user_id, query))
+
+  bind(router, authorise, verifyByAdminOperation, async ({ params }, caller, context) => {
+    const verified = await verifyByAdmin(useCase, params.id)
+    const happening = { action: 'domain.verified_by_admin', target: target(verified), userId: verified.user_id }
+    await audit(caller, context, happening)
+    return show(verified)
+  })
+}
+
+/** How a domain looks in answers. */
+export async function showDomain(db: Db, doc: DomainDoc, policy: SendPolicy): Promise<z.input<typeof domain>> {
+  return {
+    object: 'domain',
+    id: doc._id,
+    name: doc.name,
+    user_id: doc.user_id,
+    status: doc.status,
+    verified_by: (doc.status === 'verified' && doc.verified_by) || null,
+    verified_at: (doc.status === 'verified' && doc.verified_at?.toISOString()) || null,
+    may_send: await domainMaySend(db, doc, policy),
+    dkim: doc.dkim.map(({ selector, algorithm, state, public_key, created_at }) => ({
+      selector,
+      algorithm,
+      state,
+      public_key,
+      created_at: created_at.toISOString(),
+    })),
+    dns_account_id: doc.dns_account_id ?? null,
+    managed_by: showManagedBy(doc.managed_by),
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  }
+}

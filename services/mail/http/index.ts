@@ -1,0 +1,95 @@
+/** Mounts the mail management API: sessions, accounts, domains, SMTP logins, tokens, and its OpenAPI document. */
+import type Koa from 'koa'
+import helmet from 'koa-helmet'
+import { createAudit } from '../../accounts/http/caller.ts'
+import * as accountsContract from '../../accounts/http/contract.ts'
+import { mountAccounts } from '../../accounts/http/index.ts'
+import { sessionCookie } from '../../accounts/http/session-cookie.ts'
+import { createLoginLimiter, loginLimits } from '../../accounts/login-limiter.ts'
+import { auditLog } from '../../accounts/store/audit.ts'
+import { sessions } from '../../accounts/store/sessions.ts'
+import { users } from '../../accounts/store/users.ts'
+import { openApi, operationsOf } from '../../platform/openapi.ts'
+import type { Foundation } from '../../platform/run.ts'
+import { createRouter, jsonBody } from '../../platform/web.ts'
+import { credentials } from '../store/credentials.ts'
+import { domains } from '../store/domains.ts'
+import { tokens } from '../store/tokens.ts'
+import type { Access } from './access.ts'
+import { authoriseWith } from './authorise.ts'
+import * as mailContract from './contract.ts'
+import type { MailHttpDeps } from './deps.ts'
+import { mountDomains } from './domains.ts'
+import { mountCredentials } from './smtp-credentials.ts'
+import { mountTokens } from './tokens.ts'
+
+/** The collections that the management API works on; a main calls ensureIndexes with them. */
+export const managementCollections = [users, sessions, auditLog, loginLimits, domains, credentials, tokens]
+
+/** Larger than any body of this API; messages go to the send API, which has its own limit. */
+const BODY_LIMIT = '256kb'
+
+/** Puts the whole management API on the application. */
+export function mountMailApi(app: Koa, foundation: Foundation): void {
+  const { config, mongo, clock, metrics } = foundation
+  const router = createRouter()
+  const authorise = authoriseWith(foundation)
+  const audit = createAudit({ db: mongo.db, clock })
+  const deps: MailHttpDeps = {
+    ...foundation,
+    authorise,
+    audit,
+    policy: { requireVerified: config.SEND_REQUIRES_VERIFIED, capture: config.DELIVERY_MODE === 'capture' },
+  }
+  app.use(securityHeaders(config.APP_BASE_URL.startsWith('https://')))
+  router.use(jsonBody(BODY_LIMIT))
+  router.use(async (context, next) => {
+    context.set('Cache-Control', 'no-store')
+    await next()
+  })
+  const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'panel' })
+  mountAccounts(router, { ...deps, limiter, cookie: sessionCookie(config.APP_BASE_URL) })
+  mountDomains(router, deps)
+  mountCredentials(router, deps)
+  mountTokens(router, deps)
+  mountDocument(router, config.APP_BASE_URL)
+  app.use(router.routes())
+}
+
+/** Headers for answers that are data; pages of the panel bring a policy of their own. */
+function securityHeaders(https: boolean) {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
+    },
+    strictTransportSecurity: https ? { maxAge: 31_536_000, includeSubDomains: false } : false,
+    referrerPolicy: { policy: 'no-referrer' },
+    xFrameOptions: { action: 'deny' },
+  })
+}
+
+function mountDocument(router: ReturnType<typeof createRouter>, server: string): void {
+  const document = openApi<Access | { kind: 'public' }>({
+    title: 'Postwright mail API',
+    version: '1',
+    server,
+    operations: [...operationsOf<Access | { kind: 'public' }>(accountsContract), ...operationsOf<Access>(mailContract)],
+    securitySchemes: {
+      session: { type: 'apiKey', in: 'cookie', name: sessionCookie(server).name },
+      token: { type: 'http', scheme: 'bearer' },
+    },
+    security: securityOf,
+  })
+  router.get('/openapi.json', context => {
+    context.state.route = '/openapi.json'
+    context.body = document
+  })
+}
+
+/** OpenAPI 3.1 lets a requirement of any scheme list the roles or scopes that it needs. */
+function securityOf(access: Access | { kind: 'public' }): Record<string, string[]>[] {
+  if (access.kind === 'public') return []
+  if (access.kind === 'account') return [{ session: [] }, { token: [access.scope] }]
+  return [{ session: access.kind === 'admin' ? ['admin'] : [] }]
+}

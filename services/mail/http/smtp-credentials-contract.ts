@@ -1,0 +1,130 @@
+/** The operations on SMTP logins. */
+import { z } from 'zod'
+import { newPassword } from '../../accounts/rules/password.ts'
+import { username } from '../../accounts/rules/username.ts'
+import { endpoint } from '../../platform/endpoint.ts'
+import { pageOf, pageQuery } from '../../platform/pages.ts'
+import { sender } from '../rules/sender.ts'
+import type { Access } from './access.ts'
+import { managedBy, networks, recordParams } from './records.ts'
+
+const READ: Access = { kind: 'account', scope: 'smtp:read' }
+const WRITE: Access = { kind: 'account', scope: 'smtp:write' }
+const SESSION: Access = { kind: 'session' }
+const time = z.iso.datetime()
+
+const limits = {
+  /** Addresses or `@domain` that may stand in From and the envelope; empty = all domains of the account. */
+  allowed_senders: z.array(sender).max(100),
+  allowed_cidrs: networks,
+  /** 0 = no limit. */
+  messages_per_hour: z.number().int().min(0).max(10_000_000),
+}
+
+/** An SMTP login and where to use it. */
+export const smtpCredential = z.strictObject({
+  object: z.literal('smtp_credential'),
+  id: z.string(),
+  username: z.string(),
+  ...limits,
+  allowed_senders: z.array(z.string()),
+  allowed_cidrs: z.array(z.string()),
+  disabled: z.boolean(),
+  /** False when only a hash is stored: set the password again to copy it. */
+  copyable: z.boolean(),
+  last_used_at: time.nullable(),
+  managed_by: managedBy.nullable(),
+  connection: z.strictObject({
+    host: z.string(),
+    ports: z.array(z.strictObject({ port: z.number().int(), mode: z.enum(['starttls', 'tls']) })),
+  }),
+  created_at: time,
+  updated_at: time,
+})
+
+/** A login with its password; shown this once. */
+export const smtpCredentialWithPassword = smtpCredential.extend({ password: z.string() })
+
+/** `POST /api/v1/smtp-credentials`. */
+export const createCredentialOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/smtp-credentials',
+  summary: 'Makes an SMTP login; without a password one is made.',
+  access: WRITE,
+  body: z.strictObject({
+    username,
+    password: newPassword.optional(),
+    allowed_senders: limits.allowed_senders.default([]),
+    allowed_cidrs: limits.allowed_cidrs.default([]),
+    messages_per_hour: limits.messages_per_hour.default(0),
+  }),
+  status: 201,
+  response: smtpCredentialWithPassword,
+})
+
+/** `GET /api/v1/smtp-credentials`. */
+export const listCredentialsOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/smtp-credentials',
+  summary: 'Lists the SMTP logins of the account, oldest first.',
+  access: READ,
+  query: pageQuery,
+  response: pageOf(smtpCredential),
+})
+
+/** `GET /api/v1/smtp-credentials/{id}`. */
+export const getCredentialOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/smtp-credentials/{id}',
+  summary: 'One SMTP login with host and ports.',
+  access: READ,
+  params: recordParams,
+  response: smtpCredential,
+})
+
+/** `PATCH /api/v1/smtp-credentials/{id}`. */
+export const patchCredentialOperation = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/smtp-credentials/{id}',
+  summary: 'Changes the limits of an SMTP login, or disables it.',
+  access: WRITE,
+  params: recordParams,
+  body: z.strictObject({
+    allowed_senders: limits.allowed_senders.optional(),
+    allowed_cidrs: limits.allowed_cidrs.optional(),
+    messages_per_hour: limits.messages_per_hour.optional(),
+    disabled: z.boolean().optional(),
+  }),
+  response: smtpCredential,
+})
+
+/** `PUT /api/v1/smtp-credentials/{id}/password`. */
+export const putCredentialPasswordOperation = endpoint({
+  method: 'PUT',
+  path: '/api/v1/smtp-credentials/{id}/password',
+  summary: 'Sets the password of an SMTP login; without one given it is made.',
+  access: WRITE,
+  params: recordParams,
+  body: z.strictObject({ password: newPassword.optional() }),
+  response: smtpCredentialWithPassword,
+})
+
+/** `GET /api/v1/smtp-credentials/{id}/password`. */
+export const getCredentialPasswordOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/smtp-credentials/{id}/password',
+  summary: 'The password of an SMTP login, for its owner who is logged in; 409 when only a hash is stored.',
+  access: SESSION,
+  params: recordParams,
+  response: z.strictObject({ object: z.literal('smtp_password'), id: z.string(), password: z.string() }),
+})
+
+/** `DELETE /api/v1/smtp-credentials/{id}`. */
+export const deleteCredentialOperation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/smtp-credentials/{id}',
+  summary: 'Removes an SMTP login.',
+  access: WRITE,
+  params: recordParams,
+  status: 204,
+})

@@ -1,0 +1,98 @@
+/** The operations on API tokens. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { pageOf, pageQuery } from '../../platform/pages.ts'
+import { type Access, SCOPES } from './access.ts'
+import { managedBy, networks, recordParams } from './records.ts'
+
+const READ: Access = { kind: 'account', scope: 'tokens:read' }
+const WRITE: Access = { kind: 'account', scope: 'tokens:write' }
+const time = z.iso.datetime()
+
+/** An API token without its value. */
+export const token = z.strictObject({
+  object: z.literal('token'),
+  id: z.string(),
+  name: z.string(),
+  /** The first part of the value, to tell tokens apart. */
+  prefix: z.string(),
+  mode: z.enum(['live', 'test']),
+  scopes: z.array(z.string()),
+  /** Domain names that it may send from; empty = all of the account. */
+  domains: z.array(z.string()),
+  allowed_cidrs: z.array(z.string()),
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+  last_used_at: time.nullable(),
+  managed_by: managedBy.nullable(),
+  created_at: time,
+})
+
+/** A token with its value; shown this once. */
+export const tokenWithValue = token.extend({ token: z.string() })
+
+/** `POST /api/v1/tokens`. */
+export const createTokenOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/tokens',
+  summary: 'Makes an API token; the answer is the only one with its value.',
+  access: WRITE,
+  body: z.strictObject({
+    name: z.string().trim().min(1).max(100),
+    mode: z.enum(['live', 'test']).default('live'),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .max(SCOPES.length)
+      .default(['emails:send'])
+      .transform(scopes => [...new Set(scopes)]),
+    domains: z.array(z.string().min(1).max(255)).max(100).default([]),
+    allowed_cidrs: networks.default([]),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .transform(value => new Date(value))
+      .optional(),
+  }),
+  status: 201,
+  response: tokenWithValue,
+})
+
+/** `GET /api/v1/tokens`. */
+export const listTokensOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/tokens',
+  summary: 'Lists the API tokens of the account, oldest first, revoked ones too.',
+  access: READ,
+  query: pageQuery,
+  response: pageOf(token),
+})
+
+/** `GET /api/v1/tokens/{id}`. */
+export const getTokenOperation = endpoint({
+  method: 'GET',
+  path: '/api/v1/tokens/{id}',
+  summary: 'One API token.',
+  access: READ,
+  params: recordParams,
+  response: token,
+})
+
+/** `POST /api/v1/tokens/{id}/rotate`. */
+export const rotateTokenOperation = endpoint({
+  method: 'POST',
+  path: '/api/v1/tokens/{id}/rotate',
+  summary: 'Gives a token a new value; the old one stops within 5 seconds.',
+  access: WRITE,
+  params: recordParams,
+  response: tokenWithValue,
+})
+
+/** `DELETE /api/v1/tokens/{id}`. */
+export const revokeTokenOperation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/tokens/{id}',
+  summary: 'Revokes a token; it stays in lists.',
+  access: WRITE,
+  params: recordParams,
+  status: 204,
+})
