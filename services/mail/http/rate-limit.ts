@@ -1,0 +1,58 @@
+/** How fast an account may call, counted over all processes and told in every answer. */
+import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
+import { type Db, defineCollection } from '../../platform/mongo.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import type { WebContext } from '../../platform/web.ts'
+
+/** Counters of requests; written by the limiter alone. */
+export const requestLimits = defineCollection<{ key: string; points: number; expire: Date }>('request_limits', [
+  { key: { expire: 1 }, expireAfterSeconds: 0 },
+  { key: { key: 1 }, unique: true },
+])
+
+/** A budget that fills up again after `seconds`. `points` 0 = no limit. */
+export interface Rate {
+  name: string
+  points: number
+  seconds: number
+}
+
+/**
+ * Takes one request from the key's budget and sets `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds). Throws
+ * `rate_limited` with Retry-After when nothing is left.
+ */
+export type TakeRequest = (context: WebContext, key: string) => Promise<void>
+
+/**
+ * A limit in MongoDB; a key over it is refused from memory, and while the database is away each process counts for
+ * itself. Counters need no journal: a count that a crash loses lets a few requests more through.
+ */
+export function createRateLimit(db: Db, { name, points, seconds }: Rate): TakeRequest {
+  if (points === 0) return () => Promise.resolve()
+  const options = { points, duration: seconds, keyPrefix: name }
+  const limiter = new RateLimiterMongo({
+    ...options,
+    storeClient: db.client.db(db.databaseName, { writeConcern: { w: 1, journal: false } }),
+    tableName: requestLimits.name,
+    disableIndexesCreation: true, // ensureIndexes makes them
+    inMemoryBlockOnConsumed: points + 1,
+    insuranceLimiter: new RateLimiterMemory(options),
+  })
+  return async (context, key) => {
+    const { result, refused } = await limiter.consume(key).then(
+      consumed => ({ result: consumed, refused: false }),
+      (reason: unknown) => {
+        if (reason instanceof RateLimiterRes) return { result: reason, refused: true }
+        throw reason
+      },
+    )
+    const reset = Math.max(1, Math.ceil(result.msBeforeNext / 1000))
+    context.set('RateLimit-Limit', String(points))
+    context.set('RateLimit-Remaining', String(refused ? 0 : result.remainingPoints))
+    context.set('RateLimit-Reset', String(reset))
+    if (refused)
+      throw new ProblemError('rate_limited', `At most ${points} such requests are allowed in ${seconds} s.`, {
+        retryAfter: reset,
+      })
+  }
+}

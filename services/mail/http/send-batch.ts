@@ -1,0 +1,86 @@
+/** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
+import { type FieldFault, ProblemError } from '../../platform/problems.ts'
+import { parse, problemBody, toProblem } from '../../platform/web.ts'
+import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
+import { type Caller, sendEmail } from '../send-email.ts'
+import { judgeRequest } from './judge-request.ts'
+import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal } from './sending.ts'
+
+type Problem = ReturnType<typeof problemBody>
+
+/** A result inside the answer: the message, or why there is none. */
+interface BatchItem {
+  index: number
+  status: number
+  email?: EmailAccepted
+  error?: Problem
+}
+
+/**
+ * Sends the messages of a batch. `strict`: one message that is not valid, or has a sender that is not allowed, refuses
+ * the whole batch before anything is stored. What fails later (a quota that runs out) is a result of its item in both
+ * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the whole body.
+ */
+export async function handleBatch(
+  body: readonly unknown[],
+  mode: 'strict' | 'partial',
+  caller: Caller,
+  deps: SendRoutesDeps,
+): Promise<{ object: 'list'; data: BatchItem[]; has_more: false }> {
+  const judged = await Promise.all(body.map(item => judge(item, caller, deps)))
+  if (mode === 'strict') refuseAll(judged)
+  const data = await Promise.all(
+    judged.map((item, index) =>
+      item instanceof ProblemError ? failed(index, item) : sendItem(item, index, caller, deps),
+    ),
+  )
+  return { object: 'list', data, has_more: false }
+}
+
+async function judge(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
+  try {
+    const request = parse(emailRequest, item, '') as EmailRequest
+    judgeRequest(request, deps.clock.now())
+    const refused = await deps.judgeSender(caller.submitter, request.from.email)
+    return refused ? toRefusal(refused) : request
+  } catch (error) {
+    if (error instanceof ProblemError) return error
+    throw error
+  }
+}
+
+/** Throws the first problem, with the faults of all items under their index. */
+function refuseAll(judged: readonly (EmailRequest | ProblemError)[]): void {
+  const first = judged.find(item => item instanceof ProblemError)
+  if (!first) return
+  const faults = judged.flatMap((item, index): FieldFault[] => {
+    if (!(item instanceof ProblemError)) return []
+    if (item.faults.length === 0) return [{ pointer: `/${index}`, code: item.code, message: item.detail }]
+    return item.faults.map(fault => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+  })
+  throw new ProblemError(first.code, `Message ${judged.indexOf(first)}: ${first.detail}`, {
+    faults,
+    ...(first.retryAfter !== undefined && { retryAfter: first.retryAfter }),
+  })
+}
+
+async function sendItem(
+  request: EmailRequest,
+  index: number,
+  caller: Caller,
+  deps: SendRoutesDeps,
+): Promise<BatchItem> {
+  const idem = caller.idem && { ...caller.idem, key: `${caller.idem.key}#${index}` }
+  try {
+    const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps)
+    if (result.kind === 'refused') return failed(index, toRefusal(result))
+    return { index, status: 202, email: toAnswer(result, []) }
+  } catch (error) {
+    return failed(index, toProblem(error))
+  }
+}
+
+function failed(index: number, problem: ProblemError): BatchItem {
+  const error = problemBody(problem)
+  return { index, status: error.status, error }
+}

@@ -1,0 +1,104 @@
+/** `POST /api/send`, `/api/v1/emails`, `/emails/raw`: one message in, one durable answer out. */
+import type Router from '@koa/router'
+import type { AnyEndpoint } from '../../platform/endpoint.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { bind, jsonBody, parse, type WebContext } from '../../platform/web.ts'
+import {
+  commonFaults,
+  type EmailRequest,
+  emailRequest,
+  lenient,
+  recipientsOf,
+  type Warning,
+} from '../rules/email-request.ts'
+import { readMime, splitHead } from '../rules/mime-reader.ts'
+import { composeEmail, sendEmail, sendRawEmail } from '../send-email.ts'
+import type { Access } from './access.ts'
+import { type Principal, submitterOf } from './authorise.ts'
+import { sendBatch as batchEndpoint, sendEmail as emailEndpoint, sendLegacy, sendRaw } from './emails-contract.ts'
+import { judgeRequest, refuseFaults } from './judge-request.ts'
+import { handleBatch } from './send-batch.ts'
+import { answerOne, callerOf, type SendRoutesDeps, toRefusal } from './sending.ts'
+
+const MIB = 1024 * 1024
+
+/** Adds the sending operations to a router. */
+export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
+  const add = openSending(router, deps)
+  add(sendLegacy, async ({ body, query }, principal, context) => {
+    const { body: known, warnings } = lenient(body)
+    const request = parse(emailRequest, known, '') as EmailRequest
+    return handleOne({ request, warnings, dryRun: query.dry_run }, principal, context, deps)
+  })
+  add(emailEndpoint, ({ body, query }, principal, context) =>
+    handleOne({ request: body, warnings: [], dryRun: query.dry_run }, principal, context, deps),
+  )
+  add(batchEndpoint, ({ body, query }, principal, context) =>
+    handleBatch(body, query.mode, callerOf(context, principal, 'batch', deps.config.TRUSTED_PROXIES), deps),
+  )
+  add(sendRaw, async ({ body }, principal, context) => {
+    refuseFaults(commonFaults(body, deps.clock.now()))
+    const caller = callerOf(context, principal, 'raw', deps.config.TRUSTED_PROXIES)
+    return answerOne(context, await sendRawEmail(body, caller, deps), [])
+  })
+}
+
+/**
+ * Joins endpoints so that the caller is known and within the rate before a large body is read: strangers must not make
+ * the process hold megabytes.
+ */
+function openSending(router: Router, deps: SendRoutesDeps) {
+  // Base64 in JSON takes a third more, and text and html come on top.
+  const parseBody = jsonBody(`${Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5}mb`)
+  const authorised = (context: WebContext) => Promise.resolve(context.state.principal as Principal)
+  return <E extends AnyEndpoint<Access>>(definition: E, handle: Parameters<typeof bind<Access, Principal, E>>[3]): void => {
+    router.register(definition.path, [definition.method.toLowerCase()], async (context: WebContext, next) => {
+      context.state.route = definition.path
+      const principal = await deps.authorise(context, definition.access)
+      context.state.principal = principal
+      await deps.takeSend(context, principal.account.id)
+      await parseBody(context, next)
+    })
+    bind(router, authorised, definition, handle)
+  }
+}
+
+async function handleOne(
+  { request, warnings, dryRun }: { request: EmailRequest; warnings: readonly Warning[]; dryRun: boolean },
+  principal: Principal,
+  context: WebContext,
+  deps: SendRoutesDeps,
+) {
+  judgeRequest(request, deps.clock.now())
+  if (dryRun) return previewOf(request, warnings, principal, context, deps)
+  // `/api/send` and `/api/v1/emails` are one operation under two addresses.
+  const caller = callerOf(context, principal, 'send', deps.config.TRUSTED_PROXIES)
+  return answerOne(context, await sendEmail(request, caller, deps), warnings)
+}
+
+/** Everything that acceptance would find, without storing anything. */
+async function previewOf(
+  request: EmailRequest,
+  warnings: readonly Warning[],
+  principal: Principal,
+  context: WebContext,
+  deps: SendRoutesDeps,
+) {
+  const refused = await deps.judgeSender(submitterOf(principal), request.from.email)
+  if (refused) throw toRefusal(refused)
+  const raw = await composeEmail(request, deps.clock)
+  const limit = deps.config.MAX_MESSAGE_BYTES
+  if (raw.length > limit) throw new ProblemError('message_too_large', `The limit is ${limit} bytes.`)
+  const { html = null, text = null } = readMime(raw)
+  context.status = 200
+  return {
+    object: 'email_preview' as const,
+    from: request.from.email,
+    size: raw.length,
+    recipients: recipientsOf(request),
+    headers: splitHead(raw.toString()).head,
+    text,
+    html,
+    warnings: [...warnings],
+  }
+}

@@ -1,0 +1,100 @@
+/** What all sending operations share: the caller as the door sees it, the idempotency key, the answer. */
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+import type { Config } from '../../platform/config.ts'
+import { type ProblemCode, ProblemError } from '../../platform/problems.ts'
+import { type Authorise, factsOf, inNetwork, type WebContext } from '../../platform/web.ts'
+import type { Warning } from '../rules/email-request.ts'
+import type { Caller, SendDeps } from '../send-email.ts'
+import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
+import type { Access } from './access.ts'
+import { type Principal, submitterOf } from './authorise.ts'
+import type { emailAccepted } from './emails-contract.ts'
+import type { TakeRequest } from './rate-limit.ts'
+
+/** What the sending operations need. */
+export interface SendRoutesDeps extends SendDeps {
+  authorise: Authorise<Access, Principal>
+  /** Judges an envelope sender alone, before anything is stored. */
+  judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
+  takeSend: TakeRequest
+  config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES'>
+}
+
+/** The durable answer as JSON. */
+export type EmailAccepted = z.input<typeof emailAccepted>
+
+/** Seconds that a client should wait after a refusal that passes. */
+const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
+  idempotency_in_progress: 1,
+  queue_unavailable: 5,
+  unavailable: 5,
+  rate_limited: 60,
+  quota_exceeded: 300,
+}
+
+/** The refusal of the door as a problem. */
+export function toRefusal({ code, detail }: Refused): ProblemError {
+  const retryAfter = RETRY_AFTER[code]
+  return new ProblemError(code, detail, retryAfter === undefined ? {} : { retryAfter })
+}
+
+/** The answer to an accepted message. */
+export function toAnswer(accepted: Accepted, warnings: readonly Warning[]): EmailAccepted {
+  return {
+    object: 'email',
+    id: accepted.id,
+    message_id: accepted.messageId,
+    status: accepted.recipients.some(({ status }) => status === 'scheduled') ? 'scheduled' : 'queued',
+    created_at: accepted.createdAt.toISOString(),
+    recipients: accepted.recipients,
+    warnings: [...warnings],
+  }
+}
+
+/** Answers one message: 202 with its address, or the refusal. */
+export function answerOne(
+  context: WebContext,
+  result: Accepted | Refused,
+  warnings: readonly Warning[],
+): EmailAccepted {
+  if (result.kind === 'refused') throw toRefusal(result)
+  context.set('Location', `/api/v1/emails/${result.id}`)
+  if (result.replayed) context.set('Idempotency-Replayed', 'true')
+  return toAnswer(result, warnings)
+}
+
+/** The caller of this request. `operation` is part of the idempotency key: equal keys of two operations are two keys. */
+export function callerOf(
+  context: WebContext,
+  principal: Principal,
+  operation: string,
+  trusted: readonly string[],
+): Caller {
+  const idem = idempotencyOf(context, operation)
+  return {
+    submitter: submitterOf(principal),
+    received: receivedFrom(context, trusted),
+    ...(idem && { idem }),
+  }
+}
+
+/** Key and body hash (SHA-256 of the bytes as sent, with the query), or undefined without the header. */
+function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
+  const key = context.get('idempotency-key')
+  if (key === '' && context.headers['idempotency-key'] === undefined) return undefined
+  if (!/^[!-~](?:[ -~]{0,254}[!-~])?$/.test(key))
+    throw new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.')
+  const hash = createHash('sha256')
+    .update(`${context.querystring}\n`)
+    .update(context.request.rawBody ?? '')
+    .digest('base64url')
+  return { key: `${operation}:${key}`, hash }
+}
+
+function receivedFrom(context: WebContext, trusted: readonly string[]): Submission['received'] {
+  const peer = context.req.socket.remoteAddress ?? ''
+  const forwarded = trusted.some(network => peer !== '' && inNetwork(peer, network))
+  const scheme = forwarded ? context.get('x-forwarded-proto') : context.protocol
+  return { from: 'api', ip: factsOf(context).ip, protocol: scheme === 'https' ? 'HTTPS' : 'HTTP' }
+}
