@@ -51,7 +51,10 @@ function openSending(router: Router, deps: SendRoutesDeps) {
   // Base64 in JSON takes a third more, and text and html come on top.
   const parseBody = jsonBody(`${Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5}mb`)
   const authorised = (context: WebContext) => Promise.resolve(context.state.principal as Principal)
-  return <E extends AnyEndpoint<Access>>(definition: E, handle: Parameters<typeof bind<Access, Principal, E>>[3]): void => {
+  return <E extends AnyEndpoint<Access>>(
+    definition: E,
+    handle: Parameters<typeof bind<Access, Principal, E>>[3],
+  ): void => {
     router.register(definition.path, [definition.method.toLowerCase()], async (context: WebContext, next) => {
       context.state.route = definition.path
       const principal = await deps.authorise(context, definition.access)

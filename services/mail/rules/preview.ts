@@ -1,0 +1,17 @@
+/** The page that shows a message in a sandboxed frame; its policy lets nothing run and nothing load. */
+import type { Readable } from './mime-reader.ts'
+
+/** Headers of a preview: no script, no form, no frame, no request; only inline style and images inside the message. */
+export const PREVIEW_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+
+/** The HTML of a message with its inline images, else its text. Not cleaned: the policy and the frame hold it. */
+export function previewPage({ html, text, images }: Readable): string {
+  if (html === undefined)
+    return `<!doctype html><meta charset="utf-8"><pre style="white-space:pre-wrap">${escapeText(text ?? '')}</pre>`
+  return html.replaceAll(/\bcid:([\w.@+$%-]{1,255})/gi, (reference, id: string) => images.get(id) ?? reference)
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
