@@ -1,0 +1,50 @@
+/** Puts sending, the delivery log and the reports on an application. */
+import type Koa from 'koa'
+import type { Foundation } from '../../platform/run.ts'
+import { type Authorise, createRouter } from '../../platform/web.ts'
+import type { OpenDoor } from '../open-door.ts'
+import type { Access } from './access.ts'
+import type { Principal } from './authorise.ts'
+import { addLogRoutes } from './emails.ts'
+import { addStreamRoutes } from './events-stream.ts'
+import { addLimitsRoute } from './limits.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { addSendRoutes } from './send.ts'
+
+/** What the operations need. */
+export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'> {
+  authorise: Authorise<Access, Principal>
+  door: OpenDoor
+  /** Aborts when the process stops: live streams end. */
+  closing: AbortSignal
+}
+
+/**
+ * Mounts the operations. Goes before anything that reads request bodies: sending reads its own, after it knows the
+ * caller.
+ */
+export function mountSend(app: Koa, mount: SendMount): void {
+  const { config, mongo, door } = mount
+  const takeSend = createRateLimit(mongo.db, {
+    name: 'send',
+    points: Math.ceil(config.SEND_REQUESTS_PER_SECOND * 2),
+    seconds: 2,
+  })
+  const deps = { ...mount, authorise: limited(mount), takeSend, accept: door.accept, judgeSender: door.judgeSender }
+  const router = createRouter()
+  addSendRoutes(router, { ...deps, authorise: mount.authorise })
+  addLogRoutes(router, deps)
+  addStreamRoutes(router, { ...deps, authorise: mount.authorise })
+  addLimitsRoute(router, deps)
+  app.use(router.routes())
+}
+
+/** The guard with the rate of tokens; people at the panel are not programs. */
+function limited({ authorise, mongo, config }: SendMount): Authorise<Access, Principal> {
+  const take = createRateLimit(mongo.db, { name: 'api', points: config.API_REQUESTS_PER_MINUTE, seconds: 60 })
+  return async (context, access) => {
+    const principal = await authorise(context, access)
+    if (principal.via !== 'session') await take(context, principal.account.id)
+    return principal
+  }
+}

@@ -1,0 +1,44 @@
+/** Opens the one door of a process: what SMTP and HTTP submission share, joined to the database. */
+import { createAccounts } from '../accounts/account.ts'
+import type { Foundation } from '../platform/run.ts'
+import { createAccept, type Door } from './accept.ts'
+import { judgeSender } from './judge-sender.ts'
+import { createSenderDomains } from './store/domains.ts'
+import { createEnqueue } from './store/enqueue.ts'
+import { wakeOf } from './store/wake.ts'
+import type { Refused, Submitter } from './submission.ts'
+
+/** The door, and the judgement of a sender alone for early answers. */
+export interface OpenDoor extends Door {
+  /** Why this login may not send as `address`, or undefined when it may. */
+  judgeSender(submitter: Submitter, address: string): Promise<Refused | undefined>
+}
+
+/** Opens the door. `slots` is the number of slots of this database. */
+export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number): OpenDoor {
+  const { config, log, metrics, mongo, clock } = foundation
+  const findSenderDomain = createSenderDomains(mongo.db, clock, {
+    requireVerified: config.SEND_REQUIRES_VERIFIED,
+    capture: config.DELIVERY_MODE === 'capture',
+  })
+  const wake = wakeOf(mongo)
+  const enqueue = createEnqueue({
+    mongo,
+    log,
+    metrics,
+    slots,
+    relay: config.DELIVERY_MODE === 'relay',
+    bodyDays: config.RETENTION_BODY_DAYS,
+    logDays: config.RETENTION_LOG_DAYS,
+    wake: due => wake.ring(due),
+  })
+  const { isSuspended } = createAccounts(mongo.db, clock)
+  const door = createAccept({ mongo, config, clock, log, metrics, enqueue, findSenderDomain, isSuspended })
+  return {
+    ...door,
+    async judgeSender(submitter, address) {
+      const judged = await judgeSender(findSenderDomain, submitter, address)
+      return judged.kind === 'refused' ? judged : undefined
+    },
+  }
+}
