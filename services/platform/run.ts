@@ -23,6 +23,10 @@ export interface Foundation {
 /** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
 export interface Running {
   stop(): Promise<void>
+  /** Why this part cannot take work yet, for `/readyz`; undefined when it can. */
+  notReady?(): string | undefined
+  /** Why this part must be started again, for `/healthz`; undefined while it lives. */
+  notAlive?(): string | undefined
 }
 
 /** Exit code for a faulty configuration (EX_CONFIG of sysexits.h). */
@@ -88,7 +92,8 @@ export async function run(
     parts.push(mongo)
     state.connected = true
     const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
-    parts.push(await build({ config, log, metrics, mongo, secrets, clock: systemClock }))
+    state.part = await build({ config, log, metrics, mongo, secrets, clock: systemClock })
+    parts.push(state.part)
     log.info({}, 'ready')
   } catch (error) {
     await together(...parts)
@@ -136,6 +141,7 @@ function requireUri(config: Config): string {
 interface ProbeState {
   connected: boolean
   draining: boolean
+  part?: Running
 }
 
 /** `/healthz`, `/readyz` and `/metrics`. Ready fails only before the first connection and while draining. */
@@ -143,11 +149,8 @@ async function serveProbes(config: Config, metrics: Metrics, state: ProbeState):
   const server = createServer((request, response) => {
     const answer = (status: number, text: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
-    if (request.url === '/healthz') return answer(200, 'ok\n')
-    if (request.url === '/readyz') {
-      if (state.draining) return answer(503, 'draining\n')
-      return state.connected ? answer(200, 'ready\n') : answer(503, 'not connected to the database yet\n')
-    }
+    if (request.url === '/healthz') return probe(answer, 'ok', state.part?.notAlive?.())
+    if (request.url === '/readyz') return probe(answer, 'ready', unready(state))
     if (request.url !== '/metrics') return answer(404, 'not found\n')
     metrics.registry.metrics().then(
       text => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
@@ -157,6 +160,15 @@ async function serveProbes(config: Config, metrics: Metrics, state: ProbeState):
   })
   await listen(server, config.METRICS_PORT, config.APP_HOST, 'METRICS_PORT')
   return { stop: () => closeServer(server) }
+}
+
+function probe<T>(answer: (status: number, text: string) => T, good: string, fault: string | undefined): T {
+  return fault === undefined ? answer(200, `${good}\n`) : answer(503, `${fault}\n`)
+}
+
+function unready({ draining, connected, part }: ProbeState): string | undefined {
+  if (draining) return 'draining'
+  return connected ? part?.notReady?.() : 'not connected to the database yet'
 }
 
 /** Binds a server; a taken port is named together with the setting that chose it. Resolves to the bound port. */
