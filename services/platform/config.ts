@@ -179,6 +179,19 @@ const shape = {
   SUCCESS_CODE: withDefault(z.coerce.number().int(), '0').describe(
     'Value of `code` in successful envelopes (0 or 200).',
   ),
+  WATCH_NAMESPACES: withDefault(list, '').describe(
+    'Namespaces whose resources the operator reconciles, comma separated; empty means all.',
+  ),
+  OPERATOR_NAMESPACE: optional(text).describe(
+    'Namespace of the operator, where its Lease lies; default that of its service account.',
+  ),
+  OPERATOR_IDENTITY: optional(text).describe("Name of this operator process in the Lease; default the host's name."),
+  SUBMISSION_CLUSTER_HOST: optional(text).describe(
+    'Host name of the SMTP Service inside the cluster, written into Secrets with endpoint Cluster; default SUBMISSION_HOST.',
+  ),
+  SUBMISSION_CA_FILE: optional(text).describe(
+    'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',
+  ),
   LOG_LEVEL: withDefault(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info').describe(
     'Least level of log lines.',
   ),
