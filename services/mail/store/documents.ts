@@ -16,6 +16,15 @@ export interface ManagedBy {
   uid: string
 }
 
+/** Where the resource that manages a record stands, as the panel shows it. */
+export interface ResourceState {
+  ready: boolean
+  reason: string
+  message: string
+  conditions: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[]
+  observed_at: Date
+}
+
 /** A sending domain of one account. Unique per (user_id, name): several accounts may claim a name, one may verify it. */
 export interface DomainDoc {
   _id: string
@@ -40,6 +49,7 @@ export interface DomainDoc {
   /** Next look at DNS; the worker claims it by a guarded update. Absent: nobody looks any more. */
   next_check_at?: Date
   managed_by?: ManagedBy
+  k8s?: ResourceState
   created_at: Date
   updated_at: Date
 }
@@ -140,6 +150,7 @@ export interface DnsAccountDoc {
   /** Result of the last test. */
   tested: { at: Date; ok: boolean; zones: string[]; message?: string }
   managed_by?: ManagedBy
+  k8s?: ResourceState
   created_at: Date
   updated_at: Date
 }
@@ -180,6 +191,7 @@ export interface CredentialDoc {
   disabled?: boolean
   last_used_at?: Date
   managed_by?: ManagedBy
+  k8s?: ResourceState
   created_at: Date
   updated_at: Date
 }
@@ -199,6 +211,7 @@ export interface TokenDoc {
   revoked_at?: Date
   last_used_at?: Date
   managed_by?: ManagedBy
+  k8s?: ResourceState
   created_at: Date
 }
 
