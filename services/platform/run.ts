@@ -7,6 +7,8 @@ import { type Clock, systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { migrate } from './migrate.ts'
+import { MIGRATIONS } from './migrations.ts'
 import { connectMongo, isUnavailable, type Mongo } from './mongo.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
@@ -90,6 +92,7 @@ export async function run(
     parts.push(await serveProbes(config, metrics, state))
     const mongo = await connectPatiently(requireUri(config), log)
     parts.push(mongo)
+    await migrate(mongo.db, MIGRATIONS, log)
     state.connected = true
     const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
     state.part = await build({ config, log, metrics, mongo, secrets, clock: systemClock })

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { databaseForThisTest } from '../../test/support/database.ts'
+import { silentLog } from './log.ts'
+import { type Migration, migrate } from './migrate.ts'
+import type { Db } from './mongo.ts'
+
+function counting(schema: number, minReader = 1): Migration & { runs: number } {
+  return {
+    schema,
+    minReader,
+    runs: 0,
+    async up() {
+      this.runs++
+    },
+  }
+}
+
+const stored = (db: Db) => db.collection<{ _id: string }>('meta').findOne({ _id: 'schema' })
+
+test('runs the missing steps in order and remembers where it stands', async () => {
+  const { db } = await databaseForThisTest()
+  const steps = [counting(1), counting(2)]
+  await migrate(db, steps, silentLog)
+  await migrate(db, steps, silentLog)
+  expect(steps.map(step => step.runs)).toEqual([1, 1])
+  expect(await stored(db)).toMatchObject({ schema: 2, minReader: 1 })
+})
+
+test('ten processes at once run a step once', async () => {
+  const { db } = await databaseForThisTest()
+  const step = counting(1)
+  await Promise.all(Array.from({ length: 10 }, () => migrate(db, [step], silentLog)))
+  expect(step.runs).toBe(1)
+})
+
+test('a step that failed runs again at the next start', async () => {
+  const { db } = await databaseForThisTest()
+  let tries = 0
+  const step: Migration = {
+    schema: 1,
+    minReader: 1,
+    async up() {
+      if (++tries === 1) throw new Error('the disk was full')
+    },
+  }
+  await expect(migrate(db, [step], silentLog)).rejects.toThrow('the disk was full')
+  await migrate(db, [step], silentLog)
+  expect(tries).toBe(2)
+})
+
+test('the lock of a process that died does not hold for ever', async () => {
+  const { db } = await databaseForThisTest()
+  await db.collection<{ _id: string; until: Date }>('meta').insertOne({ _id: 'lock', until: new Date(Date.now() - 1) })
+  const step = counting(1)
+  await migrate(db, [step], silentLog)
+  expect(step.runs).toBe(1)
+})
+
+test.each([
+  ['one release back runs: the data says that it can be read', 1, undefined],
+  ['two releases back does not, and is told why', 2, /written by a newer Postwright/],
+])('%s', async (_, minReader, refusal) => {
+  const { db } = await databaseForThisTest()
+  await migrate(db, [counting(1), counting(2, minReader)], silentLog)
+  const older = migrate(db, [counting(1)], silentLog)
+  if (refusal) await expect(older).rejects.toThrow(refusal)
+  else await older
+})

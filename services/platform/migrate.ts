@@ -1,0 +1,91 @@
+/**
+ * Brings the stored data to this version's shape at the start: one process at a time, each step safe to repeat, and
+ * only expanding (add, fill, never rename or drop what the release before reads), so that one release back still runs.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from './log.ts'
+import { type Collection, type Db, isDuplicateKey } from './mongo.ts'
+
+/** One step. `up` may be run again after a crash in its middle. */
+export interface Migration {
+  /** Version of the data after this step; steps are numbered 1, 2, 3 … */
+  schema: number
+  /** Oldest version of the code that can read the data after this step. */
+  minReader: number
+  up(db: Db): Promise<void>
+}
+
+/** What the database says of itself. */
+interface SchemaDoc {
+  _id: 'schema'
+  schema: number
+  minReader: number
+}
+
+interface LockDoc {
+  _id: 'lock'
+  until: Date
+}
+
+/** A lock that nobody renewed for so long belongs to a process that died. */
+const LOCK_MS = 60_000
+const RETRY_MS = 200
+
+/**
+ * Runs the missing steps. `version` is the schema that this code writes. Rejects when the data is too new for this
+ * code; waits while another process migrates.
+ */
+export async function migrate(
+  db: Db,
+  migrations: readonly Migration[],
+  log: Log,
+  version = migrations.length,
+): Promise<void> {
+  const locks = db.collection<LockDoc>('meta')
+  for (;;) {
+    const current = await readSchema(db)
+    if (current.minReader > version) {
+      throw new Error(
+        `the database was written by a newer Postwright (its data needs a reader of schema ${current.minReader}, this is ${version}); run that version or a newer one`,
+      )
+    }
+    const next = migrations.find(({ schema }) => schema === current.schema + 1)
+    if (!next) return
+    if (await lock(locks)) await step(db, locks, next, log).finally(() => locks.deleteOne({ _id: 'lock' }))
+    else await sleep(RETRY_MS)
+  }
+}
+
+async function readSchema(db: Db): Promise<SchemaDoc> {
+  const found = await db
+    .collection<SchemaDoc>('meta')
+    .findOne({ _id: 'schema' }, { readConcern: { level: 'majority' } })
+  return found ?? { _id: 'schema', schema: 0, minReader: 0 }
+}
+
+async function step(db: Db, locks: Collection<LockDoc>, migration: Migration, log: Log): Promise<void> {
+  // Somebody else may have finished it between our look and our lock.
+  if ((await readSchema(db)).schema >= migration.schema) return
+  const started = Date.now()
+  const renewal = setInterval(() => void lock(locks, true).catch(() => false), LOCK_MS / 4)
+  try {
+    await migration.up(db)
+  } finally {
+    clearInterval(renewal)
+  }
+  const { schema, minReader } = migration
+  await db.collection<SchemaDoc>('meta').updateOne({ _id: 'schema' }, { $set: { schema, minReader } }, { upsert: true })
+  log.info({ schema, ms: Date.now() - started }, 'migrated the database')
+}
+
+async function lock(locks: Collection<LockDoc>, renew = false): Promise<boolean> {
+  const now = Date.now()
+  const free = renew ? {} : { until: { $lt: new Date(now) } }
+  try {
+    await locks.updateOne({ _id: 'lock', ...free }, { $set: { until: new Date(now + LOCK_MS) } }, { upsert: !renew })
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false // the lock is held
+    throw error
+  }
+}
