@@ -83,7 +83,7 @@ export async function createJobs(
       const run = async (job: { attrs: { data: unknown }; touch(): Promise<void> }) => {
         const started = performance.now()
         const done = (outcome: 'ok' | 'failed') =>
-          metrics.jobs.observe({ job: name, outcome }, (performance.now() - started) / 1000)
+          metrics.jobs.observe({ job_name: name, outcome }, (performance.now() - started) / 1000)
         try {
           await handler({ data: job.attrs.data as D, touch: () => job.touch(), signal: draining.signal })
           done('ok')

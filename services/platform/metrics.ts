@@ -69,7 +69,7 @@ export function createMetrics(service: string) {
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
     mongoUp: gauge('mongo_up', '1 while the database answers.'),
     mongoSeconds: seconds('mongo_write', 'Time of a durable group commit, by collection.', ['collection']),
-    jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job', 'outcome']),
+    jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job_name', 'outcome']),
     dnsChecks: counter('dns_checks_total', 'Checks of a domain by outcome (verified, pending, failed, temporary).', [
       'outcome',
     ]),
