@@ -1,0 +1,171 @@
+{{- define "pw.name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end }}
+{{- define "pw.fullname" -}}{{ if contains "postwright" .Release.Name }}{{ include "pw.name" . }}{{ else }}{{ include "pw.name" . }}-postwright{{ end }}{{- end }}
+{{- define "pw.image" -}}
+{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- define "pw.selector" -}}
+app.kubernetes.io/name: postwright
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+{{- define "pw.labels" -}}
+{{ include "pw.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: postwright
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+{{- end }}
+{{- define "pw.secretName" -}}{{ .Values.secrets.existingSecret | default (printf "%s-secrets" (include "pw.fullname" .)) }}{{- end }}
+{{- define "pw.tlsSecret" -}}
+{{- if eq .Values.tls.mode "existingSecret" }}{{ required "tls.existingSecret is required with tls.mode=existingSecret" .Values.tls.existingSecret }}{{ else }}{{ include "pw.fullname" . }}-tls{{ end }}
+{{- end }}
+{{- define "pw.smtpService" -}}{{ include "pw.fullname" . }}-smtp{{- end }}
+{{- define "pw.mongoService" -}}{{ include "pw.fullname" . }}-mongodb{{- end }}
+
+{{/* Everything that must be said before damage is done. */}}
+{{- define "pw.validate" -}}
+{{- if not .Values.mailHostname }}{{ fail "mailHostname is required: the public host name of this installation, as in mail.example.com" }}{{ end }}
+{{- if and (eq .Values.mongodb.mode "external") (not .Values.mongodb.uri) (not .Values.mongodb.existingSecret) (not .Values.secrets.existingSecret) }}{{ fail "mongodb.mode=external needs mongodb.existingSecret (a Secret with the key MONGODB_URI) or mongodb.uri; to try it out set mongodb.mode=trial" }}{{ end }}
+{{- if and .Values.smtp.proxyProtocol.enabled (not .Values.smtp.proxyProtocol.trustedCIDRs) }}{{ fail "smtp.proxyProtocol.enabled needs smtp.proxyProtocol.trustedCIDRs: without them anybody could claim any client address" }}{{ end }}
+{{- if and (eq .Values.tls.mode "certManager") (not .Values.tls.certManager.issuerRef.name) }}{{ fail "tls.mode=certManager needs tls.certManager.issuerRef.name" }}{{ end }}
+{{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) }}{{ fail "gateway.enabled needs gateway.parentRefs" }}{{ end }}
+{{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
+{{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
+{{- end }}
+
+{{- define "pw.host" -}}{{ .Values.ingress.host | default (.Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | urlParse).host }}{{- end }}
+
+{{- define "pw.env" -}}
+- { name: APP_HOST, value: "0.0.0.0" }
+- { name: MAIL_HOSTNAME, value: {{ .Values.mailHostname | quote }} }
+- { name: APP_BASE_URL, value: {{ .Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | quote }} }
+{{- with .Values.adminBaseUrl }}
+- { name: ADMIN_BASE_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .Values.sendingIp }}
+- { name: SENDING_IP, value: {{ . | quote }} }
+{{- end }}
+- { name: SUBMISSION_HOST, value: {{ dig "SUBMISSION_HOST" .Values.mailHostname .Values.config | quote }} }
+- { name: SUBMISSION_PORTS, value: {{ values .Values.smtp.service.ports | join "," | quote }} }
+{{- if .Values.smtp.proxyProtocol.enabled }}
+- { name: SUBMISSION_PROXY_FROM, value: {{ join "," .Values.smtp.proxyProtocol.trustedCIDRs | quote }} }
+{{- end }}
+{{- range $name, $value := omit .Values.config "SUBMISSION_HOST" }}
+- { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- range $key := list "SESSION_SECRET" "ADMIN_USERNAME" "ADMIN_PASSWORD" }}
+- name: {{ $key }}
+  valueFrom: { secretKeyRef: { name: {{ include "pw.secretName" $ }}, key: {{ $key }} } }
+{{- end }}
+{{- if eq .Values.mongodb.mode "trial" }}
+- name: MONGODB_URI
+  valueFrom: { secretKeyRef: { name: {{ include "pw.secretName" . }}, key: MONGODB_URI } }
+{{- else if .Values.mongodb.uri }}
+- { name: MONGODB_URI, value: {{ .Values.mongodb.uri | quote }} }
+{{- else }}
+- name: MONGODB_URI
+  valueFrom: { secretKeyRef: { name: {{ .Values.mongodb.existingSecret | default (include "pw.secretName" .) }}, key: MONGODB_URI } }
+{{- end }}
+{{- end }}
+
+{{/* Pod Security "restricted". */}}
+{{- define "pw.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+{{- define "pw.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+runAsUser: 10001
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* What every pod of ours has: spread over hosts and zones, no token unless asked, probes on the metrics port. */}}
+{{- define "pw.podSpec" -}}
+{{- $values := .values }}
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+serviceAccountName: {{ .serviceAccount }}
+automountServiceAccountToken: {{ .token | default false }}
+enableServiceLinks: false
+securityContext: {{- include "pw.podSecurity" .root | nindent 2 }}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds | default 60 }}
+topologySpreadConstraints:
+  {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "pw.selector" $ | nindent 8 }}
+  {{- end }}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {{- include "pw.selector" . | nindent 14 }}
+{{- with $values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: {{ .component }}
+    image: {{ include "pw.image" .root }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: [{{ .main }}]
+    env: {{- include "pw.env" .root | nindent 6 }}
+      {{- range $name, $value := .env }}
+      - { name: {{ $name }}, value: {{ $value | quote }} }
+      {{- end }}
+    {{- with .root.Values.extraEnvFrom }}
+    envFrom: {{- toYaml . | nindent 6 }}
+    {{- end }}
+    ports:
+      - { name: metrics, containerPort: 9464 }
+      {{- range .ports }}
+      - {{ toJson . }}
+      {{- end }}
+    startupProbe:
+      httpGet: { path: /healthz, port: metrics }
+      periodSeconds: 2
+      failureThreshold: 60
+    livenessProbe:
+      httpGet: { path: /healthz, port: metrics }
+      periodSeconds: 10
+      timeoutSeconds: 5
+      failureThreshold: 6
+    readinessProbe:
+      httpGet: { path: /readyz, port: metrics }
+      periodSeconds: 3
+      timeoutSeconds: 3
+    lifecycle:
+      # Endpoints forget the pod before it stops listening; the image has no shell tools to rely on.
+      preStop: { sleep: { seconds: 5 } }
+    resources: {{- toYaml $values.resources | nindent 6 }}
+    securityContext: {{- include "pw.containerSecurity" .root | nindent 6 }}
+    volumeMounts:
+      - { name: tmp, mountPath: /tmp }
+      {{- if .tls }}
+      - { name: tls, mountPath: /tls, readOnly: true }
+      {{- end }}
+volumes:
+  - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
+  {{- if .tls }}
+  - { name: tls, secret: { secretName: {{ include "pw.tlsSecret" .root }} } }
+  {{- end }}
+{{- end }}
