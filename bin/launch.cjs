@@ -15,25 +15,29 @@ const NODE_VERSION = '24.21.0'
 const root = path.dirname(__dirname)
 const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'postwright')
 
-/** What each script runs, as arguments of node. */
+/** What each script runs: programs one after the other; the command's arguments go to the last. */
 const COMMANDS = {
-  start: ['services/all.ts'],
+  start: ['scripts/build-panel.ts', 'services/all.ts'],
   test: ['scripts/test.ts'],
   check: ['scripts/check.ts'],
   admin: ['scripts/admin.ts'],
-  docs: ['scripts/docs.ts'],
+  docs: ['scripts/docs.ts', 'scripts/crds.ts', 'scripts/chart.ts'],
   bench: ['scripts/bench.ts'],
 }
 
 main(process.argv[2], process.argv.slice(3))
 
 function main(command, args) {
-  const target = COMMANDS[command]
-  if (!target) fail(`unknown command "${command}"; there are: ${Object.keys(COMMANDS).join(', ')}`)
+  const programs = COMMANDS[command]
+  if (!programs) fail(`unknown command "${command}"; there are: ${Object.keys(COMMANDS).join(', ')}`)
   const node = findNode()
   const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH || ''}` }
   installDependencies(env)
-  const child = spawn(node, [...target, ...args], { cwd: root, env, stdio: 'inherit' })
+  for (const program of programs.slice(0, -1)) {
+    const { status } = spawnSync(node, [program], { cwd: root, env, stdio: 'inherit' })
+    if (status !== 0) process.exit(status === null ? 1 : status)
+  }
+  const child = spawn(node, [...programs.slice(-1), ...args], { cwd: root, env, stdio: 'inherit' })
   // A terminal sends Ctrl-C to the whole group; the service takes a doubled signal for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code === null ? 128 + (os.constants.signals[signal] || 0) : code))

@@ -1,4 +1,5 @@
 /** Builds the web app and lays a Brotli and a gzip twin beside every text file, so that the service compresses nothing. */
+import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,6 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
 
 const PANEL = join(import.meta.dirname, '../services/panel')
+const DIST = join(PANEL, 'dist')
 const TEXT = new Set(['.js', '.css', '.svg', '.json'])
 
 /** One built file, sizes in bytes. */
@@ -19,7 +21,7 @@ export interface BuiltFile {
 /** Builds into `services/panel/dist`; resolves to the text files with their sizes. Throws what the bundler reports. */
 export async function buildPanel(): Promise<BuiltFile[]> {
   await build({ configFile: join(PANEL, 'vite.config.ts'), logLevel: 'warn' })
-  return compressFolder(join(PANEL, 'dist'))
+  return compressFolder(DIST)
 }
 
 /** Writes `.br` and `.gz` beside each text file below the folder. */
@@ -39,7 +41,28 @@ export async function compressFolder(folder: string): Promise<BuiltFile[]> {
   )
 }
 
+/** SHA-256 over what the build reads; beside the result it tells whether that is current. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256')
+  const root = join(PANEL, '../..')
+  const contracts = (await readdir(join(root, 'services'), { recursive: true })).filter(name =>
+    /(^|\/)contract[^/]*\.ts$/.test(name),
+  )
+  const sources = (await readdir(PANEL, { recursive: true, withFileTypes: true }))
+    .filter(entry => entry.isFile() && !entry.parentPath.startsWith(DIST))
+    .map(entry => join(entry.parentPath, entry.name))
+  const files = [...sources, ...contracts.map(name => join(root, 'services', name)), join(root, 'package-lock.json')]
+  for (const file of files.toSorted()) hash.update(file.slice(root.length)).update(await readFile(file))
+  return hash.digest('hex')
+}
+
+// As a program: builds only when the sources changed since the last build.
 if (import.meta.main) {
-  const files = await buildPanel()
-  for (const file of files) console.log(`${file.name}  ${file.size} B, gzip ${file.gzip} B`)
+  const stamp = join(DIST, '.sources')
+  const current = await fingerprint()
+  if ((await readFile(stamp, 'utf8').catch(() => '')) !== current) {
+    console.error('postwright: building the panel (some seconds, once)')
+    await buildPanel()
+    await writeFile(stamp, current)
+  }
 }

@@ -30,6 +30,7 @@ const checks: Check[] = [
   { name: 'dead code', command: bin('knip/bin/knip.js') },
   { name: 'generated documents are current', command: [process.execPath, 'scripts/docs.ts', '--check'] },
   { name: 'custom resource definitions are current', command: [process.execPath, 'scripts/crds.ts', '--check'] },
+  { name: 'derived chart files are current', command: [process.execPath, 'scripts/chart.ts', '--check'] },
 ]
 
 let failed = 0

@@ -8,24 +8,42 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 interface Report {
-  testResults: { name: string; status: string; message?: string; assertionResults: { fullName: string; status: string }[] }[]
+  testResults: {
+    name: string
+    status: string
+    message?: string
+    assertionResults: { fullName: string; status: string }[]
+  }[]
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'pw-results-'))
 const output = join(folder, 'vitest.json')
-const code = await vitest(['run', '--reporter=default', '--reporter=json', `--outputFile.json=${output}`, ...process.argv.slice(2)])
+const code = await vitest([
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${output}`,
+  ...process.argv.slice(2),
+])
 const report = JSON.parse(readFileSync(output, 'utf8')) as Report
 rmSync(folder, { recursive: true })
 
-const tests = report.testResults.flatMap(file => file.assertionResults.map(({ fullName, status }) => ({ name: fullName, status })))
+const tests = report.testResults.flatMap(file =>
+  file.assertionResults.map(({ fullName, status }) => ({ name: fullName, status })),
+)
 const passed = tests.filter(({ status }) => status === 'passed').length
 const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed').map(({ name }) => name)
 const unlisted = process.env.CI ? skipped.filter(name => !allowedSkips().some(allowed => name.includes(allowed))) : []
 // A file that cannot be loaded has no tests of its own to count.
-const broken = report.testResults.filter(file => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'))
+const broken = report.testResults.filter(
+  file => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'),
+)
 const failed = tests.filter(({ status }) => status === 'failed').length + broken.length + unlisted.length
 
-for (const name of skipped) process.stdout.write(`skipped: ${name}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`)
+for (const name of skipped)
+  process.stdout.write(
+    `skipped: ${name}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`,
+  )
 for (const file of broken) process.stdout.write(`could not be run: ${file.name}: ${file.message ?? ''}\n`)
 const line = `${passed} passed, ${failed} failed, ${skipped.length - unlisted.length} skipped`
 process.stdout.write(`${line}\n`)
