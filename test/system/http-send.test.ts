@@ -289,10 +289,10 @@ describe('bad input gets a problem and stores nothing', () => {
     [
       'a prototype key',
       '{"from":"ann@example.com","to":"b@example.net","subject":"","text":"","__proto__":{"test":true}}',
-      422,
-      'validation_failed',
+      400,
+      'invalid_json',
     ],
-    ['an unknown field', { ...minimal, colour: 'red' }, 400, 'invalid_json'],
+    ['an unknown field', { ...minimal, colour: 'red' }, 422, 'validation_failed'],
     ['a time too far ahead', { ...minimal, scheduled_at: '2099-01-01T00:00:00Z' }, 422, 'validation_failed'],
     [
       '51 recipients',
@@ -332,6 +332,6 @@ describe('bad input gets a problem and stores nothing', () => {
 
   test('unknown addresses and methods', async () => {
     expect((await api.call('POST', '/api/v1/nothing')).status).toBe(404)
-    expect((await api.call('DELETE', '/api/v1/emails')).status).toBe(404)
+    expect((await api.call('DELETE', '/api/v1/emails')).status).toBe(405)
   })
 })
