@@ -1,10 +1,8 @@
 /** The HTTP send API as a process of its own: accepts messages, answers from the delivery log. */
 import { createServer } from 'node:http'
-import { sessionCookie } from './accounts/http/session-cookie.ts'
 import { sessions } from './accounts/store/sessions.ts'
 import { users } from './accounts/store/users.ts'
-import { createTokenCheck } from './mail/check-token.ts'
-import { createAuthorise } from './mail/http/authorise.ts'
+import { authoriseWith } from './mail/http/authorise.ts'
 import { mountSend } from './mail/http/mount-send.ts'
 import { requestLimits } from './mail/http/rate-limit.ts'
 import { openDoor } from './mail/open-door.ts'
@@ -23,14 +21,12 @@ const COLLECTIONS = [users, sessions, tokens, domains, MESSAGES, DELIVERIES, BOD
 
 /** Serves the send API on APP_HOST:APP_PORT; resolves with the bound port. */
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {
-  const { config, log, metrics, mongo, clock } = foundation
+  const { config, log, metrics, mongo } = foundation
   await ensureIndexes(mongo.db, COLLECTIONS)
   const door = openDoor(foundation, config.SLOTS)
   const closing = new AbortController()
   const app = createWeb({ log, metrics, trustedProxies: config.TRUSTED_PROXIES })
-  const checkToken = createTokenCheck({ db: mongo.db, clock, log, apiToken: config.API_TOKEN })
-  const cookie = sessionCookie(config.APP_BASE_URL)
-  const authorise = createAuthorise({ db: mongo.db, clock, cookie, checkToken })
+  const authorise = authoriseWith(foundation)
   mountSend(app, { ...foundation, authorise, door, closing: closing.signal })
   app.use(notFound)
   const server = createServer(app.callback())

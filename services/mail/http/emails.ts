@@ -83,8 +83,6 @@ export async function rawOf(mongo: Mongo, { _id, parts }: MessageDoc): Promise<B
 /** Answers the bytes of a message, as a download: a browser must never take them for a page of ours. */
 export function answerRaw(context: WebContext, raw: Buffer, name: string): void {
   context.set('Content-Disposition', `attachment; filename="${name}.eml"`)
-  context.set('X-Content-Type-Options', 'nosniff')
-  context.set('Cache-Control', 'private, no-store')
   context.type = 'message/rfc822'
   context.body = raw
 }
@@ -92,9 +90,8 @@ export function answerRaw(context: WebContext, raw: Buffer, name: string): void 
 /** Answers the page of a preview. */
 export function answerPreview(context: WebContext, raw: Buffer): void {
   context.set('Content-Security-Policy', PREVIEW_POLICY)
-  context.set('X-Content-Type-Options', 'nosniff')
+  context.remove('X-Frame-Options') // the policy's frame-ancestors says who may frame it
   context.set('Referrer-Policy', 'no-referrer')
-  context.set('Cache-Control', 'private, no-store')
   context.type = 'text/html; charset=utf-8'
   context.body = previewPage(readMime(raw))
 }
