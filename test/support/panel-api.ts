@@ -1,0 +1,66 @@
+/** The panel process for tests, and clients that are logged in. */
+import * as accountsContract from '../../services/accounts/http/contract.ts'
+import { openSession } from '../../services/accounts/sessions.ts'
+import type { UserDoc } from '../../services/accounts/store/users.ts'
+import * as mailContract from '../../services/mail/http/contract.ts'
+import { panel } from '../../services/panel.ts'
+import type { Clock } from '../../services/platform/clock.ts'
+import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
+import type { Db } from '../../services/platform/mongo.ts'
+import { operationsOf } from '../../services/platform/openapi.ts'
+import { type ApiClient, apiClient } from './api-client.ts'
+import { freshDatabase } from './database.ts'
+import { testFoundation } from './foundation.ts'
+import { giveToken, giveUser } from './tenants.ts'
+
+/** Every operation that the mail API declares. */
+export const MAIL_OPERATIONS: readonly AnyEndpoint[] = [
+  ...operationsOf(accountsContract),
+  ...operationsOf(mailContract),
+]
+
+/** A running panel with a database of its own. */
+export interface PanelApi {
+  url: string
+  db: Db
+  anonymous: ApiClient
+  /** A client with an open session of the account; sends the CSRF header. */
+  as(user: UserDoc): Promise<ApiClient>
+  /** A new account with its client. */
+  newUser(change?: Partial<UserDoc>): Promise<{ user: UserDoc; client: ApiClient }>
+  /** A client with a new token of the account. */
+  withToken(user: UserDoc, change?: Parameters<typeof giveToken>[2]): Promise<ApiClient>
+  stop(): Promise<void>
+}
+
+/** Starts the panel; `env` are settings that differ from those of a laptop. */
+export async function startPanelApi(env: Record<string, string> = {}, clock?: Clock): Promise<PanelApi> {
+  const mongo = await freshDatabase()
+  const foundation = testFoundation(mongo, env, clock)
+  const running = await panel(foundation)
+  const { db } = mongo
+  const url = `http://127.0.0.1:${running.port}`
+  const anonymous = apiClient(url, MAIL_OPERATIONS)
+  const cookie = env.APP_BASE_URL?.startsWith('https') ? '__Host-pw_session' : 'pw_session'
+  const as = async (user: UserDoc) => {
+    const token = await openSession(db, user._id, '127.0.0.1', foundation.clock.now())
+    return anonymous.with({ cookie: `${cookie}=${token}`, 'x-csrf': '1' })
+  }
+  return {
+    url,
+    db,
+    anonymous,
+    as,
+    async newUser(change) {
+      const user = await giveUser(db, change)
+      return { user, client: await as(user) }
+    },
+    async withToken(user, change) {
+      return anonymous.with({ authorization: `Bearer ${(await giveToken(db, user._id, change)).value}` })
+    },
+    async stop() {
+      await running.stop()
+      await mongo.stop()
+    },
+  }
+}
