@@ -2,12 +2,15 @@
 import * as accountsContract from '../../services/accounts/http/contract.ts'
 import { openSession } from '../../services/accounts/sessions.ts'
 import type { UserDoc } from '../../services/accounts/store/users.ts'
-import * as mailContract from '../../services/mail/http/contract.ts'
+import * as domainsContract from '../../services/mail/http/domains-contract.ts'
+import * as credentialsContract from '../../services/mail/http/smtp-credentials-contract.ts'
+import * as tokensContract from '../../services/mail/http/tokens-contract.ts'
 import { panel } from '../../services/panel.ts'
 import type { Clock } from '../../services/platform/clock.ts'
 import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
 import type { Db } from '../../services/platform/mongo.ts'
 import { operationsOf } from '../../services/platform/openapi.ts'
+import type { Secrets } from '../../services/platform/secrets.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { freshDatabase } from './database.ts'
 import { testFoundation } from './foundation.ts'
@@ -15,14 +18,17 @@ import { giveToken, giveUser } from './tenants.ts'
 
 /** Every operation that the mail API declares. */
 export const MAIL_OPERATIONS: readonly AnyEndpoint[] = [
-  ...operationsOf(accountsContract),
-  ...operationsOf(mailContract),
-]
+  accountsContract,
+  domainsContract,
+  credentialsContract,
+  tokensContract,
+].flatMap(contract => operationsOf(contract))
 
 /** A running panel with a database of its own. */
 export interface PanelApi {
   url: string
   db: Db
+  secrets: Secrets
   anonymous: ApiClient
   /** A client with an open session of the account; sends the CSRF header. */
   as(user: UserDoc): Promise<ApiClient>
@@ -49,6 +55,7 @@ export async function startPanelApi(env: Record<string, string> = {}, clock?: Cl
   return {
     url,
     db,
+    secrets: foundation.secrets,
     anonymous,
     as,
     async newUser(change) {

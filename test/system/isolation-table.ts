@@ -1,0 +1,53 @@
+/** How each operation of the mail API keeps accounts apart: a new operation has to join this table. */
+
+/** Things that an account owns, of which the test gives one to each of two accounts. */
+export type Thing = 'domain' | 'credential' | 'token' | 'audit_entry'
+
+/** What the test does with an operation. */
+export type Row =
+  /** Takes the id of a thing: a foreign one is 404 and stays as it is, the own one gives `own`. */
+  | { kind: 'item'; thing: Thing; own: number; body?: object }
+  /** Lists things: only the own ones. */
+  | { kind: 'list'; thing: Thing }
+  /** Only for admins: a user gets 403, a token too. */
+  | { kind: 'admin'; body?: object }
+  /** Knows no ids: acts for the caller alone. `reason` says where that is tested. */
+  | { kind: 'own'; reason: string }
+
+const created = 'creates for the caller; user_id is no field (see the tests of the resource)'
+const self = 'reads and writes the account of the session alone (see the tests of accounts)'
+
+/** One row for each operation. */
+export const ISOLATION: Readonly<Record<string, Row>> = {
+  'POST /api/v1/session': { kind: 'own', reason: self },
+  'GET /api/v1/session': { kind: 'own', reason: self },
+  'DELETE /api/v1/session': { kind: 'own', reason: self },
+  'GET /api/v1/me': { kind: 'own', reason: self },
+  'PATCH /api/v1/me': { kind: 'own', reason: self },
+  'PUT /api/v1/me/password': { kind: 'own', reason: self },
+  'GET /api/v1/admin/users': { kind: 'admin' },
+  'POST /api/v1/admin/users': { kind: 'admin', body: { username: 'mallory' } },
+  'GET /api/v1/admin/users/{id}': { kind: 'admin' },
+  'POST /api/v1/admin/users/{id}/suspend': { kind: 'admin', body: {} },
+  'POST /api/v1/admin/users/{id}/unsuspend': { kind: 'admin', body: {} },
+  'POST /api/v1/admin/users/{id}/reset-password': { kind: 'admin', body: {} },
+  'GET /api/v1/audit-logs': { kind: 'list', thing: 'audit_entry' },
+  'POST /api/v1/domains': { kind: 'own', reason: created },
+  'GET /api/v1/domains': { kind: 'list', thing: 'domain' },
+  'GET /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 200 },
+  'DELETE /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 204 },
+  'GET /api/v1/admin/domains': { kind: 'admin' },
+  'POST /api/v1/admin/domains/{id}/verify': { kind: 'admin', body: {} },
+  'POST /api/v1/smtp-credentials': { kind: 'own', reason: created },
+  'GET /api/v1/smtp-credentials': { kind: 'list', thing: 'credential' },
+  'GET /api/v1/smtp-credentials/{id}': { kind: 'item', thing: 'credential', own: 200 },
+  'PATCH /api/v1/smtp-credentials/{id}': { kind: 'item', thing: 'credential', own: 200, body: { disabled: true } },
+  'PUT /api/v1/smtp-credentials/{id}/password': { kind: 'item', thing: 'credential', own: 200, body: {} },
+  'GET /api/v1/smtp-credentials/{id}/password': { kind: 'item', thing: 'credential', own: 200 },
+  'DELETE /api/v1/smtp-credentials/{id}': { kind: 'item', thing: 'credential', own: 204 },
+  'POST /api/v1/tokens': { kind: 'own', reason: created },
+  'GET /api/v1/tokens': { kind: 'list', thing: 'token' },
+  'GET /api/v1/tokens/{id}': { kind: 'item', thing: 'token', own: 200 },
+  'POST /api/v1/tokens/{id}/rotate': { kind: 'item', thing: 'token', own: 200, body: {} },
+  'DELETE /api/v1/tokens/{id}': { kind: 'item', thing: 'token', own: 204 },
+}
