@@ -112,10 +112,16 @@ export function isOurs(owned: readonly OwnedRecord[], stored: StoredRecord): boo
   )
 }
 
-/** True when we made the record of this row, whatever became of its value. */
+/**
+ * True when we wrote the record of this row, whatever became of its value. An SPF record that we only merged into
+ * stays its owner's.
+ */
 export function wasOurs(owned: readonly OwnedRecord[], row: string, stored: StoredRecord): boolean {
   return owned.some(
     entry =>
-      entry.before === undefined && entry.row === row && entry.name === stored.name && entry.type === stored.type,
+      entry.row === row &&
+      (entry.before === undefined || row !== 'spf') &&
+      entry.name === stored.name &&
+      entry.type === stored.type,
   )
 }

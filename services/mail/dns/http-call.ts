@@ -1,0 +1,102 @@
+/** One HTTP call to a DNS provider: limited, timed, counted; failures told apart by whether a write may have happened. */
+import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
+
+/** What the adapters of the cloud providers need from outside. */
+export interface CloudContext {
+  /** Base address without a slash at the end. */
+  endpoint: string
+  budget: CallBudget
+  now: () => Date
+  /** Counts a finished call; outcome is `ok` or a fault. */
+  counted: (operation: string, outcome: string) => void
+  timeoutMs?: number
+}
+
+/** A call. `write` calls whose answer is lost have an unknown outcome. */
+export interface HttpCall {
+  operation: string
+  write: boolean
+  method: string
+  url: string
+  headers: Record<string, string>
+  body?: string
+}
+
+/** An answer that is JSON, whatever its status. */
+export interface JsonAnswer {
+  status: number
+  headers: Headers
+  json: Record<string, unknown>
+}
+
+const TIMEOUT_MS = 15_000
+
+/** Makes the call. `judge` turns a well-formed refusal into an error, or gives undefined for success. */
+export async function callJson(
+  provider: ProviderType,
+  context: CloudContext,
+  call: HttpCall,
+  judge: (answer: JsonAnswer) => DnsProviderError | undefined,
+): Promise<JsonAnswer> {
+  await context.budget.take()
+  try {
+    const answer = await send(provider, context, call)
+    const refusal = judge(answer)
+    if (refusal) throw refusal
+    context.counted(call.operation, 'ok')
+    return answer
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    context.counted(call.operation, error.fault)
+    if (error.fault === 'rate_limited') await context.budget.block(error.retryAfter ?? 60)
+    throw error
+  }
+}
+
+async function send(provider: ProviderType, context: CloudContext, call: HttpCall): Promise<JsonAnswer> {
+  const lost = call.write ? 'unknown_outcome' : 'unavailable'
+  let response: Response
+  let body: string
+  try {
+    response = await fetch(call.url, {
+      method: call.method,
+      headers: call.headers,
+      ...(call.body === undefined ? {} : { body: call.body }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(context.timeoutMs ?? TIMEOUT_MS),
+    })
+    body = await response.text()
+  } catch (error) {
+    const refused = isRefused(error)
+    throw new DnsProviderError(
+      provider,
+      refused ? 'unavailable' : lost,
+      refused
+        ? 'The DNS provider cannot be reached.'
+        : 'The connection to the DNS provider was lost before its answer.',
+    )
+  }
+  const json = parseObject(body)
+  // A gateway in front of the provider answers with a page of its own; nobody knows what the provider did.
+  if (!json)
+    throw new DnsProviderError(provider, lost, `The DNS provider answered ${response.status} and no JSON.`, {
+      code: String(response.status),
+    })
+  return { status: response.status, headers: response.headers, json }
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ECONNREFUSED' || cause.code === 'ENOTFOUND')
+}
+
+function parseObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

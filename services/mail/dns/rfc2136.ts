@@ -1,0 +1,271 @@
+/**
+ * Dynamic update (RFC 2136) with TSIG over TCP: BIND, Knot, PowerDNS and their like. The only provider with
+ * compare-and-set: every change names the record set that it saw, so nobody's edit in between is lost.
+ */
+import { randomInt } from 'node:crypto'
+import type { CredentialsOf } from '../rules/dns-credentials.ts'
+import { isWithin } from '../rules/dns-names.ts'
+import type { StoredRecord, WantedRecord } from '../rules/dns-record.ts'
+import { type CallBudget, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
+import { exchangeTcp, type ServerAddress, TransportError } from './transport.ts'
+import { signMessage, TsigError, type TsigKey, verifyAnswer } from './tsig.ts'
+import {
+  CLASS,
+  type Decoded,
+  decodeData,
+  decodeMessage,
+  encodeData,
+  encodeMessage,
+  RCODES,
+  type ResourceRecord,
+  TYPE,
+  WireError,
+} from './wire.ts'
+
+/** What the adapter needs from outside. */
+export interface UpdateContext {
+  budget: CallBudget
+  now: () => Date
+  counted: (operation: string, outcome: string) => void
+  /** Resolves `host[:port]` to an address that may be asked; throws {@link DnsProviderError}. */
+  serverAddress: (server: string) => Promise<ServerAddress>
+  timeoutMs?: number
+}
+
+const TIMEOUT_MS = 5_000
+/** TXT data may be as long as a message; this leaves room for signature and prerequisites. */
+const MAX_TXT = 4_000
+const QUERIED = ['TXT', 'A', 'AAAA', 'MX'] as const
+const OPCODE_UPDATE = 5 << 11
+
+/** A record with the data as the server gave it: prerequisites must repeat it byte for byte. */
+interface RawRecord extends StoredRecord {
+  raw: ResourceRecord
+}
+
+/** A zone on an authoritative server that takes signed updates. */
+export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: UpdateContext): DnsProvider {
+  const key: TsigKey = {
+    name: credentials.key_name,
+    algorithm: credentials.key_algorithm,
+    secret: Buffer.from(credentials.key_secret, 'base64'),
+  }
+  const send = (operation: string, message: Omit<SignedMessage, 'key'>) =>
+    exchange(context, credentials.server, operation, { ...message, key })
+
+  const query = (name: string, type: number) =>
+    send('query', {
+      flags: 0,
+      questions: [{ name, type, class: CLASS.IN }],
+      answers: [],
+      authorities: [],
+      write: false,
+    })
+
+  /** The zone that this server really serves the name from; an update sent to its parent would never be seen. */
+  async function findZone(name: string): Promise<Zone | undefined> {
+    if (credentials.zone !== undefined && !isWithin(name, credentials.zone)) return undefined
+    const answer = await query(name, TYPE.SOA)
+    // At an alias the answer speaks of the target; the zone of the alias is the zone of what stands above it.
+    const alias = answer.answers.some(record => record.type === TYPE.CNAME && record.name === name)
+    if (alias) return findZone(name.slice(name.indexOf('.') + 1))
+    const soa = [...answer.answers, ...answer.authorities].find(
+      record => record.type === TYPE.SOA && isWithin(name, record.name),
+    )
+    if (!answer.aa || !soa) return undefined
+    return { id: soa.name, name: soa.name, minTtl: 0, maxTxt: MAX_TXT, nameServers: [], warnings: [] }
+  }
+
+  async function listRaw(zone: Zone, name: string): Promise<RawRecord[]> {
+    const records = new Map<string, RawRecord>()
+    for (const type of QUERIED) {
+      const answer = await query(name, TYPE[type])
+      if (answer.rcode !== 0 && answer.rcode !== 3) throw refusal(answer.rcode, zone.name)
+      if (!answer.aa)
+        throw new DnsProviderError(
+          'rfc2136',
+          'zone_not_found',
+          `${name} is delegated away from ${zone.name} on this server.`,
+        )
+      for (const raw of answer.answers.filter(record => record.name === name)) {
+        const record = toRecord(raw)
+        records.set(record.id, record)
+      }
+      if (answer.rcode === 3) break
+    }
+    return [...records.values()]
+  }
+
+  async function update(zone: Zone, prerequisites: ResourceRecord[], updates: ResourceRecord[]): Promise<void> {
+    const answer = await send('update', {
+      flags: OPCODE_UPDATE,
+      questions: [{ name: zone.name, type: TYPE.SOA, class: CLASS.IN }],
+      answers: prerequisites,
+      authorities: updates,
+      write: true,
+    })
+    if (answer.rcode !== 0) throw refusal(answer.rcode, zone.name)
+  }
+
+  return {
+    type: 'rfc2136',
+    async test() {
+      const zone = credentials.zone
+      if (zone === undefined) {
+        await query('', TYPE.SOA)
+        return []
+      }
+      const found = await findZone(zone)
+      if (!found)
+        throw new DnsProviderError('rfc2136', 'zone_not_found', `The server is not authoritative for ${zone}.`)
+      await update(found, [], []) // an empty update changes nothing and passes the same checks
+      return [found]
+    },
+    findZone,
+    list: async (zone, name) => (await listRaw(zone, name)).map(withoutRaw),
+    async create(zone, record) {
+      const here = await listRaw(zone, record.name)
+      const [cname] = here.filter(({ type }) => type === 'CNAME')
+      if (cname || (record.type === 'CNAME' && here.length > 0))
+        throw new DnsProviderError(
+          'rfc2136',
+          'conflict',
+          `${record.name} has records that nothing can stand beside (CNAME).`,
+        )
+      const set = here.filter(({ type }) => type === record.type)
+      if (set.some(({ value }) => value === record.value))
+        throw new DnsProviderError('rfc2136', 'duplicate', 'The record exists.')
+      const added = toRaw(record, set[0]?.ttl)
+      await update(zone, [...setIs(record, set), absent(record.name, TYPE.CNAME)], [added])
+      return withoutRaw(toRecord(added))
+    },
+    async update(zone, before, record) {
+      const set = (await listRaw(zone, before.name)).filter(({ type }) => type === before.type)
+      const old = set.find(({ id }) => id === before.id)
+      if (!old) throw new DnsProviderError('rfc2136', 'changed', 'The record changed in the meantime.')
+      const added = toRaw(record, set.length > 1 ? old.ttl : undefined)
+      await update(zone, setIs(before, set), [deletion(old.raw), added])
+      return withoutRaw(toRecord(added))
+    },
+    async remove(zone, record) {
+      const set = (await listRaw(zone, record.name)).filter(({ type }) => type === record.type)
+      const old = set.find(({ id }) => id === record.id)
+      if (old) await update(zone, setIs(record, set), [deletion(old.raw)])
+    },
+  }
+}
+
+/** Records of one set share their TTL (RFC 2181 5.2): adding with another one would change the others. */
+function toRaw({ name, type, value, ttl }: WantedRecord, setTtl: number | undefined): ResourceRecord {
+  return { name, type: TYPE[type], class: CLASS.IN, ttl: setTtl ?? ttl, data: encodeData(type, value) }
+}
+
+function toRecord(raw: ResourceRecord): RawRecord {
+  const type = Object.entries(TYPE).find(([, number]) => number === raw.type)?.[0] ?? `TYPE${raw.type}`
+  const value = decodeData(raw.type, raw.data)
+  return { id: `${type} ${raw.data.toString('base64')}`, name: raw.name, type, value, ttl: raw.ttl, raw }
+}
+
+function withoutRaw({ raw: _, ...record }: RawRecord): StoredRecord {
+  return record
+}
+
+/** Prerequisite "the set is exactly this" (RFC 2136 2.4.2), or "there is no such set" (2.4.3). */
+function setIs({ name, type }: Pick<StoredRecord, 'name' | 'type'>, set: readonly RawRecord[]): ResourceRecord[] {
+  if (set.length === 0) return [absent(name, TYPE[type as keyof typeof TYPE])]
+  return set.map(({ raw }) => ({ ...raw, ttl: 0 }))
+}
+
+function absent(name: string, type: number): ResourceRecord {
+  return { name, type, class: CLASS.NONE, ttl: 0, data: Buffer.alloc(0) }
+}
+
+/** "Delete this one record" (RFC 2136 2.5.4). */
+function deletion(raw: ResourceRecord): ResourceRecord {
+  return { ...raw, class: CLASS.NONE, ttl: 0 }
+}
+
+interface SignedMessage {
+  flags: number
+  questions: { name: string; type: number; class: number }[]
+  answers: ResourceRecord[]
+  authorities: ResourceRecord[]
+  write: boolean
+  key: TsigKey
+}
+
+async function exchange(
+  context: UpdateContext,
+  server: string,
+  operation: string,
+  message: SignedMessage,
+): Promise<Decoded> {
+  await context.budget.take()
+  try {
+    const address = await context.serverAddress(server)
+    const answer = await signedExchange(context, address, message)
+    context.counted(operation, 'ok')
+    return answer
+  } catch (error) {
+    const known = toProviderError(error, message.write)
+    context.counted(operation, known.fault)
+    throw known
+  }
+}
+
+async function signedExchange(
+  context: UpdateContext,
+  address: ServerAddress,
+  message: SignedMessage,
+): Promise<Decoded> {
+  const { key, write: _, ...sections } = message
+  const plain = encodeMessage({ id: randomInt(0x10000), ...sections, additionals: [] })
+  const { bytes, mac } = signMessage(plain, key, context.now())
+  const received = await exchangeTcp(address, bytes, context.timeoutMs ?? TIMEOUT_MS)
+  const answer = decodeMessage(received)
+  if (answer.id !== plain.readUInt16BE(0)) throw new TransportError('the answer has another id')
+  if (answer.additionals.at(-1)?.type !== TYPE.TSIG && (answer.rcode === 5 || answer.rcode === 9))
+    throw refusal(answer.rcode, 'the zone')
+  verifyAnswer(received, answer, key, mac, context.now())
+  return answer
+}
+
+function toProviderError(error: unknown, write: boolean): DnsProviderError {
+  if (error instanceof DnsProviderError) return error
+  if (error instanceof TsigError)
+    return new DnsProviderError(
+      'rfc2136',
+      error.code === undefined && write ? 'unknown_outcome' : 'auth',
+      `TSIG: ${error.message}.`,
+    )
+  if (error instanceof TransportError || error instanceof WireError) {
+    const certain = !write || error.message === 'connection refused'
+    return new DnsProviderError(
+      'rfc2136',
+      certain ? 'unavailable' : 'unknown_outcome',
+      `The DNS server does not answer: ${error.message}.`,
+    )
+  }
+  throw error
+}
+
+function refusal(rcode: number, zone: string): DnsProviderError {
+  const code = RCODES[rcode] ?? `RCODE${rcode}`
+  if (rcode === 7 || rcode === 8 || rcode === 6)
+    return new DnsProviderError('rfc2136', 'changed', 'The record set changed in the meantime.', { code })
+  if (rcode === 5)
+    return new DnsProviderError(
+      'rfc2136',
+      'permission',
+      `The server refuses updates of ${zone} with this key (update policy).`,
+      { code, permission: 'update' },
+    )
+  if (rcode === 9 || rcode === 10)
+    return new DnsProviderError('rfc2136', 'zone_not_found', `The server is not authoritative for ${zone}.`, { code })
+  return new DnsProviderError(
+    'rfc2136',
+    rcode === 2 ? 'unknown_outcome' : 'invalid',
+    `The DNS server answered ${code}.`,
+    { code },
+  )
+}

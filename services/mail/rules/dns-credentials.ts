@@ -1,0 +1,57 @@
+/** The credentials of each DNS provider, checked at the door. Values are trimmed: tokens are pasted with line ends. */
+import { z } from 'zod'
+
+const text = (max = 512) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+
+/** One schema a provider; the key of the union is `provider`. */
+export const dnsCredentials = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('cloudflare'),
+    credentials: z.strictObject({
+      /** An API token; the global API key gives power over the whole account and is not taken. */
+      api_token: text(),
+      zone_id: z
+        .string()
+        .trim()
+        .regex(/^[0-9a-f]{32}$/, 'is 32 hexadecimal digits')
+        .optional(),
+    }),
+  }),
+  z.strictObject({
+    provider: z.literal('aliyun'),
+    credentials: z.strictObject({ access_key_id: text(128), access_key_secret: text(128) }),
+  }),
+  z.strictObject({
+    provider: z.literal('dnspod'),
+    credentials: z.strictObject({ secret_id: text(128), secret_key: text(128) }),
+  }),
+  z.strictObject({
+    provider: z.literal('rfc2136'),
+    credentials: z.strictObject({
+      server: z
+        .string()
+        .trim()
+        .regex(/^(\[[0-9a-f:.]+\]|[0-9a-z.-]+)(:\d{1,5})?$/i, 'is host, host:port or [IPv6]:port'),
+      zone: z.string().trim().toLowerCase().max(253).optional(),
+      key_name: text(253),
+      key_algorithm: z
+        .enum(['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'])
+        .default('hmac-sha256'),
+      key_secret: z.base64().trim().min(1).max(512),
+    }),
+  }),
+])
+
+/** A provider with its credentials. */
+export type DnsCredentials = z.output<typeof dnsCredentials>
+/** The credentials of one provider. */
+export type CredentialsOf<P extends DnsCredentials['provider']> = Extract<
+  DnsCredentials,
+  { provider: P }
+>['credentials']
