@@ -16,7 +16,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     await ensureFirstCredential(foundation, admin._id)
     await ensureSandboxDomain(foundation, admin._id)
   }
-  const app = createWeb({ log, metrics, trustedProxies: config.TRUSTED_PROXIES })
+  const app = createWeb({ log, metrics, trustedProxies: config.TRUSTED_PROXIES, readiness: foundation.readiness })
   mountMailApi(app, foundation)
   app.use(notFound)
   const server = createServer(app.callback())

@@ -20,6 +20,8 @@ export interface Foundation {
   mongo: Mongo
   secrets: Secrets
   clock: Clock
+  /** Why the process takes no traffic now; undefined: it does. */
+  readiness?: () => string | undefined
 }
 
 /** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
@@ -92,10 +94,14 @@ export async function run(
     parts.push(await serveProbes(config, metrics, state))
     const mongo = await connectPatiently(requireUri(config), log)
     parts.push(mongo)
+    metrics.mongoUp.set(1)
+    mongo.connection.on('disconnected', () => metrics.mongoUp.set(0))
+    mongo.connection.on('connected', () => metrics.mongoUp.set(1))
     await migrate(mongo.db, MIGRATIONS, log)
     state.connected = true
     const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
-    state.part = await build({ config, log, metrics, mongo, secrets, clock: systemClock })
+    const readiness = () => unready(state)
+    state.part = await build({ config, log, metrics, mongo, secrets, clock: systemClock, readiness })
     parts.push(state.part)
     log.info({}, 'ready')
   } catch (error) {
@@ -147,7 +153,7 @@ interface ProbeState {
   part?: Running
 }
 
-/** `/healthz`, `/readyz` and `/metrics`. Ready fails only before the first connection and while draining. */
+/** `/healthz`, `/readyz` and `/metrics`. */
 async function serveProbes(config: Config, metrics: Metrics, state: ProbeState): Promise<Running> {
   const server = createServer((request, response) => {
     const answer = (status: number, text: string) =>

@@ -17,6 +17,8 @@ export interface WebOptions {
   metrics: Metrics
   /** Networks whose X-Forwarded-For counts. */
   trustedProxies: readonly string[]
+  /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
+  readiness?: (() => string | undefined) | undefined
 }
 
 /** A Koa context as handlers see it. */
@@ -35,9 +37,16 @@ export function factsOf(context: WebContext): RequestFacts {
 }
 
 /** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
-export function createWeb({ log, metrics, trustedProxies }: WebOptions): Koa {
+export function createWeb({ log, metrics, trustedProxies, readiness }: WebOptions): Koa {
   const app = new Koa()
   app.silent = true
+  app.use(async (context, next) => {
+    if (context.path !== '/readyz') return next()
+    const reason = readiness?.()
+    context.status = reason === undefined ? 200 : 503
+    context.body = `${reason ?? 'ready'}\n`
+    return undefined
+  })
   app.use(async (context, next) => {
     const started = performance.now()
     const given = context.get('x-request-id')
