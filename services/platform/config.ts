@@ -96,6 +96,12 @@ const shape = {
   SUBMISSION_PROXY_FROM: withDefault(networks, '').describe(
     'Networks that may speak the PROXY protocol to the SMTP listeners.',
   ),
+  SUBMISSION_MAX_CLIENTS: withDefault(z.coerce.number().int().min(1), '2000').describe(
+    'Most open connections of one SMTP process.',
+  ),
+  SUBMISSION_MAX_CLIENTS_PER_ADDRESS: withDefault(z.coerce.number().int().min(1), '200').describe(
+    'Most open connections of one client address.',
+  ),
   SUBMISSION_TLS_CERT: optional(text).describe(
     'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',
   ),

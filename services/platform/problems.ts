@@ -78,7 +78,11 @@ export const problems = {
   },
   validation_failed: { http: 422, envelope: 42200, title: 'Some fields are not valid.', zh: '参数校验失败' },
   unsupported_field: { http: 422, title: 'A field is not supported yet.' },
-  idempotency_key_reused: { http: 422, title: 'This idempotency key was used with another body.' },
+  idempotency_key_reused: {
+    http: 422,
+    smtp: '554 5.7.1',
+    title: 'This idempotency key was used with another body.',
+  },
   rate_limited: {
     http: 429,
     smtp: '451 4.7.1',
@@ -95,6 +99,10 @@ export const problems = {
     zh: '服务器内部错误',
   },
   queue_unavailable: { http: 503, smtp: '451 4.3.0', title: 'The queue cannot take the message now; try again later.' },
+  login_unavailable: { http: 503, smtp: '454 4.7.0', title: 'Logins cannot be checked now; try again later.' },
+  too_many_clients: { http: 503, smtp: '421 4.7.0', title: 'Too many connections; try again later.' },
+  too_many_logins: { http: 429, smtp: '421 4.7.0', title: 'Too many failed logins on this connection.' },
+  too_slow: { http: 408, smtp: '421 4.4.2', title: 'The client took too long.' },
   unavailable: {
     http: 503,
     smtp: '421 4.3.2',

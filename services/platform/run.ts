@@ -1,7 +1,7 @@
 /** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on SIGTERM or SIGINT. */
 import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -181,7 +181,7 @@ function unready({ draining, connected, part }: ProbeState): string | undefined 
 }
 
 /** Binds a server; a taken port is named together with the setting that chose it. Resolves to the bound port. */
-export function listen(server: Server, port: number, host: string, setting: string): Promise<number> {
+export function listen(server: NetServer, port: number, host: string, setting: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, port, host, setting)))
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
