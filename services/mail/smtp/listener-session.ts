@@ -1,0 +1,219 @@
+/** SMTP sessions: login, envelope and message, each step judged by what is handed in. */
+import type { SMTPServerDataStream, SMTPServerOptions } from 'smtp-server'
+import { within } from '../../platform/deadline.ts'
+import type { Log } from '../../platform/log.ts'
+import type { ProblemCode } from '../../platform/problems.ts'
+import { needsSmtpUtf8, normaliseEmail } from '../rules/address.ts'
+import type { Accept, Accepted, Refused, Submitter } from '../submission.ts'
+import type { SubmissionConnection } from './listener-connection.ts'
+import { problemOf, sayGoodbye, toError, toSubmission } from './listener-replies.ts'
+import { type Budget, createBudget, receiveMessage } from './receive.ts'
+
+/** Bounds of a session; times in milliseconds. */
+export interface SessionLimits {
+  /** From the greeting to a login. */
+  loginMs: number
+  /** Whole session after the login. */
+  sessionMs: number
+  /** Failed logins on one connection. */
+  loginFailures: number
+  /** A message that comes slower than this on average is cut, once it took `dataGraceMs`. */
+  bytesPerSecond: number
+  dataGraceMs: number
+  /** Memory for messages that are coming in, over all connections. */
+  receivingBytes: number
+}
+
+/** What sessions need. */
+export interface SessionOptions {
+  log: Log
+  accept: Accept
+  /** Rejects only when the database does not answer. */
+  checkLogin(username: string, password: string, ip: string): Promise<Submitter | Refused>
+  /** Judges an envelope sender ahead of the message. Rejects only when the database does not answer. */
+  judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
+  maxMessageBytes: number
+  limits: SessionLimits
+}
+
+/** The sessions of a process. */
+export interface Sessions {
+  /** Handlers for the library. */
+  handlers: Required<Pick<SMTPServerOptions, 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData' | 'onClose'>>
+  /** Begins to watch a connection. */
+  open(connection: SubmissionConnection): void
+  /** Says goodbye to all: at once, or behind the message in hand. Resolves when the last is closed. */
+  drain(): Promise<void>
+}
+
+/** Longest wait for the database before a reply. */
+const LOOKUP_MS = 5_000
+/** A login also hashes a password, and waits for others that do. */
+const LOGIN_MS = 15_000
+
+/** One connection and what is known of it. */
+class Session {
+  submitter: Submitter | undefined
+  /** A message that comes in may be cut when the time is over; one that is being stored gets its answer. */
+  state: 'idle' | 'receiving' | 'storing' = 'idle'
+  accepted = 0
+  refused = 0
+  loginFailures = 0
+  readonly connection: SubmissionConnection
+  readonly #openedAt = performance.now()
+  #deadline: NodeJS.Timeout | undefined
+  #goodbye: ProblemCode | undefined
+
+  constructor(connection: SubmissionConnection) {
+    this.connection = connection
+  }
+
+  /** Says goodbye now, or, while one of these states lasts, behind the answer to the message. */
+  end(code: ProblemCode, ...unless: Session['state'][]): void {
+    if (unless.includes(this.state)) this.#goodbye = code
+    else sayGoodbye(this.connection, code)
+  }
+
+  /** The message in hand is answered. */
+  answered(): void {
+    this.state = 'idle'
+    if (this.#goodbye) sayGoodbye(this.connection, this.#goodbye)
+  }
+
+  setDeadline(ms: number): void {
+    clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(() => this.end('too_slow', 'storing'), ms).unref()
+  }
+
+  /** Stops the clock and returns what there is to say about the session. */
+  close(): object {
+    clearTimeout(this.#deadline)
+    const { connection, submitter, accepted, refused, loginFailures } = this
+    const who = {
+      session: connection.id,
+      ip: connection.remoteAddress,
+      user: submitter?.userId,
+      login: submitter?.via.id,
+    }
+    return {
+      ...who,
+      accepted,
+      refused,
+      login_failures: loginFailures,
+      ms: Math.round(performance.now() - this.#openedAt),
+    }
+  }
+}
+
+/** Makes the sessions of a process. */
+export function createSessions(options: SessionOptions): Sessions {
+  const { log, limits, judgeSender } = options
+  const sessions = new Map<string, Session>()
+  const budget = createBudget(limits.receivingBytes)
+  const emptied = Promise.withResolvers<void>()
+  let draining = false
+
+  const of = ({ id }: { id: string }): Session => {
+    const session = sessions.get(id)
+    if (!session) throw new Error('a session that is not open')
+    return session
+  }
+
+  return {
+    handlers: {
+      onAuth({ username, password }, { id }, done) {
+        const session = of({ id })
+        void logIn(options, session, username ?? '', password ?? '').then(result => {
+          if ('kind' in result) {
+            done(toError(result))
+            if (session.loginFailures >= limits.loginFailures) session.end('too_many_logins')
+            return
+          }
+          session.submitter = result
+          session.setDeadline(limits.sessionMs)
+          done(null, { user: result })
+        })
+      },
+      onMailFrom({ address }, { id }, done) {
+        const { submitter } = of({ id })
+        if (!submitter) return done(toError(problemOf('authentication_required')))
+        return void within(LOOKUP_MS, judgeSender(submitter, address)).then(
+          refused => done(refused && toError(refused)),
+          () => done(toError(problemOf('queue_unavailable'))),
+        )
+      },
+      onRcptTo({ address }, { id, envelope }, done) {
+        if (!of({ id }).submitter) return done(toError(problemOf('authentication_required')))
+        const email = normaliseEmail(address)
+        const fits = email !== undefined && (envelope.smtpUtf8 || !needsSmtpUtf8(email))
+        return done(fits ? null : toError(problemOf('bad_recipient')))
+      },
+      onData(stream, { id }, done) {
+        const session = of({ id })
+        void takeMessage(options, session, budget, stream).then(answer => {
+          if (answer?.kind === 'accepted') done(null, `2.0.0 queued as ${answer.id}`)
+          if (answer?.kind === 'refused') done(toError(answer))
+          session.answered()
+        })
+      },
+      onClose({ id }) {
+        const session = sessions.get(id)
+        if (!session) return
+        sessions.delete(id)
+        log.info(session.close(), 'session closed')
+        if (draining && sessions.size === 0) emptied.resolve()
+      },
+    },
+    open(connection) {
+      const session = new Session(connection)
+      sessions.set(connection.id, session)
+      session.setDeadline(limits.loginMs)
+      if (draining) session.end('unavailable')
+    },
+    drain() {
+      draining = true
+      for (const session of sessions.values()) session.end('unavailable', 'receiving', 'storing')
+      if (sessions.size === 0) emptied.resolve()
+      return emptied.promise
+    },
+  }
+}
+
+async function logIn(
+  { log, checkLogin }: SessionOptions,
+  session: Session,
+  username: string,
+  password: string,
+): Promise<Submitter | Refused> {
+  try {
+    const result = await within(LOGIN_MS, checkLogin(username, password, session.connection.remoteAddress))
+    if ('kind' in result) session.loginFailures++
+    return result
+  } catch (error) {
+    log.warn({ err: error, session: session.connection.id }, 'login not checked')
+    return problemOf('login_unavailable')
+  }
+}
+
+/** Receives and submits one message. Undefined when there is nobody left to answer. */
+async function takeMessage(
+  { accept, maxMessageBytes: maxBytes, limits }: SessionOptions,
+  session: Session,
+  budget: Budget,
+  stream: SMTPServerDataStream,
+): Promise<Accepted | Refused | undefined> {
+  const { bytesPerSecond, dataGraceMs: graceMs } = limits
+  session.state = 'receiving'
+  const received = await receiveMessage(stream, { maxBytes, bytesPerSecond, graceMs, budget })
+  if (received.kind === 'cut') sayGoodbye(session.connection, received.code)
+  if (received.kind === 'refused') {
+    session.refused++
+    return problemOf(received.code)
+  }
+  if (received.kind !== 'whole' || !session.submitter) return undefined
+  session.state = 'storing'
+  const answer = await accept(toSubmission(session.submitter, session.connection.session, received.raw))
+  received.release()
+  session[answer.kind]++
+  return answer
+}
