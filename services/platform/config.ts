@@ -179,10 +179,10 @@ const shape = {
     text.refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai'),
     'Asia/Shanghai',
   ).describe('Time zone of dates and days in the Subscription Administration API.'),
-  EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
+  EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
     'A timed subscription that ends within so many days is "expiring soon".',
   ),
-  SUCCESS_CODE: withDefault(z.coerce.number().int(), '0').describe(
+  SUCCESS_CODE: withDefault(z.enum(['0', '200']).transform(Number), '0').describe(
     'Value of `code` in successful envelopes (0 or 200).',
   ),
   WATCH_NAMESPACES: withDefault(list, '').describe(
@@ -197,6 +197,15 @@ const shape = {
   ),
   SUBMISSION_CA_FILE: optional(text).describe(
     'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',
+  ),
+  ADMIN_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '600').describe(
+    'Requests per minute of one session token of the Subscription Administration API, counted by each process.',
+  ),
+  SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
+    'Requests per minute of one app secret, counted by each process.',
+  ),
+  OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
+    'Switch evaluations per minute of one client address with one publishable key, counted by each process.',
   ),
   LOG_LEVEL: withDefault(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info').describe(
     'Least level of log lines.',

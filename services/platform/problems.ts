@@ -19,7 +19,7 @@ export const problems = {
   invalid_json: { http: 400, envelope: 40001, title: 'The body is not valid JSON.', zh: '请求体不是有效的 JSON' },
   invalid_request: { http: 400, envelope: 40002, title: 'The request cannot be understood.', zh: '无法理解该请求' },
   invalid_token: { http: 401, title: 'The token is missing, unknown, expired or revoked.' },
-  not_logged_in: { http: 401, title: 'Log in first.' },
+  not_logged_in: { http: 401, envelope: 40101, title: 'Log in first.', zh: '请先登录' },
   invalid_login: {
     http: 401,
     smtp: '535 5.7.8',
