@@ -1,0 +1,78 @@
+/** Faults of single fields: what is wrong, as a stable rule name and a sentence in the reader's language. */
+import type { z } from 'zod'
+import type { Lang } from './lang.ts'
+
+/** One fault as the envelope shows it. */
+export interface Fault {
+  /** Path of the field, joined by dots. */
+  field: string
+  rule: string
+  message: string
+}
+
+const SENTENCES = {
+  required: ['不能为空', 'is required'],
+  type: ['类型不正确', 'has the wrong type'],
+  too_small: ['过短或过小', 'is too short or too small'],
+  too_big: ['过长或过大', 'is too long or too large'],
+  format: ['格式不正确', 'has the wrong format'],
+  value: ['不是允许的值', 'is not one of the allowed values'],
+  integer: ['必须是整数', 'must be an integer'],
+  decimals: ['最多两位小数', 'may have two decimals at most'],
+  date: ['必须是 YYYY-MM-DD 或 Unix 秒', 'must be YYYY-MM-DD or Unix seconds'],
+  date_order: ['开始日期晚于结束日期', 'starts after it ends'],
+  features: [
+    '必须是含 features 字符串数组的 JSON 对象文本',
+    'must be the text of a JSON object with an array of strings named features',
+  ],
+  original_price: ['原价不能低于售价', 'must not be below the price'],
+  switch_value: ['与开关类型不符', 'does not fit the type of the switch'],
+  identity: ['至少需要一个身份标识', 'needs at least one identity'],
+  user: ['需要 user_id 或一个身份标识', 'needs user_id or an identity'],
+  unique: ['不能重复', 'must not repeat'],
+  at_least_one: ['至少需要一个字段', 'needs at least one field'],
+} as const satisfies Record<string, readonly [zh: string, en: string]>
+
+/** Names of rules; a schema gives one as the message of a custom check. */
+export type FaultRule = keyof typeof SENTENCES
+
+/** A fault before it is put into words: a JSON pointer (RFC 6901) and a rule. */
+export interface RawFault {
+  pointer: string
+  code: string
+  message: string
+}
+
+/** A fault by hand. */
+export function fault(field: string, rule: FaultRule): RawFault {
+  return { pointer: `/${field.replaceAll('.', '/')}`, code: rule, message: '' }
+}
+
+/** The faults that zod found. */
+export function faultsOf(error: z.core.$ZodError): RawFault[] {
+  return error.issues.map(issue => fault(issue.path.map(String).join('.'), ruleOf(issue)))
+}
+
+/** A fault in words; rules without a sentence keep the message that they came with. */
+export function localise({ pointer, code, message }: RawFault, lang: Lang): Fault {
+  const sentence = Object.hasOwn(SENTENCES, code) ? SENTENCES[code as FaultRule][lang === 'zh' ? 0 : 1] : message
+  return { field: pointer.slice(1).replaceAll('/', '.'), rule: code, message: sentence }
+}
+
+function ruleOf(issue: z.core.$ZodIssue): FaultRule {
+  if (Object.hasOwn(SENTENCES, issue.message)) return issue.message as FaultRule
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined') ? 'required' : 'type'
+    case 'too_small':
+      return 'too_small'
+    case 'too_big':
+      return 'too_big'
+    case 'invalid_format':
+      return 'format'
+    case 'invalid_value':
+      return 'value'
+    default:
+      return 'type'
+  }
+}

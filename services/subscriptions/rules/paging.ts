@@ -1,0 +1,93 @@
+/** Pages of lists: both pagination shapes of the reference, filters and date ranges. */
+import { z } from 'zod'
+import { integer } from './fields.ts'
+import { isDay, type Zone } from './zone.ts'
+
+/** Largest page; a larger `pageSize` is cut to it. */
+export const MAX_PAGE_SIZE = 100
+const DEFAULT_PAGE_SIZE = 20
+/** Deepest skip: every skipped record costs a look at the index (and a fetch behind a residual filter). */
+export const MAX_OFFSET = 100_000
+
+const pageNumber = integer(1, Number.MAX_SAFE_INTEGER)
+
+/** The query fields of every list. */
+export const pageQuery = {
+  page: pageNumber.optional(),
+  pageSize: pageNumber.optional(),
+  /** The same as pageSize. */
+  page_size: pageNumber.optional(),
+}
+
+/** A page as stores read it. */
+export interface Page {
+  number: number
+  size: number
+  offset: number
+}
+
+/** The page that a query asks for. */
+export function pageOf(query: {
+  page?: number | undefined
+  pageSize?: number | undefined
+  page_size?: number | undefined
+}): Page {
+  const number = query.page ?? 1
+  const size = Math.min(query.pageSize ?? query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+  return { number, size, offset: (number - 1) * size }
+}
+
+/** What a store found: the records of one page and how many there are in all. */
+export interface Found<T> {
+  items: T[]
+  total: number
+  /** Set when counting stopped at a limit: there are at least `total`. */
+  capped?: boolean
+}
+
+/** The pagination of users, apps, plans and the audit log. */
+export function pagination(page: Page, { total, capped }: Omit<Found<unknown>, 'items'>) {
+  return {
+    current_page: page.number,
+    page_size: page.size,
+    total_pages: Math.ceil(total / page.size),
+    total_records: total,
+    ...(capped ? { total_is_capped: true } : {}),
+  }
+}
+
+/** The pagination of switches. */
+export function switchPagination(page: Page, total: number) {
+  return { page: page.number, pageSize: page.size, total, totalPages: Math.ceil(total / page.size) }
+}
+
+const dateText = z
+  .string()
+  .trim()
+  .refine(value => isDay(value) || /^\d{1,11}$/.test(value), 'date')
+
+/** The query fields of lists that filter by creation time: days (both inclusive) or Unix seconds. */
+export const dateQuery = { start_date: dateText.optional(), end_date: dateText.optional() }
+
+/** Bounds on the creation time: from inclusive, to exclusive. */
+export interface DateRange {
+  from?: Date
+  to?: Date
+}
+
+/** The range between two date fields; undefined when it starts after it ends. */
+export function dateRange(start: string | undefined, end: string | undefined, zone: Zone): DateRange | undefined {
+  const from = start === undefined ? undefined : instant(start, zone)
+  const to = end === undefined ? undefined : endOf(end, zone)
+  if (from && to && from >= to) return undefined
+  return { ...(from ? { from } : {}), ...(to ? { to } : {}) }
+}
+
+function instant(value: string, zone: Zone): Date {
+  return isDay(value) ? zone.startOf(value) : new Date(Number(value) * 1000)
+}
+
+function endOf(value: string, zone: Zone): Date {
+  if (!isDay(value)) return new Date((Number(value) + 1) * 1000)
+  return zone.startOf(new Date(Date.parse(`${value}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10))
+}

@@ -1,0 +1,146 @@
+/**
+ * The life of a subscription, as pure steps.
+ *
+ *     - -> 0   order opened            0 -> 1  paid            1 -> 1  renewed, or cancelled at the end of the period
+ *     - -> 1   paid, granted, synced   0 -> 3  closed          1 -> 2  end and grace passed
+ *     2 -> 1   paid late: starts again from now                1 -> 3  revoked now,  1 -> 4  refunded
+ *
+ * 3 and 4 are final. Times are Unix seconds; an end of 0 means permanent.
+ */
+
+/** Stored status: pending payment, active, expired, cancelled, refunded. */
+export const STATUS = { pending: 0, active: 1, expired: 2, cancelled: 3, refunded: 4 } as const
+
+/** One of {@link STATUS}. */
+export type Status = (typeof STATUS)[keyof typeof STATUS]
+
+/** Seconds of a day. */
+export const DAY = 86_400
+
+/** What the plan was when the subscription was bought: a later price edit never rewrites it. */
+export interface PlanSnapshot {
+  plan_id: number
+  version: number
+  name: string
+  price_cents: number
+  /** Days; 0 = permanent. */
+  duration: number
+  /** Days after the end during which access stays. */
+  grace_days: number
+  features: string[]
+}
+
+/** The part of a subscription that the steps below change. */
+export interface Period {
+  status: Status
+  start: number
+  /** 0 = permanent. */
+  end: number
+  /** `end` plus grace: when the sweep ends it; 0 = never. */
+  lapse_at: number
+  auto_renew: boolean
+  /** When it left the active state; absent while it is active. */
+  ended_at?: number
+  /** The end as it was before a cancellation or refund cut it. */
+  previous_end?: number
+}
+
+/** A step, or the reason why it cannot be taken. */
+export type Step = { ok: true; period: Period } | { ok: false; reason: 'permanent' | 'final' | 'not_active' }
+
+const refuse = (reason: 'permanent' | 'final' | 'not_active'): Step => ({ ok: false, reason })
+const final = (period: Period) => period.status === STATUS.cancelled || period.status === STATUS.refunded
+
+/** Builds the period that runs from `start`. */
+export function begin(plan: PlanSnapshot, start: number, autoRenew: boolean, days = plan.duration): Period {
+  const end = days === 0 ? 0 : start + days * DAY
+  return { status: STATUS.active, start, end, lapse_at: lapse(end, plan), auto_renew: end !== 0 && autoRenew }
+}
+
+/** What a pending order will become; it gives no access. */
+export function pending(plan: PlanSnapshot, now: number): Period {
+  return { ...begin(plan, now, false), status: STATUS.pending }
+}
+
+/** A payment for an existing record: starts a pending or expired one now, prolongs an active one. */
+export function renew(period: Period, plan: PlanSnapshot, now: number, autoRenew = period.auto_renew): Step {
+  if (final(period)) return refuse('final')
+  if (period.status === STATUS.active && period.end === 0) return refuse('permanent')
+  if (period.status !== STATUS.active || hasLapsed(period, now))
+    return { ok: true, period: begin(plan, now, autoRenew) }
+  if (plan.duration === 0) return { ok: true, period: { ...begin(plan, period.start, false), start: period.start } }
+  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + plan.duration * DAY, autoRenew) }
+}
+
+/** Moves the end by so many days: support's gift. */
+export function extend(period: Period, plan: PlanSnapshot, days: number, now: number): Step {
+  if (final(period)) return refuse('final')
+  if (period.status === STATUS.pending) return refuse('not_active')
+  if (period.end === 0) return refuse('permanent')
+  if (period.status === STATUS.expired || hasLapsed(period, now))
+    return { ok: true, period: begin(plan, now, period.auto_renew, days) }
+  return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + days * DAY, period.auto_renew) }
+}
+
+/** Sets the end as a payment channel reports it; never before now. */
+export function setEnd(period: Period, plan: PlanSnapshot, end: number, now: number): Step {
+  if (final(period)) return refuse('final')
+  if (period.status === STATUS.pending) return refuse('not_active')
+  if (period.end === 0) return refuse('permanent')
+  return { ok: true, period: withEnd(period, plan, Math.max(now, end), period.auto_renew) }
+}
+
+/** Ends the sequence of renewals (`period_end`), or the access itself (`now`). */
+export function cancel(period: Period, at: 'now' | 'period_end', now: number): Step {
+  if (final(period)) return refuse('final')
+  if (at === 'now' || period.status === STATUS.pending) return { ok: true, period: cut(period, STATUS.cancelled, now) }
+  if (period.status !== STATUS.active) return refuse('not_active')
+  if (period.end === 0) return refuse('permanent')
+  return { ok: true, period: { ...period, auto_renew: false } }
+}
+
+/** Gives the money back and takes the access. */
+export function refund(period: Period, now: number): Step {
+  if (final(period)) return refuse('final')
+  if (period.status === STATUS.pending) return refuse('not_active')
+  return { ok: true, period: cut(period, STATUS.refunded, now) }
+}
+
+/** Switches automatic renewal; a permanent subscription has none. */
+export function setAutoRenew(period: Period, on: boolean): Step {
+  if (final(period)) return refuse('final')
+  if (period.status !== STATUS.active) return refuse('not_active')
+  if (on && period.end === 0) return refuse('permanent')
+  return { ok: true, period: { ...period, auto_renew: on } }
+}
+
+/** The sweep's step: active and past end and grace. */
+export function expire(period: Period, now: number): Step {
+  if (period.status !== STATUS.active || !hasLapsed(period, now)) return refuse('not_active')
+  return { ok: true, period: { ...period, status: STATUS.expired, ended_at: period.lapse_at } }
+}
+
+/** True once end and grace have passed, whether or not the sweep was there. */
+export function hasLapsed(period: Pick<Period, 'lapse_at'>, now: number): boolean {
+  return period.lapse_at !== 0 && period.lapse_at <= now
+}
+
+/** True while the subscription gives access. */
+export function givesAccess(period: Pick<Period, 'status' | 'lapse_at'>, now: number): boolean {
+  return period.status === STATUS.active && !hasLapsed(period, now)
+}
+
+function withEnd(period: Period, plan: PlanSnapshot, end: number, autoRenew: boolean): Period {
+  const { ended_at: _, previous_end: __, ...rest } = period
+  return { ...rest, status: STATUS.active, end, lapse_at: lapse(end, plan), auto_renew: autoRenew }
+}
+
+/** The end moves to now, never later than it was; the old one is kept. */
+function cut(period: Period, status: Status, now: number): Period {
+  const end = period.end === 0 ? now : Math.min(period.end, now)
+  return { ...period, status, end, lapse_at: end, auto_renew: false, ended_at: now, previous_end: period.end }
+}
+
+function lapse(end: number, plan: PlanSnapshot): number {
+  return end === 0 ? 0 : end + plan.grace_days * DAY
+}

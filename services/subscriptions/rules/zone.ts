@@ -1,0 +1,84 @@
+/** Dates and days in the business time zone. Offsets come from Intl once per quarter of an hour and are remembered. */
+
+/** A time zone as a tool. */
+export interface Zone {
+  /** `YYYY-MM-DD HH:MM:SS`. */
+  format(at: Date): string
+  /** `YYYY-MM-DD`. */
+  day(at: Date): string
+  /** First instant of a day `YYYY-MM-DD`. */
+  startOf(day: string): Date
+}
+
+/** Offsets change on quarters of an hour in every zone since 1972. */
+const QUARTER_MS = 900_000
+const DAY_MS = 86_400_000
+const MAX_REMEMBERED = 20_000
+
+/** The tool for an IANA zone such as Asia/Shanghai. Throws RangeError for an unknown one. */
+export function zoneOf(name: string): Zone {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  const offsets = new Map<number, number>()
+  const offsetAt = (ms: number) => {
+    const quarter = Math.floor(ms / QUARTER_MS)
+    const known = offsets.get(quarter)
+    if (known !== undefined) return known
+    if (offsets.size >= MAX_REMEMBERED) offsets.clear()
+    const start = quarter * QUARTER_MS
+    const offset = wallClock(parts, start) - start
+    offsets.set(quarter, offset)
+    return offset
+  }
+  const local = (at: Date) => new Date(at.getTime() + offsetAt(at.getTime())).toISOString()
+  return {
+    format: at => local(at).slice(0, 19).replace('T', ' '),
+    day: at => local(at).slice(0, 10),
+    startOf(day) {
+      const wall = Date.parse(`${day}T00:00:00Z`)
+      const guess = wall - offsetAt(wall)
+      return new Date(wall - offsetAt(guess))
+    },
+  }
+}
+
+/** The wall clock of an instant, read as if it were UTC. */
+function wallClock(parts: Intl.DateTimeFormat, ms: number): number {
+  const at: Record<string, number> = {}
+  for (const { type, value } of parts.formatToParts(ms)) at[type] = Number(value)
+  return Date.UTC(at.year ?? 0, (at.month ?? 1) - 1, at.day ?? 1, at.hour ?? 0, at.minute ?? 0, at.second ?? 0)
+}
+
+/** The day so many days after (or before) a day. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** First day of the month of a day, moved by so many months. */
+export function monthStart(day: string, months = 0): string {
+  return new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - 1 + months, 1)).toISOString().slice(0, 10)
+}
+
+/** Days from the first to the last, both inclusive; empty when the first is later. */
+export function daysBetween(first: string, last: string): string[] {
+  const count = Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1
+  return Array.from({ length: Math.max(0, count) }, (_, i) => addDays(first, i))
+}
+
+/** True for a day that exists, as `YYYY-MM-DD`. */
+export function isDay(value: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(value)) return false
+  const parsed = new Date(`${value}T00:00:00Z`)
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(value)
+}
+
+/** Unix seconds of a date. */
+export const secondsOf = (at: Date): number => Math.floor(at.getTime() / 1000)
