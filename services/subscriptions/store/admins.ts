@@ -1,0 +1,71 @@
+/** Administrators of the subscription half and their sessions in the database. */
+import type { Session } from '../../platform/mongo.ts'
+import type { Found, Page } from '../rules/paging.ts'
+import type { Collections } from './collections.ts'
+import type { AdminDoc, AdminSessionDoc } from './documents.ts'
+
+/** The administrator of a panel account. */
+export async function findAdminOf(c: Collections, accountId: string): Promise<AdminDoc | undefined> {
+  return (await c.admins.findOne({ account_id: accountId })) ?? undefined
+}
+
+/** The administrator with this id. */
+export async function findAdmin(c: Collections, id: number): Promise<AdminDoc | undefined> {
+  return (await c.admins.findOne({ _id: id })) ?? undefined
+}
+
+/** A page of administrators, oldest first. */
+export async function listAdmins(c: Collections, page: Page): Promise<Found<AdminDoc>> {
+  const [items, total] = await Promise.all([
+    c.admins.find().sort({ _id: 1 }).skip(page.offset).limit(page.size).toArray(),
+    c.admins.countDocuments(),
+  ])
+  return { items, total }
+}
+
+/** Stores an administrator. Throws the duplicate-key error when the account has one. */
+export async function insertAdmin(c: Collections, admin: AdminDoc, session?: Session): Promise<void> {
+  await c.admins.insertOne(admin, session ? { session } : {})
+}
+
+/** Changes fields of an administrator and gives it back as it is then. */
+export async function changeAdmin(
+  c: Collections,
+  id: number,
+  change: Partial<Omit<AdminDoc, '_id' | 'account_id'>>,
+  session?: Session,
+): Promise<AdminDoc | undefined> {
+  const options = { returnDocument: 'after' as const, ...(session ? { session } : {}) }
+  return (await c.admins.findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
+}
+
+/** The session of a token's hash when it has not ended. */
+export async function findAdminSession(c: Collections, id: string, now: Date): Promise<AdminSessionDoc | undefined> {
+  return (await c.adminSessions.findOne({ _id: id, expires_at: { $gt: now } })) ?? undefined
+}
+
+/** Stores a session and drops the oldest of the account beyond `keep`. */
+export async function insertAdminSession(c: Collections, session: AdminSessionDoc, keep: number): Promise<void> {
+  await c.adminSessions.insertOne(session)
+  const surplus = await c.adminSessions
+    .find({ account_id: session.account_id }, { projection: { _id: 1 } })
+    .sort({ created_at: -1, _id: -1 })
+    .skip(keep)
+    .toArray()
+  if (surplus.length > 0) await c.adminSessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } })
+}
+
+/** Moves the idle end of a session. */
+export async function slideAdminSession(c: Collections, id: string, seenAt: Date, expiresAt: Date): Promise<void> {
+  await c.adminSessions.updateOne({ _id: id }, { $set: { seen_at: seenAt, expires_at: expiresAt } })
+}
+
+/** Ends one session. */
+export async function dropAdminSession(c: Collections, id: string): Promise<void> {
+  await c.adminSessions.deleteOne({ _id: id })
+}
+
+/** Ends all sessions of an account. */
+export async function dropAdminSessions(c: Collections, accountId: string): Promise<void> {
+  await c.adminSessions.deleteMany({ account_id: accountId })
+}

@@ -1,0 +1,37 @@
+/** The audit log: who did what to which record. */
+import type { Session } from '../../platform/mongo.ts'
+import type { Found, Page } from '../rules/paging.ts'
+import type { Collections } from './collections.ts'
+import { CHEAP_COUNT } from './count.ts'
+import type { AuditDoc } from './documents.ts'
+
+/** Adds entries, in the transaction of what they tell of. */
+export async function insertAudit(c: Collections, entries: readonly AuditDoc[], session?: Session): Promise<void> {
+  if (entries.length > 0) await c.audit.insertMany([...entries], session ? { session } : {})
+}
+
+/** What a reader of the log asks for. */
+export interface AuditFilter {
+  /** Apps in scope; undefined for all. */
+  appKeys?: readonly string[] | undefined
+  targetKind?: string | undefined
+  targetId?: string | undefined
+  action?: string | undefined
+  actor?: string | undefined
+}
+
+/** A page of the log, newest first. */
+export async function listAudit(c: Collections, filter: AuditFilter, page: Page): Promise<Found<AuditDoc>> {
+  const query = {
+    ...(filter.appKeys ? { app_key: { $in: [...filter.appKeys] } } : {}),
+    ...(filter.targetKind ? { 'target.kind': filter.targetKind } : {}),
+    ...(filter.targetId ? { 'target.id': filter.targetId } : {}),
+    ...(filter.action ? { action: filter.action } : {}),
+    ...(filter.actor ? { 'actor.name': filter.actor } : {}),
+  }
+  const [items, total] = await Promise.all([
+    c.audit.find(query).sort({ _id: -1 }).skip(page.offset).limit(page.size).toArray(),
+    c.audit.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
+  ])
+  return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}) }
+}

@@ -1,0 +1,310 @@
+/**
+ * The documents of the subscription half, as they lie in MongoDB: the data model on one page. Records that the
+ * reference shows have decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
+ */
+import type { ManagedBy } from '../rules/managed.ts'
+import type { Period, PlanSnapshot } from '../rules/period.ts'
+import type { PlanSpec } from '../rules/plan.ts'
+import type { SwitchSpec } from '../rules/switch-spec.ts'
+
+/** An administrator of this half: rights of a panel account. */
+export interface AdminDoc {
+  _id: number
+  /** The account in `services/accounts`. */
+  account_id: string
+  username: string
+  name: string
+  email: string
+  role: 'super' | 'operator' | 'viewer'
+  /** Apps in scope; `*` stands for all. */
+  app_keys: string[]
+  status: '0' | '1'
+  last_login_at?: Date
+  last_login_ip?: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** A session of the header `token`; `_id` is the SHA-256 of the token. */
+export interface AdminSessionDoc {
+  _id: string
+  admin_id: number
+  account_id: string
+  created_at: Date
+  /** Last time that the idle end was moved. */
+  seen_at: Date
+  /** Idle end, at most created_at + 7 days. */
+  expires_at: Date
+}
+
+/** An application. `app_key` is never used again, so deleted ones stay as tombstones. */
+export interface AppDoc {
+  _id: number
+  app_key: string
+  app_name: string
+  app_description: string
+  status: '0' | '1'
+  version: number
+  managed_by?: ManagedBy
+  /** True until it is deleted; the unique index on names looks at it. */
+  live?: true
+  deleted_at?: Date
+  purged_at?: Date
+  created_at: Date
+  updated_at: Date
+}
+
+/** A way for an app to prove who it is. `_id` is the key id inside the credential. */
+export interface CredentialDoc {
+  _id: string
+  app_key: string
+  kind: 'publishable' | 'secret' | 'hmac'
+  /** publishable: the key itself, which is public. */
+  key?: string
+  /** secret: SHA-256 of its last part. */
+  secret_hash?: string
+  /** hmac: sealed with purpose `app-secret`, place `sub_credentials/<_id>`. */
+  sealed?: string
+  managed_by?: ManagedBy
+  created_at: Date
+  revoked_at?: Date
+}
+
+/** Settings of a payment channel of an app; `sealed` is a JSON object with the secret ones. `_id` is `<app_key>/<channel>`. */
+export interface ChannelDoc {
+  _id: string
+  app_key: string
+  channel: 'alipay' | 'wechat' | 'huawei'
+  enabled: boolean
+  settings: Record<string, string>
+  sealed?: string
+  updated_at: Date
+}
+
+/** An end user of an app. */
+export interface EndUserDoc {
+  _id: number
+  app_key: string
+  openid?: string
+  unionid?: string
+  huawei_openid?: string
+  huawei_unionid?: string
+  nickname: string
+  avatar: string
+  gender: string
+  country: string
+  province: string
+  city: string
+  phone?: string
+  email?: string
+  platform: string
+  /** 1 normal, 0 disabled, 2 deletion requested. */
+  status: '0' | '1' | '2'
+  login_count: number
+  last_login_at?: Date
+  last_login_ip?: string
+  /** Lower-cased nickname, phone and email: what search looks at. */
+  search_keys: string[]
+  deletion_requested_at?: Date
+  erased_at?: Date
+  created_at: Date
+  updated_at: Date
+}
+
+/** A plan. */
+export interface PlanDoc extends PlanSpec {
+  _id: number
+  app_key: string
+  /** Raised when price, duration or features change. */
+  version: number
+  /** Raised with every change. */
+  edits: number
+  managed_by?: ManagedBy
+  /** Plans that were sold stay, hidden, when their resource is deleted. */
+  deleted_at?: Date
+  created_at: Date
+  updated_at: Date
+}
+
+/** A subscription: one record per user and plan as long as it is not final (status 3 or 4). */
+export interface SubscriptionDoc extends Period {
+  _id: number
+  app_key: string
+  user_id: number
+  plan_id: number
+  plan: PlanSnapshot
+  /** True until the status is final; the unique index (user, plan) looks at it. */
+  current?: true
+  payment_method: string
+  payment_id: string
+  /** What was last paid, in cents; 0 for trials and gifts. */
+  paid_cents: number
+  trial?: true
+  /** Token of the channel's own subscription, by which its notices name it. */
+  channel_ref?: string
+  /** First start: tells whether it was there at the start of a month. */
+  since: number
+  version: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** Money that came or went, or a period that was granted: the ledger. A repeat finds its row here. */
+export interface PaymentDoc {
+  _id: number
+  app_key: string
+  subscription_id: number
+  user_id: number
+  plan_id: number
+  kind: 'payment' | 'refund'
+  method: string
+  /** `<app_key>/<method>/<payment id>`, only of real channels; unique. */
+  payment_key?: string
+  /** `<app_key>/<client_ref>`; unique. */
+  client_key?: string
+  payment_id: string
+  amount_cents: number
+  paid_at: Date
+  /** Sum of refunds of a payment. */
+  refunded_cents: number
+  new_period: 'first' | 'renewal' | 'none'
+  created_at: Date
+}
+
+/** An order that waits for its payment: what a notice is compared with. `_id` is `<app_key>/<out_trade_no>`. */
+export interface OrderDoc {
+  _id: string
+  app_key: string
+  out_trade_no: string
+  user_id: number
+  plan_id: number
+  subscription_id: number
+  method: string
+  amount_cents: number
+  auto_renew: boolean
+  status: 'open' | 'paid' | 'closed'
+  created_at: Date
+}
+
+/** A notice of a payment channel, stored before it is answered. `_id` is `<channel>/<app_key>/<event id>`. */
+export interface PaymentEventDoc {
+  _id: string
+  app_key: string
+  channel: ChannelDoc['channel']
+  /** What the notice says, in our words. */
+  notice: object
+  state: 'waiting' | 'applied' | 'ignored' | 'rejected'
+  reason?: string
+  attempts: number
+  due: Date
+  received_at: Date
+  applied_at?: Date
+}
+
+/** A switch. */
+export interface SwitchDoc extends SwitchSpec {
+  _id: number
+  app_key: string
+  name: string
+  version: number
+  managed_by?: ManagedBy
+  created_by: string
+  updated_by: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** A former state of a switch or plan, for restore. `_id` is `<kind>/<id>/<revision>`. */
+export interface RevisionDoc {
+  _id: string
+  kind: 'switch' | 'plan'
+  app_key: string
+  record_id: number
+  name: string
+  revision: number
+  /** True when the record was deleted in this state. */
+  deleted: boolean
+  document: object
+  by: string
+  at: Date
+}
+
+/** Who did what to which record; changes are `field: [old, new]`. */
+export interface AuditDoc {
+  _id: number
+  app_key: string
+  actor: { kind: 'admin' | 'app' | 'operator' | 'channel' | 'system'; id: string; name: string }
+  action: string
+  target: { kind: string; id: string }
+  changes: Record<string, [unknown, unknown]>
+  request_id: string
+  ip: string
+  at: Date
+}
+
+/** Running figures of an app, moved by `$inc` behind each write and repaired each night. `_id` is the app_key. */
+export interface CounterDoc {
+  _id: string
+  users_total: number
+  users_active: number
+  /** Users with access to anything. */
+  users_paying: number
+  subs_total: number
+  subs_active: number
+  subs_permanent: number
+  subs_auto_renew: number
+  /** Hundredths of a cent that active timed paid subscriptions bring in 30 days. */
+  mrr: number
+  /** Active subscriptions by plan id and by payment method. */
+  by_plan: Record<string, number>
+  by_method: Record<string, number>
+  by_status: Record<string, number>
+}
+
+/** Figures of one day of one app. `_id` is `<app_key>/<day>`. */
+export interface DayDoc {
+  _id: string
+  app_key: string
+  day: string
+  new_users: number
+  login_users: number
+  new_subs: number
+  renewals: number
+  ended: number
+  refunds: number
+  revenue_cents: number
+  /** Timed subscriptions that were active when the day began; written once. */
+  opening_timed?: number
+}
+
+/** A stored answer of an idempotent request. */
+export interface IdempotencyDoc {
+  _id: string
+  hash: string
+  state: 'running' | 'done'
+  /** Sealed with purpose `app-secret`: answers may show a new secret. */
+  answer?: string
+  started_at: Date
+  exp: Date
+}
+
+/** A reminder that was handed over: `<subscription>/<end>/<kind>` happens once. */
+export interface ReminderDoc {
+  _id: string
+  app_key: string
+  subscription_id: number
+  state: 'claimed' | 'sent' | 'failed'
+  at: Date
+}
+
+/** The next free number of each kind. */
+export interface SequenceDoc {
+  _id: string
+  next: number
+}
+
+/** A nonce of a signed request, remembered as long as its time stamp is accepted. */
+export interface NonceDoc {
+  _id: string
+  exp: Date
+}

@@ -1,0 +1,76 @@
+/** The ledger of payments, refunds and granted periods, and the orders that wait for their payment. */
+import type { Session } from '../../platform/mongo.ts'
+import type { Collections } from './collections.ts'
+import type { OrderDoc, PaymentDoc } from './documents.ts'
+
+/** The row of a payment or of a client's own reference. */
+export async function findPayment(
+  c: Collections,
+  keys: { payment_key?: string | undefined; client_key?: string | undefined },
+): Promise<PaymentDoc | undefined> {
+  const branches = [
+    ...(keys.payment_key ? [{ payment_key: keys.payment_key }] : []),
+    ...(keys.client_key ? [{ client_key: keys.client_key }] : []),
+  ]
+  if (branches.length === 0) return undefined
+  return (await c.payments.findOne({ $or: branches })) ?? undefined
+}
+
+/** The last payment of a subscription. */
+export async function lastPayment(c: Collections, subscriptionId: number): Promise<PaymentDoc | undefined> {
+  const query = { subscription_id: subscriptionId, kind: 'payment' as const }
+  return (await c.payments.findOne(query, { sort: { _id: -1 } })) ?? undefined
+}
+
+/** Adds a row. Throws the duplicate-key error when its payment or reference is there already. */
+export async function insertPayment(c: Collections, payment: PaymentDoc, session: Session): Promise<void> {
+  await c.payments.insertOne(payment, { session })
+}
+
+/** Adds to the refunded sum of a payment, never beyond what was paid; false when it does not fit. */
+export async function addRefunded(
+  c: Collections,
+  { _id, amount_cents }: PaymentDoc,
+  cents: number,
+  session: Session,
+): Promise<boolean> {
+  const result = await c.payments.updateOne(
+    { _id, refunded_cents: { $lte: amount_cents - cents } },
+    { $inc: { refunded_cents: cents } },
+    { session },
+  )
+  return result.matchedCount === 1
+}
+
+/** The order with this number. */
+export async function findOrder(c: Collections, appKey: string, outTradeNo: string): Promise<OrderDoc | undefined> {
+  return (await c.orders.findOne({ _id: `${appKey}/${outTradeNo}` })) ?? undefined
+}
+
+/** The open order of a user for a plan. */
+export async function findOpenOrder(c: Collections, userId: number, planId: number): Promise<OrderDoc | undefined> {
+  return (await c.orders.findOne({ user_id: userId, plan_id: planId, status: 'open' })) ?? undefined
+}
+
+/** Stores an order. Throws the duplicate-key error when there is an open one, or its number is taken. */
+export async function insertOrder(c: Collections, order: OrderDoc, session: Session): Promise<void> {
+  await c.orders.insertOne(order, { session })
+}
+
+/** Moves an order to its final state. */
+export async function closeOrder(
+  c: Collections,
+  id: string,
+  status: 'paid' | 'closed',
+  session?: Session,
+): Promise<void> {
+  await c.orders.updateOne({ _id: id }, { $set: { status } }, session ? { session } : {})
+}
+
+/** Open orders made before a time. */
+export function staleOrders(c: Collections, before: Date, limit: number): Promise<OrderDoc[]> {
+  return c.orders
+    .find({ status: 'open', created_at: { $lt: before } })
+    .limit(limit)
+    .toArray()
+}

@@ -1,0 +1,200 @@
+/** Subscriptions in the database. Every change is guarded by the version that it was made from. */
+import type { mongo } from 'mongoose'
+import type { Session } from '../../platform/mongo.ts'
+import type { DateRange, Found, Page } from '../rules/paging.ts'
+import { STATUS, type Status } from '../rules/period.ts'
+import type { Collections } from './collections.ts'
+import type { Count } from './count.ts'
+import type { SubscriptionDoc } from './documents.ts'
+
+/** What a list of subscriptions filters by. */
+export interface SubscriptionFilter {
+  userIds?: readonly number[] | undefined
+  /** Finds a user's or this payment's or record's subscriptions. */
+  anyOf?: { userIds: readonly number[]; paymentId: string; id: number } | undefined
+  status?: Status | undefined
+  planId?: number | undefined
+  method?: string | undefined
+  autoRenew?: boolean | undefined
+  /** Active ones that end within (now, until]. */
+  endsUntil?: number | undefined
+  created?: DateRange | undefined
+}
+
+const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
+/** Active records that the sweep has not reached are few; more than this and it is not running. */
+const MAX_LAGGING = 10_000
+
+/** The query of a filter. Records that have lapsed but were not swept yet count as expired. */
+export async function subscriptionQuery(
+  c: Collections,
+  appKey: string,
+  filter: SubscriptionFilter,
+  nowSeconds: number,
+): Promise<mongo.Filter<SubscriptionDoc>> {
+  const { from, to } = filter.created ?? {}
+  return {
+    app_key: appKey,
+    ...(filter.userIds ? { user_id: { $in: [...filter.userIds] } } : {}),
+    ...(filter.planId ? { plan_id: filter.planId } : {}),
+    ...(filter.method ? { payment_method: filter.method } : {}),
+    ...(filter.autoRenew === undefined ? {} : { auto_renew: filter.autoRenew }),
+    ...(from || to ? { created_at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
+    $and: [
+      {},
+      ...(filter.anyOf ? [anyOf(filter.anyOf)] : []),
+      ...(filter.status === undefined ? [] : [await statusQuery(c, appKey, filter.status, nowSeconds)]),
+      ...(filter.endsUntil ? [{ status: STATUS.active, end: { $gt: nowSeconds, $lte: filter.endsUntil } }] : []),
+    ],
+  }
+}
+
+function anyOf({ userIds, paymentId, id }: NonNullable<SubscriptionFilter['anyOf']>): mongo.Filter<SubscriptionDoc> {
+  return { $or: [{ user_id: { $in: [...userIds] } }, { payment_id: paymentId }, { _id: id }] }
+}
+
+async function statusQuery(
+  c: Collections,
+  appKey: string,
+  status: Status,
+  nowSeconds: number,
+): Promise<mongo.Filter<SubscriptionDoc>> {
+  if (status !== STATUS.active && status !== STATUS.expired) return { status }
+  const lagging = await c.subscriptions
+    .find(
+      { status: STATUS.active, lapse_at: { $gt: 0, $lte: nowSeconds }, app_key: appKey },
+      { projection: { _id: 1 } },
+    )
+    .limit(MAX_LAGGING)
+    .toArray()
+  if (lagging.length === 0) return { status }
+  const ids = lagging.map(({ _id }) => _id)
+  return status === STATUS.active ? { status, _id: { $nin: ids } } : { $or: [{ status }, { _id: { $in: ids } }] }
+}
+
+/** A page of subscriptions, newest first; `knownTotal` spares the count where a running figure says it. */
+export async function listSubscriptions(
+  c: Collections,
+  count: Count,
+  now: Date,
+  { query, page, knownTotal }: { query: mongo.Filter<SubscriptionDoc>; page: Page; knownTotal?: number | undefined },
+): Promise<Found<SubscriptionDoc>> {
+  const counted = knownTotal === undefined ? await count(c.subscriptions, query, now) : { total: knownTotal }
+  if (page.offset >= counted.total) return { items: [], ...counted }
+  const items = await c.subscriptions.find(query).sort(NEWEST_FIRST).skip(page.offset).limit(page.size).toArray()
+  return { items, ...counted }
+}
+
+/** All subscriptions of a query, for exports. */
+export function streamSubscriptions(
+  c: Collections,
+  query: mongo.Filter<SubscriptionDoc>,
+): AsyncIterable<SubscriptionDoc> {
+  return c.subscriptions.find(query).batchSize(1000)
+}
+
+/** The subscription with this id in this app. */
+export async function findSubscription(
+  c: Collections,
+  appKey: string,
+  id: number,
+): Promise<SubscriptionDoc | undefined> {
+  return (await c.subscriptions.findOne({ _id: id, app_key: appKey })) ?? undefined
+}
+
+/** The record of a user and plan that is not final. */
+export async function findCurrent(
+  c: Collections,
+  userId: number,
+  planId: number,
+): Promise<SubscriptionDoc | undefined> {
+  return (await c.subscriptions.findOne({ user_id: userId, plan_id: planId, current: true })) ?? undefined
+}
+
+/** The record that a channel names by its own token. */
+export async function findByChannelRef(
+  c: Collections,
+  appKey: string,
+  channelRef: string,
+): Promise<SubscriptionDoc | undefined> {
+  return (
+    (await c.subscriptions.findOne({ channel_ref: channelRef, app_key: appKey }, { sort: { _id: -1 } })) ?? undefined
+  )
+}
+
+/** A user's active records, lapsed or not. */
+export function findActive(c: Collections, appKey: string, userId: number): Promise<SubscriptionDoc[]> {
+  return c.subscriptions.find({ app_key: appKey, user_id: userId, status: STATUS.active }).toArray()
+}
+
+/** True when the user has an active record besides this one. */
+export async function hasOtherActive(c: Collections, subscription: SubscriptionDoc): Promise<boolean> {
+  const { app_key, user_id, _id } = subscription
+  const query = { app_key, user_id, status: STATUS.active, _id: { $ne: _id } }
+  return (await c.subscriptions.countDocuments(query, { limit: 1 })) > 0
+}
+
+/** Stores a new subscription. Throws the duplicate-key error when the user has one of this plan. */
+export async function insertSubscription(
+  c: Collections,
+  subscription: SubscriptionDoc,
+  session: Session,
+): Promise<void> {
+  await c.subscriptions.insertOne(subscription, { session })
+}
+
+/** Puts `after` in the place of the version before it; false when somebody else changed it meanwhile. */
+export async function replaceSubscription(c: Collections, after: SubscriptionDoc, session: Session): Promise<boolean> {
+  const result = await c.subscriptions.replaceOne({ _id: after._id, version: after.version - 1 }, after, { session })
+  return result.matchedCount === 1
+}
+
+/** Active records past end and grace, oldest first. */
+export function findLapsed(c: Collections, nowSeconds: number, limit: number): Promise<SubscriptionDoc[]> {
+  return c.subscriptions
+    .find({ status: STATUS.active, lapse_at: { $gt: 0, $lte: nowSeconds } })
+    .sort({ lapse_at: 1 })
+    .limit(limit)
+    .toArray()
+}
+
+/** Active records of any app whose end lies in [from, to), in the order of their ends. */
+export function streamEnding(c: Collections, from: number, to: number): AsyncIterable<SubscriptionDoc> {
+  return c.subscriptions
+    .find({ status: STATUS.active, end: { $gte: from, $lt: to } })
+    .sort({ end: 1 })
+    .batchSize(500)
+}
+
+/** Number of active records of an app that end in (from, to]. */
+export function countEnding(c: Collections, appKeys: readonly string[], from: number, to: number): Promise<number> {
+  return c.subscriptions.countDocuments({
+    app_key: { $in: [...appKeys] },
+    status: STATUS.active,
+    end: { $gt: from, $lte: to },
+  })
+}
+
+/** Number of active records of an app that have lapsed and wait for the sweep. */
+export function countLagging(c: Collections, appKeys: readonly string[], nowSeconds: number): Promise<number> {
+  return c.subscriptions.countDocuments({
+    status: STATUS.active,
+    lapse_at: { $gt: 0, $lte: nowSeconds },
+    app_key: { $in: [...appKeys] },
+  })
+}
+
+/** Number of records that were there before `since` and ended in [since, now]. */
+export function countEnded(c: Collections, appKeys: readonly string[], since: number): Promise<number> {
+  return c.subscriptions.countDocuments({
+    app_key: { $in: [...appKeys] },
+    ended_at: { $gte: since },
+    since: { $lt: since },
+  })
+}
+
+/** True while an app has a subscription that gives access or waits for payment. */
+export async function hasLiveSubscriptions(c: Collections, appKey: string): Promise<boolean> {
+  const query = { app_key: appKey, status: { $in: [STATUS.pending, STATUS.active] } }
+  return (await c.subscriptions.countDocuments(query, { limit: 1 })) > 0
+}

@@ -1,0 +1,123 @@
+/** End users in the database. */
+import type { mongo } from 'mongoose'
+import { isDuplicateKey, type Session } from '../../platform/mongo.ts'
+import { IDENTITIES, type Identities, prefixPattern } from '../rules/end-user.ts'
+import type { DateRange, Found, Page } from '../rules/paging.ts'
+import type { Collections } from './collections.ts'
+import type { Count } from './count.ts'
+import type { EndUserDoc } from './documents.ts'
+
+/** What a list of users filters by. */
+export interface UserFilter {
+  search?: string | undefined
+  status?: EndUserDoc['status'] | undefined
+  platform?: string | undefined
+  created?: DateRange | undefined
+}
+
+const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
+/** The planner would walk the creation time and test every user; searching by key is 1000 times less work. */
+const SEARCH_INDEX = { app_key: 1, search_keys: 1 }
+/** More hits than this are answered in the order of the key: sorting them all would take longer than reading them. */
+const MAX_SORTED_HITS = 10_000
+
+/** The query of a filter. */
+export function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc> {
+  const { from, to } = filter.created ?? {}
+  return {
+    app_key: appKey,
+    ...(filter.search ? { search_keys: prefixPattern(filter.search) } : {}),
+    ...(filter.status ? { status: filter.status } : {}),
+    ...(filter.platform ? { platform: filter.platform } : {}),
+    ...(from || to ? { created_at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
+  }
+}
+
+/** A page of users, newest first; `knownTotal` spares the count where a running figure says it. */
+export async function listUsers(
+  c: Collections,
+  count: Count,
+  now: Date,
+  {
+    appKey,
+    filter,
+    page,
+    knownTotal,
+  }: { appKey: string; filter: UserFilter; page: Page; knownTotal?: number | undefined },
+): Promise<Found<EndUserDoc>> {
+  const query = userQuery(appKey, filter)
+  const counted = knownTotal === undefined ? await count(c.users, query, now) : { total: knownTotal }
+  if (page.offset >= counted.total) return { items: [], ...counted }
+  const cursor = c.users.find(query).skip(page.offset).limit(page.size)
+  if (filter.search) cursor.hint(SEARCH_INDEX)
+  if (!filter.search || counted.total <= MAX_SORTED_HITS) cursor.sort(NEWEST_FIRST)
+  return { items: await cursor.toArray(), ...counted }
+}
+
+/** All users of a filter in the order of their ids, for exports. */
+export function streamUsers(c: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
+  return c.users.find(userQuery(appKey, filter)).batchSize(1000)
+}
+
+/** The user with this id in this app. */
+export async function findUser(c: Collections, appKey: string, id: number): Promise<EndUserDoc | undefined> {
+  return (await c.users.findOne({ _id: id, app_key: appKey })) ?? undefined
+}
+
+/** Users by id, of one app. */
+export async function findUsers(
+  c: Collections,
+  appKey: string,
+  ids: readonly number[],
+): Promise<Map<number, EndUserDoc>> {
+  const found = await c.users.find({ _id: { $in: [...ids] }, app_key: appKey }).toArray()
+  return new Map(found.map(user => [user._id, user]))
+}
+
+/** Ids of users whose keys start with the text, at most `limit`. */
+export async function findUserIds(c: Collections, appKey: string, search: string, limit: number): Promise<number[]> {
+  const found = await c.users
+    .find({ app_key: appKey, search_keys: prefixPattern(search) }, { projection: { _id: 1 } })
+    .hint(SEARCH_INDEX)
+    .limit(limit)
+    .toArray()
+  return found.map(user => user._id)
+}
+
+/** Every user that one of the identities names. */
+export async function findByIdentities(c: Collections, appKey: string, given: Identities): Promise<EndUserDoc[]> {
+  const branches = IDENTITIES.flatMap(name =>
+    given[name] === undefined ? [] : [{ app_key: appKey, [name]: given[name] }],
+  )
+  return branches.length === 0 ? [] : c.users.find({ $or: branches }).toArray()
+}
+
+/** Stores a new user; false when one of the unique identities is taken in this moment. */
+export async function insertUser(c: Collections, user: EndUserDoc): Promise<boolean> {
+  try {
+    await c.users.insertOne(user)
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** Changes a user and gives back how it was before; undefined when it is gone or not in the expected state. */
+export async function changeUser(
+  c: Collections,
+  match: { _id: number; app_key: string; status?: EndUserDoc['status'] },
+  change: mongo.UpdateFilter<EndUserDoc>,
+  session?: Session,
+): Promise<EndUserDoc | undefined> {
+  const options = { returnDocument: 'before' as const, ...(session ? { session } : {}) }
+  return (await c.users.findOneAndUpdate(match, change, options)) ?? undefined
+}
+
+/** Users whose deletion was asked for before a time. */
+export function usersToErase(c: Collections, before: Date, limit: number): Promise<EndUserDoc[]> {
+  return c.users
+    .find({ deletion_requested_at: { $lte: before } })
+    .limit(limit)
+    .toArray()
+}
