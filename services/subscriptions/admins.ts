@@ -1,0 +1,190 @@
+/** Administrators: who may do what in which apps, and the sessions of the header `token`. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { LoginLimiter } from '../accounts/login-limiter.ts'
+import { checkLogin, createUser, getUser } from '../accounts/manage-users.ts'
+import { foldUsername } from '../accounts/rules/username.ts'
+import { findUserByName, type UserDoc } from '../accounts/store/users.ts'
+import { isDuplicateKey } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { record } from './record.ts'
+import { EVERY_APP } from './rules/rights.ts'
+import {
+  changeAdmin,
+  dropAdminSession,
+  dropAdminSessions,
+  findAdmin,
+  findAdminOf,
+  findAdminSession,
+  insertAdmin,
+  insertAdminSession,
+  slideAdminSession,
+} from './store/admins.ts'
+import type { AdminDoc } from './store/documents.ts'
+
+const HOUR_MS = 3_600_000
+/** A session ends so long after its last use… */
+const IDLE_MS = 12 * HOUR_MS
+/** …and in any case so long after the login. */
+const LIFE_MS = 7 * 24 * HOUR_MS
+/** The idle end is moved at most this often. */
+const SLIDE_MS = 5 * 60_000
+/** Sessions of one administrator; the oldest ends first. */
+const MAX_SESSIONS = 10
+
+/** A session that is open. */
+export interface AdminLogin {
+  admin: AdminDoc
+  token: string
+  expiresAt: Date
+}
+
+/**
+ * Logs in. Throws `invalid_login`, `login_locked` after too many failures, and `admin_disabled` for a right password
+ * without rights here.
+ */
+export async function logIn(
+  s: Subscriptions,
+  limiter: LoginLimiter,
+  { username, password, ip }: { username: string; password: string; ip: string },
+): Promise<AdminLogin> {
+  const account = await checkLogin({ ...s, limiter }, { username, password, ip }).catch((error: unknown) => {
+    if (error instanceof ProblemError && error.code === 'rate_limited')
+      throw new ProblemError('login_locked', undefined, {
+        ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+      })
+    throw error
+  })
+  const known = await adminOf(s, account)
+  const now = s.clock.now()
+  const token = `at_${randomBytes(32).toString('base64url')}`
+  const expiresAt = new Date(now.getTime() + IDLE_MS)
+  const session = {
+    _id: hashOf(token),
+    admin_id: known._id,
+    account_id: account._id,
+    created_at: now,
+    seen_at: now,
+    expires_at: expiresAt,
+  }
+  await insertAdminSession(s.c, session, MAX_SESSIONS)
+  const admin = await changeAdmin(s.c, known._id, { last_login_at: now, last_login_ip: ip })
+  return { admin: admin ?? known, token, expiresAt }
+}
+
+/** The administrator behind a token. Throws `session_invalid`, and `admin_disabled` after rights were taken. */
+export async function readSession(s: Subscriptions, token: string): Promise<AdminDoc> {
+  const now = s.clock.now()
+  const session = await findAdminSession(s.c, hashOf(token), now)
+  if (!session) throw new ProblemError('session_invalid')
+  const admin = await adminOfAccount(s, session.account_id)
+  if (now.getTime() - session.seen_at.getTime() >= SLIDE_MS) {
+    const end = Math.min(now.getTime() + IDLE_MS, session.created_at.getTime() + LIFE_MS)
+    await slideAdminSession(s.c, session._id, now, new Date(end))
+  }
+  return admin
+}
+
+/** The administrator that a panel account is. Throws `session_invalid` for one that is gone or suspended. */
+export async function adminOfAccount(s: Subscriptions, accountId: string): Promise<AdminDoc> {
+  const account = await getUser(s, accountId).catch(() => undefined)
+  if (account?.status !== 'active') throw new ProblemError('session_invalid')
+  return adminOf(s, account)
+}
+
+/** Ends the session of a token, or all sessions of its administrator. */
+export async function logOut(s: Subscriptions, token: string, admin: AdminDoc, all: boolean): Promise<void> {
+  if (all) await dropAdminSessions(s.c, admin.account_id)
+  else await dropAdminSession(s.c, hashOf(token))
+}
+
+/** An admin of the platform is a super administrator here from the first login on; everybody else must be made one. */
+async function adminOf(s: Subscriptions, account: UserDoc): Promise<AdminDoc> {
+  const known = (await findAdminOf(s.c, account._id)) ?? (await firstTime(s, account))
+  if (known?.status !== '1') throw new ProblemError('admin_disabled')
+  return known
+}
+
+async function firstTime(s: Subscriptions, account: UserDoc): Promise<AdminDoc | undefined> {
+  if (account.role !== 'admin') return undefined
+  const admin = await newAdmin(s, account, { role: 'super', app_keys: [EVERY_APP], name: '', email: '' })
+  try {
+    await insertAdmin(s.c, admin)
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error // two first requests at once
+  }
+  return findAdminOf(s.c, account._id)
+}
+
+/** Rights and particulars of an administrator. */
+export type AdminRights = Pick<AdminDoc, 'role' | 'app_keys' | 'name' | 'email'>
+
+async function newAdmin(s: Subscriptions, account: UserDoc, rights: AdminRights): Promise<AdminDoc> {
+  const now = s.clock.now()
+  return {
+    _id: await s.ids.next('admin'),
+    account_id: account._id,
+    username: account.username,
+    ...rights,
+    status: '1',
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/**
+ * Makes somebody an administrator: an account of that name is created, or an existing one gets the rights (its
+ * password stays). Throws `name_taken` when it has rights already.
+ */
+export async function createAdmin(
+  s: Subscriptions,
+  actor: Actor,
+  { username, password, ...rights }: AdminRights & { username: string; password: string },
+): Promise<AdminDoc> {
+  const name = foldUsername(username)
+  const existing = await findUserByName(s.mongo.db, name)
+  const account =
+    existing ??
+    (await createUser(s, { username: name, password, role: 'user', lang: 'zh', tz: s.config.BUSINESS_TZ })).user
+  const admin = await newAdmin(s, account, rights)
+  try {
+    await record(s, actor, async session => {
+      await insertAdmin(s.c, admin, session)
+      return { result: undefined, deed: deedOf('admin.create', undefined, admin) }
+    })
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new ProblemError('name_taken')
+    throw error
+  }
+  return admin
+}
+
+/** Changes rights. Losing them ends all sessions at once. Nobody takes his own: `transition_refused`. */
+export async function updateAdmin(
+  s: Subscriptions,
+  actor: Actor,
+  id: number,
+  change: { [K in keyof AdminRights]?: AdminRights[K] | undefined } & { status?: AdminDoc['status'] | undefined },
+): Promise<AdminDoc> {
+  const before = await findAdmin(s.c, id)
+  if (!before) throw new ProblemError('record_not_found')
+  if (actor.id === String(id) && (change.role ?? 'super') + (change.status ?? '1') !== 'super1')
+    throw new ProblemError('transition_refused', 'Nobody can take away his own rights.')
+  const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const after = await record(s, actor, async session => {
+    const changed = await changeAdmin(s.c, id, { ...fields, updated_at: s.clock.now() }, session)
+    if (!changed) throw new ProblemError('record_not_found')
+    return { result: changed, deed: deedOf('admin.update', before, changed) }
+  })
+  if (after.status !== '1') await dropAdminSessions(s.c, after.account_id)
+  return after
+}
+
+function deedOf(action: string, before: AdminDoc | undefined, after: AdminDoc) {
+  return { action, appKey: '', target: { kind: 'admin', id: String(after._id) }, before, after }
+}
+
+/** What stands for a token in the database; 256 random bits need no slow hash. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

@@ -1,0 +1,166 @@
+/**
+ * What custom resources ask for: make the record so, or let it go. Kubernetes to database, one way. Applying twice
+ * changes nothing the second time; a record that somebody else manages is refused with `managed_by_resource`.
+ */
+import { ProblemError } from '../platform/problems.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { type MadeCredential, makeCredential } from './credentials.ts'
+import { type AppSpec, createApp, deleteApp, putApp } from './manage-apps.ts'
+import { assertUnmanaged, createPlan, putPlan } from './manage-plans.ts'
+import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from './manage-switches.ts'
+import { record } from './record.ts'
+import type { ManagedBy } from './rules/managed.ts'
+import type { PlanSpec } from './rules/plan.ts'
+import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
+import { findApp, insertCredentials, listCredentials } from './store/apps.ts'
+import type { AppDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
+import { findPlanByName, findSwitch } from './store/plans.ts'
+
+/** What happened to the record. */
+export type Outcome = 'created' | 'updated' | 'unchanged'
+
+/** Deleting the resource deletes the record, or hands it back to the administrators. */
+export type Withdrawal = 'Delete' | 'Retain'
+
+/** The actor of a resource. */
+export function operatorActor(by: ManagedBy): Actor {
+  return { kind: 'operator', id: by.uid, name: `k8s:${by.namespace}/${by.name}`, requestId: '', ip: '' }
+}
+
+/** An app as its resource has it, with the credentials for its Secret. */
+export interface AppliedApp {
+  app: AppDoc
+  outcome: Outcome
+  publishableKey: string
+  /** Only after creation and rotation: afterwards nobody knows it. */
+  appSecret?: string
+}
+
+/** Makes the app with this key be as the resource says. An unmanaged one is taken over. */
+export async function applyApp(s: Subscriptions, by: ManagedBy, appKey: string, spec: AppSpec): Promise<AppliedApp> {
+  const actor = operatorActor(by)
+  const before = await findApp(s.c, appKey)
+  if (!before) {
+    const created = await createApp(s, actor, spec, { appKey, managedBy: by })
+    return {
+      app: created.app,
+      outcome: 'created',
+      publishableKey: created.publishable.shown,
+      appSecret: created.secret.shown,
+    }
+  }
+  assertUnmanaged(before, by)
+  const changed = { ...before, ...spec, managed_by: by }
+  const same = equal(before, changed)
+  const app = same ? before : await putApp(s, actor, before, changed)
+  return { app, outcome: same ? 'unchanged' : 'updated', publishableKey: await publishableKeyOf(s, actor, by, appKey) }
+}
+
+/** A fresh secret for an app whose Kubernetes Secret was lost; the oldest of two live ones is revoked. */
+export async function rotateAppSecret(s: Subscriptions, by: ManagedBy, appKey: string): Promise<string> {
+  const made = makeCredential(s, appKey, 'secret', by)
+  const live = (await listCredentials(s.c, appKey)).filter(known => known.kind === 'secret' && !known.revoked_at)
+  await record(s, operatorActor(by), async session => {
+    await insertCredentials(s.c, [made.document], session)
+    for (const old of live.slice(0, Math.max(0, live.length - 1)))
+      await s.c.credentials.updateOne({ _id: old._id }, { $set: { revoked_at: s.clock.now() } }, { session })
+    return {
+      result: undefined,
+      deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: made.document._id } },
+    }
+  })
+  return made.shown
+}
+
+async function publishableKeyOf(s: Subscriptions, actor: Actor, by: ManagedBy, appKey: string): Promise<string> {
+  const known = (await listCredentials(s.c, appKey)).find(
+    ({ kind, revoked_at }) => kind === 'publishable' && !revoked_at,
+  )
+  if (known?.key !== undefined) return known.key
+  const made: MadeCredential = makeCredential(s, appKey, 'publishable', by)
+  await record(s, actor, async session => {
+    await insertCredentials(s.c, [made.document], session)
+    return {
+      result: undefined,
+      deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: made.document._id } },
+    }
+  })
+  return made.shown
+}
+
+/** Lets an app go. Throws `app_in_use` while subscriptions live: the resource waits. An app that is gone is fine. */
+export async function withdrawApp(s: Subscriptions, by: ManagedBy, appKey: string, how: Withdrawal): Promise<void> {
+  const app = await findApp(s.c, appKey)
+  if (app?.managed_by?.uid !== by.uid) return
+  if (how === 'Delete') return deleteApp(s, operatorActor(by), app._id, { force: false, by })
+  const { managed_by: _, ...rest } = app
+  await putApp(s, operatorActor(by), app, rest)
+}
+
+/** Makes the plan with this name be as the resource says. An unmanaged one is taken over, a deleted one comes back. */
+export async function applyPlan(
+  s: Subscriptions,
+  by: ManagedBy,
+  appKey: string,
+  spec: PlanSpec,
+): Promise<{ plan: PlanDoc; outcome: Outcome }> {
+  await requireApp(s, appKey)
+  const before = await findPlanByName(s.c, appKey, spec.name)
+  if (!before) return { plan: await createPlan(s, operatorActor(by), appKey, spec, by), outcome: 'created' }
+  assertUnmanaged(before, by)
+  const { deleted_at: _, ...rest } = before
+  const changed: PlanDoc = { ...rest, ...spec, managed_by: by }
+  if (equal(before, changed)) return { plan: before, outcome: 'unchanged' }
+  return { plan: await putPlan(s, operatorActor(by), before, changed, 'plan.update'), outcome: 'updated' }
+}
+
+/** Lets a plan go. Deleted plans stay for those who hold them, but nobody sees or buys them any more. */
+export async function withdrawPlan(
+  s: Subscriptions,
+  by: ManagedBy,
+  { appKey, name }: { appKey: string; name: string },
+  how: Withdrawal,
+): Promise<void> {
+  const plan = await findPlanByName(s.c, appKey, name)
+  if (plan?.managed_by?.uid !== by.uid) return
+  const { managed_by: _, ...rest } = plan
+  const changed: PlanDoc = how === 'Retain' ? rest : { ...rest, status: '0', deleted_at: s.clock.now() }
+  await putPlan(s, operatorActor(by), plan, changed, how === 'Retain' ? 'plan.update' : 'plan.delete')
+}
+
+/** Makes the switch with this name be as the resource says; what the resource leaves out has its default. */
+export async function applySwitch(
+  s: Subscriptions,
+  by: ManagedBy,
+  { appKey, name }: { appKey: string; name: string },
+  fields: SwitchFields,
+): Promise<{ stored: SwitchDoc; outcome: Outcome }> {
+  await requireApp(s, appKey)
+  const spec = mergeSwitch(NEW_SWITCH, fields)
+  const before = await findSwitch(s.c, appKey, name)
+  if (!before)
+    return { stored: await createSwitch(s, operatorActor(by), { appKey, name }, spec, by), outcome: 'created' }
+  assertUnmanaged(before, by)
+  const changed: SwitchDoc = { ...before, ...spec, managed_by: by }
+  if (equal(before, changed)) return { stored: before, outcome: 'unchanged' }
+  return { stored: await putSwitch(s, operatorActor(by), before, changed, 'switch.update'), outcome: 'updated' }
+}
+
+/** Removes a switch that the resource manages; one that is gone or belongs to others is fine. */
+export async function withdrawSwitch(
+  s: Subscriptions,
+  by: ManagedBy,
+  target: { appKey: string; name: string },
+): Promise<void> {
+  const stored = await findSwitch(s.c, target.appKey, target.name)
+  if (stored?.managed_by?.uid === by.uid) await deleteSwitch(s, operatorActor(by), target, by)
+}
+
+async function requireApp(s: Subscriptions, appKey: string): Promise<void> {
+  if (!(await findApp(s.c, appKey))) throw new ProblemError('app_not_found')
+}
+
+function equal(a: object, b: object): boolean {
+  const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([x], [y]) => x.localeCompare(y)))
+  return sorted(a) === sorted(b)
+}

@@ -1,0 +1,121 @@
+/** Credentials of apps: made, checked, revoked. Secrets are shown once, at their making. */
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { ProblemError } from '../platform/problems.ts'
+import { sameSecret } from '../platform/secrets.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { record } from './record.ts'
+import type { ManagedBy } from './rules/managed.ts'
+import { canonicalRequest, type SignedRequest } from './rules/signature.ts'
+import { findCredential, findPublishable, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
+import type { CredentialDoc } from './store/documents.ts'
+import { rememberNonce } from './store/nonces.ts'
+
+/** A new credential: the document, and what its holder gets to see once. */
+export interface MadeCredential {
+  document: CredentialDoc
+  shown: string
+}
+
+/** Live credentials of each kind that an app may have: two, so that they can be rotated without a gap. */
+const MAX_LIVE = 2
+
+/** Makes a credential without storing it. */
+export function makeCredential(
+  s: Pick<Subscriptions, 'secrets' | 'clock'>,
+  appKey: string,
+  kind: CredentialDoc['kind'],
+  managedBy?: ManagedBy,
+): MadeCredential {
+  const _id = randomBytes(8).toString('hex')
+  const secret = randomBytes(32).toString('base64url')
+  const base = {
+    _id,
+    app_key: appKey,
+    kind,
+    ...(managedBy ? { managed_by: managedBy } : {}),
+    created_at: s.clock.now(),
+  }
+  if (kind === 'publishable') {
+    const key = `pk_${appKey}_${randomBytes(18).toString('base64url')}`
+    return { document: { ...base, key }, shown: key }
+  }
+  if (kind === 'secret') return { document: { ...base, secret_hash: hashOf(secret) }, shown: `ask_${_id}_${secret}` }
+  return { document: { ...base, sealed: s.secrets.seal('app-secret', placeOf(_id), secret) }, shown: secret }
+}
+
+/** Makes and stores one more credential. Throws `transition_refused` when the app has two live ones of the kind. */
+export async function addCredential(
+  s: Subscriptions,
+  actor: Actor,
+  appKey: string,
+  kind: CredentialDoc['kind'],
+): Promise<MadeCredential> {
+  const live = (await listCredentials(s.c, appKey)).filter(known => known.kind === kind && !known.revoked_at)
+  if (live.length >= MAX_LIVE)
+    throw new ProblemError('transition_refused', `An app has at most ${MAX_LIVE} live credentials of a kind.`)
+  const made = makeCredential(s, appKey, kind)
+  await record(s, actor, async session => {
+    await insertCredentials(s.c, [made.document], session)
+    return { result: undefined, deed: deedOf('credential.create', made.document) }
+  })
+  return made
+}
+
+/** Revokes a credential at once. Throws `record_not_found`. */
+export async function revokeCredential(s: Subscriptions, actor: Actor, appKey: string, id: string): Promise<void> {
+  await record(s, actor, async session => {
+    if ((await revokeCredentials(s.c, { app_key: appKey, _id: id }, s.clock.now(), session)) === 0)
+      throw new ProblemError('record_not_found')
+    return {
+      result: undefined,
+      deed: { action: 'credential.revoke', appKey, target: { kind: 'credential', id } },
+    }
+  })
+}
+
+/** The app of `ask_<key id>_<secret>`, or of a publishable key; undefined when it is unknown or revoked. */
+export async function checkKey(s: Subscriptions, given: string): Promise<CredentialDoc | undefined> {
+  if (given.startsWith('pk_')) return findPublishable(s.c, given)
+  const match = /^ask_([0-9a-f]{16})_([\w-]{43})$/.exec(given)
+  if (!match) return undefined
+  const [, id = '', secret = ''] = match
+  const credential = await findCredential(s.c, id)
+  if (credential?.secret_hash === undefined) return undefined
+  return sameSecret(hashOf(secret), credential.secret_hash) ? credential : undefined
+}
+
+/** A signed request may be so old or so early, in seconds. */
+const MAX_SKEW = 300
+/** Nonces are remembered so long, in seconds: longer than both sides of the skew. */
+const NONCE_LIFE = 660
+
+/**
+ * The app behind `SUB-HMAC-SHA256 key_id=,timestamp=,nonce=,signature=`. Throws `app_signature_invalid` for a wrong,
+ * late or repeated one; undefined when the key is unknown.
+ */
+export async function checkSignature(
+  s: Subscriptions,
+  signed: SignedRequest & { keyId: string; signature: string },
+): Promise<CredentialDoc | undefined> {
+  const credential = await findCredential(s.c, signed.keyId)
+  if (credential?.sealed === undefined) return undefined
+  const now = s.clock.now()
+  const refuse = () => new ProblemError('app_signature_invalid')
+  if (Math.abs(now.getTime() / 1000 - Number(signed.timestamp)) > MAX_SKEW) throw refuse()
+  const secret = s.secrets.open('app-secret', placeOf(credential._id), credential.sealed)
+  const expected = createHmac('sha256', secret).update(canonicalRequest(signed)).digest('base64')
+  if (!sameSecret(signed.signature, expected)) throw refuse()
+  const until = new Date(now.getTime() + NONCE_LIFE * 1000)
+  if (!(await rememberNonce(s.c, `${credential._id}/${signed.nonce}`, until))) throw refuse()
+  return credential
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+const placeOf = (id: string) => `sub_credentials/${id}`
+
+function deedOf(action: string, { _id, app_key, kind }: CredentialDoc) {
+  return { action, appKey: app_key, target: { kind: 'credential', id: _id }, after: { kind } }
+}

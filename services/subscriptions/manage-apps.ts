@@ -1,0 +1,118 @@
+/** Apps: created with their first credentials, changed, deleted, and purged 30 days later. */
+import { randomBytes } from 'node:crypto'
+import { ProblemError } from '../platform/problems.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { type MadeCredential, makeCredential } from './credentials.ts'
+import { assertUnmanaged, orNameTaken } from './manage-plans.ts'
+import { record } from './record.ts'
+import type { ManagedBy } from './rules/managed.ts'
+import { findAppById, insertApp, insertCredentials, isAppKeyUsed, replaceApp, revokeCredentials } from './store/apps.ts'
+import type { AppDoc } from './store/documents.ts'
+import { hasLiveSubscriptions } from './store/subscriptions.ts'
+
+/** What an app is made of. */
+export interface AppSpec {
+  app_name: string
+  app_description: string
+  status: '0' | '1'
+}
+
+/** Keys: a lower-case letter, then letters, digits, `_` and `-`, 3 to 32 in all; never changed and never used again. */
+export const APP_KEY = /^[a-z][a-z0-9_-]{2,31}$/
+
+/** A new app with the credentials that are shown once. */
+export interface CreatedApp {
+  app: AppDoc
+  publishable: MadeCredential
+  secret: MadeCredential
+}
+
+/** Creates an app with a publishable key and a secret. Throws `name_taken` when name or key are or were in use. */
+export async function createApp(
+  s: Subscriptions,
+  actor: Actor,
+  spec: AppSpec,
+  { appKey, managedBy }: { appKey?: string | undefined; managedBy?: ManagedBy } = {},
+): Promise<CreatedApp> {
+  const now = s.clock.now()
+  const key = appKey ?? `app_${randomBytes(8).toString('hex')}`
+  if (await isAppKeyUsed(s.c, key)) throw new ProblemError('name_taken')
+  const app: AppDoc = {
+    _id: await s.ids.next('app'),
+    app_key: key,
+    ...spec,
+    version: 1,
+    ...(managedBy ? { managed_by: managedBy } : {}),
+    live: true,
+    created_at: now,
+    updated_at: now,
+  }
+  const publishable = makeCredential(s, key, 'publishable', managedBy)
+  const secret = makeCredential(s, key, 'secret', managedBy)
+  await orNameTaken(
+    record(s, actor, async session => {
+      await insertApp(s.c, app, session)
+      await insertCredentials(s.c, [publishable.document, secret.document], session)
+      return { result: undefined, deed: deedOf('app.create', undefined, app) }
+    }),
+  )
+  return { app, publishable, secret }
+}
+
+/** Changes an app by form. Throws `app_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`. */
+export async function updateApp(
+  s: Subscriptions,
+  actor: Actor,
+  id: number,
+  { version, ...fields }: { [K in keyof AppSpec]?: AppSpec[K] | undefined } & { version?: number | undefined },
+): Promise<AppDoc> {
+  const before = await findAppById(s.c, id)
+  if (!before) throw new ProblemError('app_not_found')
+  assertUnmanaged(before)
+  if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
+  return putApp(s, actor, before, {
+    ...before,
+    app_name: fields.app_name ?? before.app_name,
+    app_description: fields.app_description ?? before.app_description,
+    status: fields.status ?? before.status,
+  })
+}
+
+/** Stores an app's new state. */
+export async function putApp(s: Subscriptions, actor: Actor, before: AppDoc, changed: AppDoc): Promise<AppDoc> {
+  const after: AppDoc = { ...changed, version: before.version + 1, updated_at: s.clock.now() }
+  return orNameTaken(
+    record(s, actor, async session => {
+      if (!(await replaceApp(s.c, after, session))) throw new ProblemError('version_conflict')
+      return { result: after, deed: deedOf('app.update', before, after) }
+    }),
+  )
+}
+
+/**
+ * Deletes an app: it is gone at once and its credentials with it; the data follows 30 days later. Throws
+ * `app_not_found`, `managed_by_resource`, and `app_in_use` while subscriptions live, unless forced.
+ */
+export async function deleteApp(
+  s: Subscriptions,
+  actor: Actor,
+  id: number,
+  { force, by }: { force: boolean; by?: ManagedBy },
+): Promise<void> {
+  const before = await findAppById(s.c, id)
+  if (!before) throw new ProblemError('app_not_found')
+  assertUnmanaged(before, by)
+  if (!force && (await hasLiveSubscriptions(s.c, before.app_key))) throw new ProblemError('app_in_use')
+  const now = s.clock.now()
+  const { live: _, ...rest } = before
+  const after: AppDoc = { ...rest, status: '0', deleted_at: now, version: before.version + 1, updated_at: now }
+  await record(s, actor, async session => {
+    if (!(await replaceApp(s.c, after, session))) throw new ProblemError('version_conflict')
+    await revokeCredentials(s.c, { app_key: before.app_key }, now, session)
+    return { result: undefined, deed: deedOf('app.delete', before, after) }
+  })
+}
+
+function deedOf(action: string, before: AppDoc | undefined, after: AppDoc) {
+  return { action, appKey: after.app_key, target: { kind: 'app', id: String(after._id) }, before, after }
+}

@@ -1,0 +1,219 @@
+/** End users: created and recognised by their app, disabled and erased by administrators. */
+import { ProblemError } from '../platform/problems.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { record } from './record.ts'
+import { IDENTITIES, type Identities, type Profile, searchKeys } from './rules/end-user.ts'
+import { bump, bumpDay } from './store/counters.ts'
+import type { EndUserDoc } from './store/documents.ts'
+import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/users.ts'
+
+/** What an app says of a user who logged in. */
+export interface UserLogin {
+  identities: Identities
+  profile: Profile
+  ip?: string | undefined
+}
+
+/** A user may ask for deletion and change his mind for so long. */
+const ERASE_AFTER_MS = 15 * 86_400_000
+const ATTEMPTS = 5
+
+/**
+ * Creates the user or counts the login of the one that the identities name: exact openids first, then those that
+ * span apps. Throws `identities_conflict` when they name two users.
+ */
+export async function upsertUser(
+  s: Subscriptions,
+  appKey: string,
+  login: UserLogin,
+): Promise<{ user: EndUserDoc; created: boolean }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = pickUser(await findByIdentities(s.c, appKey, login.identities), login.identities)
+    const user = known ? await countLogin(s, known, login) : await createUser(s, appKey, login)
+    if (user) return { user, created: !known }
+  }
+  throw new ProblemError('identities_conflict')
+}
+
+/** The user that an app names by id or identities. Throws `end_user_not_found`. */
+export async function requireUser(
+  s: Subscriptions,
+  appKey: string,
+  given: Identities & { user_id?: number | undefined },
+): Promise<EndUserDoc> {
+  const user =
+    given.user_id === undefined
+      ? pickUser(await findByIdentities(s.c, appKey, given), given)
+      : await findUser(s.c, appKey, given.user_id)
+  if (!user) throw new ProblemError('end_user_not_found')
+  return user
+}
+
+function pickUser(found: readonly EndUserDoc[], given: Identities): EndUserDoc | undefined {
+  if (found.length <= 1) return found[0]
+  const exact = found.filter(
+    user =>
+      (given.openid !== undefined && user.openid === given.openid) ||
+      (given.huawei_openid !== undefined && user.huawei_openid === given.huawei_openid),
+  )
+  if (exact.length === 1) return exact[0]
+  throw new ProblemError('identities_conflict')
+}
+
+async function createUser(
+  s: Subscriptions,
+  appKey: string,
+  { identities, profile, ip }: UserLogin,
+): Promise<EndUserDoc | undefined> {
+  const now = s.clock.now()
+  const { phone, email, ...rest } = profile
+  const user: EndUserDoc = {
+    _id: await s.ids.next('user'),
+    app_key: appKey,
+    ...defined(identities),
+    nickname: '',
+    avatar: '',
+    gender: '',
+    country: '',
+    province: '',
+    city: '',
+    platform: '',
+    ...defined(rest),
+    ...(phone ? { phone } : {}),
+    ...(email ? { email } : {}),
+    status: '1',
+    login_count: 1,
+    last_login_at: now,
+    ...(ip ? { last_login_ip: ip } : {}),
+    search_keys: searchKeys(profile),
+    created_at: now,
+    updated_at: now,
+  }
+  if (!(await insertUser(s.c, user))) return undefined
+  await Promise.all([
+    bump(s.c, appKey, { users_total: 1, users_active: 1 }),
+    bumpDay(s.c, appKey, s.zone.day(now), { new_users: 1, login_users: 1 }),
+  ])
+  return user
+}
+
+async function countLogin(
+  s: Subscriptions,
+  known: EndUserDoc,
+  { identities, profile, ip }: UserLogin,
+): Promise<EndUserDoc | undefined> {
+  const now = s.clock.now()
+  const change = {
+    // What is known stays: one developer's unionid joins several openids, and the record holds the first.
+    ...Object.fromEntries(
+      IDENTITIES.flatMap(name => (known[name] || !identities[name] ? [] : [[name, identities[name]]])),
+    ),
+    ...defined(profile),
+    ...(ip ? { last_login_ip: ip } : {}),
+    search_keys: searchKeys({ ...known, ...defined(profile) }),
+    last_login_at: now,
+    updated_at: now,
+  }
+  const match = { _id: known._id, app_key: known.app_key }
+  const before = await changeUser(s.c, match, { $set: change, $inc: { login_count: 1 } })
+  if (!before) return undefined
+  const today = s.zone.day(now)
+  const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
+  if (firstToday) await bumpDay(s.c, known.app_key, today, { login_users: 1 })
+  return { ...before, ...change, login_count: before.login_count + 1 }
+}
+
+/** Moves a user between normal (1), disabled (0) and deletion requested (2), and back. Throws `transition_refused`. */
+export async function setUserStatus(
+  s: Subscriptions,
+  actor: Actor,
+  match: { appKey: string; id: number },
+  status: EndUserDoc['status'],
+): Promise<EndUserDoc> {
+  const before = await findUser(s.c, match.appKey, match.id)
+  if (!before) throw new ProblemError('end_user_not_found')
+  if (before.erased_at) throw new ProblemError('transition_refused')
+  if (before.status === status) return before
+  const now = s.clock.now()
+  const after = await record(s, actor, async session => {
+    const changed = await changeUser(
+      s.c,
+      { _id: match.id, app_key: match.appKey, status: before.status },
+      {
+        $set: { status, updated_at: now, ...(status === '2' ? { deletion_requested_at: now } : {}) },
+        ...(status === '2' ? {} : { $unset: { deletion_requested_at: '' } }),
+      },
+      session,
+    )
+    if (!changed) throw new ProblemError('version_conflict')
+    const { deletion_requested_at: _, ...rest } = before
+    const result: EndUserDoc = { ...rest, status, updated_at: now }
+    return {
+      result,
+      deed: {
+        action: 'user.update',
+        appKey: match.appKey,
+        target: { kind: 'user', id: String(match.id) },
+        before,
+        after: result,
+      },
+    }
+  })
+  await bump(s.c, match.appKey, activeChange(before.status, status))
+  return after
+}
+
+/** Erases what names a person; the record and its payments stay. A second time changes nothing. */
+export async function eraseUser(s: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
+  const before = await findUser(s.c, match.appKey, match.id)
+  if (!before) throw new ProblemError('end_user_not_found')
+  if (before.erased_at) return
+  const now = s.clock.now()
+  await record(s, actor, async session => {
+    await changeUser(
+      s.c,
+      { _id: match.id, app_key: match.appKey },
+      {
+        $set: { ...BLANK, status: '0', search_keys: [], erased_at: now, updated_at: now },
+        $unset: ERASED,
+      },
+      session,
+    )
+    return {
+      result: undefined,
+      deed: { action: 'user.erase', appKey: match.appKey, target: { kind: 'user', id: String(match.id) } },
+    }
+  })
+  await bump(s.c, match.appKey, activeChange(before.status, '0'))
+}
+
+/** Erases users who asked for it 15 days ago; gives their number. */
+export async function eraseRequested(s: Subscriptions, actor: Actor): Promise<number> {
+  const due = await usersToErase(s.c, new Date(s.clock.now().getTime() - ERASE_AFTER_MS), 1000)
+  for (const user of due) await eraseUser(s, actor, { appKey: user.app_key, id: user._id })
+  return due.length
+}
+
+const BLANK = { nickname: '', avatar: '', gender: '', country: '', province: '', city: '' }
+const ERASED = {
+  openid: '',
+  unionid: '',
+  huawei_openid: '',
+  huawei_unionid: '',
+  phone: '',
+  email: '',
+  last_login_ip: '',
+  deletion_requested_at: '',
+} as const
+
+function activeChange(before: string, after: string): Record<string, number> {
+  const change = Number(after === '1') - Number(before === '1')
+  return change === 0 ? {} : { users_active: change }
+}
+
+/** Without the fields that are not there, so that they stay as they are. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

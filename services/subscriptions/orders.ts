@@ -1,0 +1,138 @@
+/** Orders: what a payment is expected to bring, opened before the money moves and closed after a day without it. */
+import { isDuplicateKey } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import { changePeriod, writeChange } from './change-subscription.ts'
+import { type Actor, type Subscriptions, systemActor } from './context.ts'
+import { cancel, pending } from './rules/period.ts'
+import { snapshotOf } from './rules/plan.ts'
+import { secondsOf } from './rules/zone.ts'
+import type { OrderDoc, PlanDoc, SubscriptionDoc } from './store/documents.ts'
+import { closeOrder, findOpenOrder, findOrder, insertOrder, staleOrders } from './store/payments.ts'
+import { findCurrent, findSubscription } from './store/subscriptions.ts'
+
+/** What an app wants to sell. */
+export interface OrderRequest {
+  appKey: string
+  userId: number
+  plan: PlanDoc
+  method: string
+  /** The app's number of the payment; unique per app. */
+  outTradeNo: string
+  autoRenew: boolean
+}
+
+/** An order and the record that it is for. */
+export interface Ordered {
+  order: OrderDoc
+  subscription: SubscriptionDoc
+  repeated: boolean
+}
+
+/** An order waits so long for its payment. */
+const OPEN_MS = 24 * 3_600_000
+const ATTEMPTS = 5
+
+/**
+ * Opens an order; a user has one per plan, and a repeat returns it. Throws `transition_refused` for a plan that is not
+ * for sale, `payment_taken` when the number belongs to another order.
+ */
+export async function openOrder(s: Subscriptions, actor: Actor, request: OrderRequest): Promise<Ordered> {
+  if (request.plan.status !== '1') throw new ProblemError('transition_refused', 'The plan is not for sale.')
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const open = await findOpenOrder(s.c, request.userId, request.plan._id)
+    if (open) return { order: open, subscription: await recordOf(s, open), repeated: true }
+    if (await findOrder(s.c, request.appKey, request.outTradeNo)) throw new ProblemError('payment_taken')
+    const ordered = await store(s, actor, request)
+    if (ordered) return { ...ordered, repeated: false }
+  }
+  throw new ProblemError('version_conflict')
+}
+
+async function recordOf(s: Subscriptions, order: OrderDoc): Promise<SubscriptionDoc> {
+  const subscription = await findSubscription(s.c, order.app_key, order.subscription_id)
+  if (!subscription) throw new ProblemError('subscription_not_found')
+  return subscription
+}
+
+async function store(
+  s: Subscriptions,
+  actor: Actor,
+  request: OrderRequest,
+): Promise<Omit<Ordered, 'repeated'> | undefined> {
+  const now = s.clock.now()
+  const current = await findCurrent(s.c, request.userId, request.plan._id)
+  const subscription = current ?? (await waiting(s, request, now))
+  const order: OrderDoc = {
+    _id: `${request.appKey}/${request.outTradeNo}`,
+    app_key: request.appKey,
+    out_trade_no: request.outTradeNo,
+    user_id: request.userId,
+    plan_id: request.plan._id,
+    subscription_id: subscription._id,
+    method: request.method,
+    amount_cents: request.plan.price_cents,
+    auto_renew: request.autoRenew,
+    status: 'open',
+    created_at: now,
+  }
+  if (current) return (await storeAlone(s, order)) ? { order, subscription } : undefined
+  const change = { action: 'order.open', after: subscription }
+  const written = await writeChange(s, actor, { ...change, also: session => insertOrder(s.c, order, session) })
+  return written ? { order, subscription: written } : undefined
+}
+
+/** An order for a record that exists: a renewal. */
+async function storeAlone(s: Subscriptions, order: OrderDoc): Promise<boolean> {
+  try {
+    await s.mongo.transaction(session => insertOrder(s.c, order, session))
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+async function waiting(s: Subscriptions, request: OrderRequest, now: Date): Promise<SubscriptionDoc> {
+  const plan = snapshotOf(request.plan)
+  const seconds = secondsOf(now)
+  return {
+    _id: await s.ids.next('subscription'),
+    app_key: request.appKey,
+    user_id: request.userId,
+    plan_id: plan.plan_id,
+    plan,
+    current: true,
+    payment_method: request.method,
+    payment_id: '',
+    paid_cents: 0,
+    ...pending(plan, seconds),
+    since: seconds,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/** Closes orders that waited a day for their payment, and the records that were waiting with them; gives their number. */
+export async function closeStaleOrders(s: Subscriptions): Promise<number> {
+  const stale = await staleOrders(s.c, new Date(s.clock.now().getTime() - OPEN_MS), 1000)
+  for (const order of stale) {
+    const subscription = await findSubscription(s.c, order.app_key, order.subscription_id)
+    if (subscription?.status === 0) {
+      const target = { appKey: order.app_key, id: order.subscription_id, version: subscription.version }
+      const closed = await changePeriod(s, systemActor, target, 'order.close', (period, _, now) =>
+        cancel(period, 'now', now),
+      ).catch(ignoreConflict)
+      if (!closed) continue
+    }
+    await closeOrder(s.c, order._id, 'closed')
+  }
+  return stale.length
+}
+
+/** Somebody paid in this moment: the next run looks again. */
+function ignoreConflict(error: unknown): undefined {
+  if (error instanceof ProblemError && (error.code === 'version_conflict' || error.code === 'transition_refused'))
+    return undefined
+  throw error
+}

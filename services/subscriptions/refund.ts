@@ -1,0 +1,102 @@
+/** Money goes back: in whole, and the access with it, or in part. */
+import { ProblemError } from '../platform/problems.ts'
+import { periodOf, type SubscriptionChange, stepped, writeChange } from './change-subscription.ts'
+import type { Actor, Subscriptions } from './context.ts'
+import { refund, STATUS } from './rules/period.ts'
+import { secondsOf } from './rules/zone.ts'
+import type { PaymentDoc, SubscriptionDoc } from './store/documents.ts'
+import { addRefunded, findPayment, lastPayment } from './store/payments.ts'
+import { findSubscription } from './store/subscriptions.ts'
+
+/** One refund. */
+export interface RefundRequest {
+  appKey: string
+  subscriptionId: number
+  /** The channel's number of the refund; a repeat gives the same answer. */
+  refundId: string
+  /** Default: all that was paid and not given back yet. */
+  amountCents?: number | undefined
+  /** Take the access although only a part is given back. */
+  revoke?: boolean | undefined
+  /** The payment that is given back; default the last one. */
+  payment?: PaymentDoc | undefined
+  /** The channel says so: the money is gone, so it is booked for a cancelled subscription as well. */
+  byChannel?: true
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Books a refund. A full one of the last payment ends the subscription (status 4); a partial one, or one of an older
+ * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `transition_refused` and
+ * `amount_mismatch` (more than was paid).
+ */
+export async function refundSubscription(
+  s: Subscriptions,
+  actor: Actor,
+  request: RefundRequest,
+): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findSubscription(s.c, request.appKey, request.subscriptionId)
+    if (!before) throw new ProblemError('subscription_not_found')
+    const key = `${request.appKey}/refund/${before.payment_method}/${request.refundId}`
+    const known = await findPayment(s.c, { payment_key: key })
+    if (known && known.subscription_id !== before._id) throw new ProblemError('payment_taken')
+    if (known) return { subscription: before, repeated: true }
+    const subscription = await writeChange(s, actor, await planRefund(s, before, request, key))
+    if (subscription) return { subscription, repeated: false }
+  }
+  throw new ProblemError('version_conflict')
+}
+
+async function planRefund(
+  s: Subscriptions,
+  before: SubscriptionDoc,
+  request: RefundRequest,
+  key: string,
+): Promise<SubscriptionChange> {
+  const now = s.clock.now()
+  const last = await lastPayment(s.c, before._id)
+  const payment = request.payment ?? last
+  if (!payment) throw new ProblemError('transition_refused', 'Nothing was paid for this subscription.')
+  const left = payment.amount_cents - payment.refunded_cents
+  const amount = request.amountCents ?? left
+  if (amount > left) throw new ProblemError('amount_mismatch')
+  const ends = request.revoke === true || (amount === left && payment._id === last?._id)
+  const bookOnly = !ends || (request.byChannel && before.status === STATUS.cancelled)
+  const period = bookOnly ? before : periodOf(refund(before, secondsOf(now)))
+  const ended = before.status === STATUS.active && ends
+  return {
+    action: 'subscription.refund',
+    before,
+    after: stepped(before, period, now),
+    payment: refundRow(before, payment, { _id: await s.ids.next('payment'), key, amount, now, id: request.refundId }),
+    also: async session => {
+      if (!(await addRefunded(s.c, payment, amount, session))) throw new ProblemError('amount_mismatch')
+    },
+    day: { refunds: 1, revenue_cents: -amount, ...(ended ? { ended: 1 } : {}) },
+  }
+}
+
+function refundRow(
+  before: SubscriptionDoc,
+  payment: PaymentDoc,
+  { _id, key, amount, now, id }: { _id: number; key: string; amount: number; now: Date; id: string },
+): PaymentDoc {
+  return {
+    _id,
+    app_key: before.app_key,
+    subscription_id: before._id,
+    user_id: before.user_id,
+    plan_id: before.plan_id,
+    kind: 'refund',
+    method: payment.method,
+    payment_key: key,
+    payment_id: id,
+    amount_cents: -amount,
+    paid_at: now,
+    refunded_cents: 0,
+    new_period: 'none',
+    created_at: now,
+  }
+}

@@ -1,0 +1,166 @@
+/** Figures of users and subscriptions, from running counters and days: no request reads all users. */
+import type { Subscriptions } from './context.ts'
+import { growth, round2, share } from './rules/growth.ts'
+import { DAY } from './rules/period.ts'
+import { addDays, daysBetween, monthStart, secondsOf } from './rules/zone.ts'
+import { type DayFigures, emptyDay, readCounters, readDays } from './store/counters.ts'
+import { countSwitches, planNames } from './store/plans.ts'
+import { countEnded, countEnding, countLagging } from './store/subscriptions.ts'
+
+/** Days by name, and what is summed from them. */
+interface Calendar {
+  today: string
+  day(day: string): DayFigures
+  /** Sums a field over days, both inclusive. */
+  sum(field: keyof DayFigures, first: string, last: string): number
+}
+
+async function calendar(s: Subscriptions, appKeys: readonly string[], back: number): Promise<Calendar> {
+  const today = s.zone.day(s.clock.now())
+  const lastMonth = monthStart(today, -1)
+  const earliest = addDays(today, -back)
+  const days = await readDays(s.c, appKeys, earliest < lastMonth ? earliest : lastMonth, today)
+  const day = (name: string) => days.get(name) ?? emptyDay()
+  return {
+    today,
+    day,
+    sum: (field, first, last) => daysBetween(first, last).reduce((sum, name) => sum + day(name)[field], 0),
+  }
+}
+
+/** The eleven figures of the reference, and growth compared like for like. */
+export async function userStatistics(s: Subscriptions, appKeys: readonly string[]) {
+  const [counters, days] = await Promise.all([readCounters(s.c, appKeys), calendar(s, appKeys, 0)])
+  const { today } = days
+  const users = windows(days, 'new_users')
+  return {
+    total_users: counters.users_total,
+    active_users: counters.users_active,
+    inactive_users: counters.users_total - counters.users_active,
+    today_new_users: users.today,
+    yesterday_new_users: users.yesterday,
+    this_month_new_users: users.thisMonth,
+    last_month_new_users: users.lastMonth,
+    today_login_users: days.day(today).login_users,
+    daily_growth_rate: growth(users.today, users.yesterday),
+    monthly_growth_rate: growth(users.thisMonth, users.lastMonth),
+    active_rate: share(counters.users_active, counters.users_total),
+    monthly_growth_rate_like_for_like: growth(users.thisMonth, users.lastMonthSoFar),
+  }
+}
+
+/** The same figures with one entry per day. */
+export async function userTrend(s: Subscriptions, appKeys: readonly string[], days: number) {
+  const known = await calendar(s, appKeys, days)
+  const trend = daysBetween(addDays(known.today, 1 - days), known.today).map(date => {
+    const { new_users, login_users } = known.day(date)
+    return { date, new_users, login_users }
+  })
+  return { ...(await userStatistics(s, appKeys)), trend }
+}
+
+/** Today, yesterday, this month, last month, and last month up to the same day of the month. */
+function windows(days: Calendar, field: keyof DayFigures) {
+  const { today } = days
+  const [first, previous] = [monthStart(today), monthStart(today, -1)]
+  const lastOfPrevious = addDays(first, -1)
+  const sameDay = addDays(previous, Number(today.slice(8)) - 1)
+  return {
+    today: days.day(today)[field],
+    yesterday: days.day(addDays(today, -1))[field],
+    thisMonth: days.sum(field, first, today),
+    lastMonth: days.sum(field, previous, lastOfPrevious),
+    lastMonthSoFar: days.sum(field, previous, sameDay < lastOfPrevious ? sameDay : lastOfPrevious),
+  }
+}
+
+/** The overview of one app or of several. */
+export async function overview(s: Subscriptions, appKeys: readonly string[], trendDays: number) {
+  const now = s.clock.now()
+  const nowSeconds = secondsOf(now)
+  const [counters, days, switches, lagging, soon] = await Promise.all([
+    readCounters(s.c, appKeys),
+    calendar(s, appKeys, trendDays),
+    countSwitches(s.c, appKeys),
+    countLagging(s.c, appKeys, nowSeconds),
+    countEnding(s.c, appKeys, nowSeconds, nowSeconds + s.config.EXPIRING_SOON_DAYS * DAY),
+  ])
+  const subscriptions = windows(days, 'new_subs')
+  const revenue = windows(days, 'revenue_cents')
+  const active = counters.subs_active - lagging
+  const monthFirst = monthStart(days.today)
+  return {
+    total_apps: appKeys.length,
+    total_users: counters.users_total,
+    today_new_users: days.day(days.today).new_users,
+    today_login_users: days.day(days.today).login_users,
+    active_subscriptions: active,
+    permanent_subscriptions: counters.subs_permanent,
+    timed_subscriptions: active - counters.subs_permanent,
+    expiring_soon_subscriptions: soon,
+    expired_subscriptions: (counters.by_status['2'] ?? 0) + lagging,
+    auto_renew_subscriptions: counters.subs_auto_renew,
+    today_new_subscriptions: subscriptions.today,
+    yesterday_new_subscriptions: subscriptions.yesterday,
+    this_month_new_subscriptions: subscriptions.thisMonth,
+    last_month_new_subscriptions: subscriptions.lastMonth,
+    today_revenue: yuan(revenue.today),
+    this_month_revenue: yuan(revenue.thisMonth),
+    last_month_revenue: yuan(revenue.lastMonth),
+    mrr: round2(counters.mrr / 10_000),
+    churn_rate: await churn(s, appKeys, days, active - counters.subs_permanent),
+    renewal_rate: share(
+      days.sum('renewals', monthFirst, days.today),
+      days.sum('renewals', monthFirst, days.today) + days.sum('ended', monthFirst, days.today),
+    ),
+    paying_rate: share(counters.users_paying, counters.users_total),
+    subscription_daily_growth_rate: growth(subscriptions.today, subscriptions.yesterday),
+    subscription_monthly_growth_rate: growth(subscriptions.thisMonth, subscriptions.lastMonth),
+    total_switches: switches.total,
+    enabled_switches: switches.enabled,
+    plans: await planFigures(s, counters.by_plan, active),
+    payment_methods: Object.entries(counters.by_method)
+      .filter(([, count]) => count > 0)
+      .map(([payment_method, count]) => ({ payment_method, active_subscriptions: count, share: share(count, active) })),
+    trend: daysBetween(addDays(days.today, 1 - trendDays), days.today).map(date => trendDay(date, days.day(date))),
+    generated_at: s.zone.format(now),
+  }
+}
+
+/** Timed subscriptions of the month's start that ended since, in percent. */
+async function churn(s: Subscriptions, appKeys: readonly string[], days: Calendar, timed: number): Promise<number> {
+  const first = monthStart(days.today)
+  const ended = await countEnded(s.c, appKeys, secondsOf(s.zone.startOf(first)))
+  const opening = days.day(first).opening_timed
+  return share(ended, opening > 0 ? opening : timed + ended)
+}
+
+async function planFigures(s: Subscriptions, byPlan: Record<string, number>, active: number) {
+  const sold = Object.entries(byPlan).filter(([, count]) => count > 0)
+  const names = await planNames(
+    s.c,
+    sold.map(([id]) => Number(id)),
+  )
+  return sold.map(([id, count]) => ({
+    plan_id: id,
+    plan_name: names.get(Number(id)) ?? '',
+    active_subscriptions: count,
+    share: share(count, active),
+  }))
+}
+
+function trendDay(date: string, figures: DayFigures) {
+  const { new_users, login_users, new_subs, renewals, ended, refunds, revenue_cents } = figures
+  return {
+    date,
+    new_users,
+    login_users,
+    new_subscriptions: new_subs,
+    renewals,
+    ended,
+    refunds,
+    revenue: yuan(revenue_cents),
+  }
+}
+
+const yuan = (cents: number): number => round2(cents / 100)
