@@ -1,0 +1,23 @@
+/** The Subscription Administration API on its own port: administrators, server API, switch evaluation, notices. */
+import { createServer } from 'node:http'
+import { loginLimits } from './accounts/login-limiter.ts'
+import { users } from './accounts/store/users.ts'
+import { ensureIndexes } from './platform/mongo.ts'
+import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
+import { openSubscriptions } from './subscriptions/context.ts'
+import { createAdminApi } from './subscriptions/http/index.ts'
+import { subscriptionCollections } from './subscriptions/store/collections.ts'
+
+export { mountSubscriptions } from './subscriptions/http/mount.ts'
+
+/** Starts the API; resolves with the port that it listens on. */
+export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
+  const { config, mongo } = foundation
+  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits])
+  const app = createAdminApi({ ...foundation, subscriptions: openSubscriptions(foundation) })
+  const server = createServer(app.callback())
+  const port = await listen(server, config.ADMIN_API_PORT, config.APP_HOST, 'ADMIN_API_PORT')
+  return { port, stop: () => closeServer(server) }
+}
+
+if (import.meta.main) await run('admin', process.env, admin)

@@ -1,0 +1,62 @@
+/** The credential of an app: Bearer secret or signature for the server API, publishable key or secret for switches. */
+import { ProblemError } from '../../platform/problems.ts'
+import { createRecent } from '../../platform/recent.ts'
+import type { WebContext } from '../../platform/web.ts'
+import type { Subscriptions } from '../context.ts'
+import { checkKey, checkSignature } from '../credentials.ts'
+import { parseSignature } from '../rules/signature.ts'
+import { findApp } from '../store/apps.ts'
+import type { AppDoc, CredentialDoc } from '../store/documents.ts'
+
+/** An app that has proved who it is. */
+export interface AppEntry {
+  app: AppDoc
+  credential: CredentialDoc
+}
+
+/** Lets apps in. */
+export interface AppDoor {
+  /** The app of a server API request. Throws `app_credential_invalid`, `app_signature_invalid`, `app_disabled`. */
+  enter(context: WebContext): Promise<AppEntry>
+  /** The app of a key; undefined when it is unknown or revoked. Throws `app_disabled`. */
+  enterByKey(key: string): Promise<AppEntry | undefined>
+}
+
+/** A revocation holds everywhere after so long, in milliseconds. */
+const MEMORY_MS = 1_000
+
+/** A door with a short memory: the credential of a busy app is not read for each request. */
+export function createAppDoor(s: Subscriptions): AppDoor {
+  const recent = createRecent<AppEntry | undefined>({
+    ttlMs: MEMORY_MS,
+    max: 10_000,
+    clock: s.clock,
+    keep: entry => entry !== undefined,
+  })
+  const load = async (credential: CredentialDoc | undefined): Promise<AppEntry | undefined> => {
+    const app = credential && (await findApp(s.c, credential.app_key))
+    return app && { app, credential }
+  }
+  const enterByKey = async (key: string) => open(await recent.get(key, async () => load(await checkKey(s, key))))
+  return {
+    enterByKey,
+    async enter(context) {
+      const header = context.get('authorization')
+      const signed = parseSignature(header)
+      const entry = signed
+        ? open(await load(await checkSignature(s, { ...signed, ...requestOf(context) })))
+        : await enterByKey(/^Bearer\s+(ask_\S+)$/i.exec(header)?.[1] ?? '')
+      if (!entry) throw new ProblemError('app_credential_invalid')
+      return entry
+    },
+  }
+}
+
+function requestOf(context: WebContext) {
+  return { method: context.method, target: context.originalUrl, body: context.request.rawBody ?? '' }
+}
+
+function open(entry: AppEntry | undefined): AppEntry | undefined {
+  if (entry && entry.app.status !== '1') throw new ProblemError('app_disabled')
+  return entry
+}

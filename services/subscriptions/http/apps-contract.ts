@@ -1,0 +1,120 @@
+/** The operations on apps, their credentials and payment channels, with their schemas. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { flag, integer, pathId, text } from '../rules/fields.ts'
+import { pageQuery } from '../rules/paging.ts'
+import { SUPER, VIEW_ANY } from './access.ts'
+import * as wire from './records.ts'
+
+const params = z.object({ id: pathId })
+const listQuery = { search: text(0, 64).optional(), status: flag.optional(), ...pageQuery }
+
+/** Lists apps. */
+export const listAppsOperation = endpoint({
+  method: 'GET',
+  path: '/app_manage',
+  summary: 'Apps in scope, oldest first.',
+  access: VIEW_ANY,
+  query: z.object(listQuery),
+  response: wire.appList,
+})
+/** One app. */
+export const getApp = endpoint({
+  method: 'GET',
+  path: '/app_manage/{id}',
+  summary: 'One app.',
+  access: VIEW_ANY,
+  params,
+  response: wire.app,
+})
+/** Creates an app. */
+export const createAppOperation = endpoint({
+  method: 'POST',
+  path: '/app_manage',
+  summary: 'Creates an app with a publishable key and a secret, which is shown this once.',
+  access: SUPER,
+  body: z.object({
+    app_name: text(1, 64),
+    app_description: text(0, 500).default(''),
+    status: flag.default('1'),
+    app_key: z
+      .string()
+      .trim()
+      .regex(/^[a-z][a-z0-9_-]{2,31}$/)
+      .optional(),
+  }),
+  response: wire.createdApp,
+})
+/** Changes an app. */
+export const updateAppOperation = endpoint({
+  method: 'PUT',
+  path: '/app_manage/{id}',
+  summary: 'Changes an app.',
+  access: SUPER,
+  params,
+  body: z.object({
+    app_name: text(1, 64).optional(),
+    app_description: text(0, 500).optional(),
+    status: flag.optional(),
+    version: integer(1, Number.MAX_SAFE_INTEGER).optional(),
+  }),
+  response: wire.app,
+})
+/** Deletes an app. */
+export const deleteAppOperation = endpoint({
+  method: 'DELETE',
+  path: '/app_manage/{id}',
+  summary: 'Deletes an app and gives the list after it; with force=1 also while subscriptions live.',
+  access: SUPER,
+  params,
+  query: z.object({ force: flag.default('0'), ...listQuery }),
+  response: wire.appList,
+})
+
+/** Lists credentials. */
+export const listCredentialsOperation = endpoint({
+  method: 'GET',
+  path: '/app_manage/{id}/credential',
+  summary: 'Credentials of an app; secrets are not shown.',
+  access: SUPER,
+  params,
+  response: z.object({ credentials: z.array(wire.credential) }),
+})
+/** Makes a credential. */
+export const createCredential = endpoint({
+  method: 'POST',
+  path: '/app_manage/{id}/credential',
+  summary: 'Makes a credential; its secret is shown this once.',
+  access: SUPER,
+  params,
+  body: z.object({ kind: z.enum(['publishable', 'secret', 'hmac']).default('secret') }),
+  response: wire.credential,
+})
+/** Revokes a credential. */
+export const revokeCredentialOperation = endpoint({
+  method: 'DELETE',
+  path: '/app_manage/{id}/credential/{credential}',
+  summary: 'Revokes a credential.',
+  access: SUPER,
+  params: params.extend({ credential: z.string() }),
+  response: z.object({ credentials: z.array(wire.credential) }),
+})
+/** Lists payment channels. */
+export const listChannelsOperation = endpoint({
+  method: 'GET',
+  path: '/app_manage/{id}/channel',
+  summary: 'Payment channels of an app; of secrets only whether they are set.',
+  access: SUPER,
+  params,
+  response: z.object({ channels: z.array(wire.channel) }),
+})
+/** Sets a payment channel. */
+export const putChannel = endpoint({
+  method: 'PUT',
+  path: '/app_manage/{id}/channel/{channel}',
+  summary: 'Sets a payment channel; secret fields that are absent keep their value.',
+  access: SUPER,
+  params: params.extend({ channel: z.enum(['alipay', 'wechat', 'huawei']) }),
+  body: z.object({ enabled: flag.default('1') }).catchall(z.unknown()),
+  response: wire.channel,
+})

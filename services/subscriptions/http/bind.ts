@@ -1,0 +1,187 @@
+/** Joins an operation to its handler: rate, credential, rights, app, fields, idempotency, envelope. */
+import type Router from '@koa/router'
+import type { z } from 'zod'
+import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { faultsOf } from '../rules/faults.ts'
+import type { Lang } from '../rules/lang.ts'
+import { covers, may, scopeOf } from '../rules/rights.ts'
+import { findApp, liveAppKeys } from '../store/apps.ts'
+import type { AdminDoc, AppDoc } from '../store/documents.ts'
+import type { Access } from './access.ts'
+import type { AppDoor } from './app-door.ts'
+import { answer, langOfRequest } from './envelope.ts'
+import { once } from './idempotency.ts'
+import type { Rates } from './rates.ts'
+
+/** Finds the administrator of a request; the token is what `GET /token` echoes. */
+export type Authenticate = (context: WebContext) => Promise<{ admin: AdminDoc; token: string }>
+
+/** What the operations need. */
+export interface HttpDeps {
+  s: Subscriptions
+  rates: Rates
+  authenticate: Authenticate
+  door: AppDoor
+}
+
+/** What every handler is told about the request. */
+export interface Call {
+  actor: Actor
+  lang: Lang
+  context: WebContext
+}
+
+/** A request of an administrator. */
+export interface AdminCall extends Call {
+  admin: AdminDoc
+  token: string
+  /** The selected app; empty where the operation needs none. */
+  appKey: string
+  /** The apps that the answer covers: the selected one, or all in scope. */
+  appKeys: readonly string[]
+}
+
+/** A request of an app's back end. */
+export interface AppCall extends Call {
+  app: AppDoc
+}
+
+/** What stands in `data`; undefined when the handler has answered itself. */
+type Data<E> = E extends { response: infer R } ? (R extends z.ZodType ? z.input<R> : undefined) : never
+type Handle<E, C> = (input: EndpointInput<E>, call: C) => Promise<Data<E> | undefined>
+
+const json = jsonBody('1mb')
+const WRITES = new Set(['POST', 'PUT'])
+
+/** An operation of administrators. */
+export function bindAdmin<E extends AnyEndpoint<Access>>(
+  router: Router,
+  deps: HttpDeps,
+  definition: E,
+  handle: Handle<E, AdminCall>,
+): void {
+  register(router, definition, async context => {
+    await deps.rates.admin(context.get('token') || factsOf(context).ip)
+    const { admin, token } = await deps.authenticate(context)
+    const call: AdminCall = {
+      ...callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username }),
+      admin,
+      token,
+      ...(await selectApps(deps.s, context, definition.access, admin)),
+    }
+    if (definition.access.kind === 'admin' && !may(admin, definition.access.right)) throw new ProblemError('forbidden')
+    if (WRITES.has(definition.method) && definition.body) await json(context, async () => undefined)
+    await run(deps.s, context, definition, `admin/${admin._id}`, input => handle(input, call))
+  })
+}
+
+/** An operation of an app's back end. The body comes before the credential, because a signature covers it. */
+export function bindApp<E extends AnyEndpoint<Access>>(
+  router: Router,
+  deps: HttpDeps,
+  definition: E,
+  handle: Handle<E, AppCall>,
+): void {
+  register(router, definition, async context => {
+    if (WRITES.has(definition.method)) await json(context, async () => undefined)
+    const { app, credential } = await deps.door.enter(context)
+    await deps.rates.server(credential._id)
+    const call: AppCall = { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
+    await run(deps.s, context, definition, `app/${credential._id}`, input => handle(input, call))
+  })
+}
+
+/** An operation that anybody may call. */
+export function bindOpen<E extends AnyEndpoint<Access>>(
+  router: Router,
+  deps: HttpDeps,
+  definition: E,
+  handle: Handle<E, Call>,
+): void {
+  register(router, definition, async context => {
+    await deps.rates.login(factsOf(context).ip)
+    await json(context, async () => undefined)
+    const call = callOf(context, { kind: 'admin', id: '', name: '' })
+    answerWith(context, deps.s, await handle(inputOf(context, definition), call))
+  })
+}
+
+function register<E extends AnyEndpoint<Access>>(
+  router: Router,
+  definition: E,
+  serve: (context: WebContext) => Promise<void>,
+): void {
+  const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
+    context.state.route = definition.path
+    await serve(context)
+  })
+}
+
+async function run<E extends AnyEndpoint<Access>>(
+  s: Subscriptions,
+  context: WebContext,
+  definition: E,
+  who: string,
+  handle: (input: EndpointInput<E>) => Promise<Data<E> | undefined>,
+): Promise<void> {
+  const input = inputOf(context, definition)
+  const work = async () => answerWith(context, s, await handle(input))
+  if (WRITES.has(definition.method)) await once(s, context, who, work)
+  else await work()
+}
+
+function answerWith(context: WebContext, s: Subscriptions, data: object | undefined): void {
+  if (data !== undefined) answer(context, s.config.SUCCESS_CODE, data)
+}
+
+/** Empty query fields count as absent: a form sends them all. */
+function inputOf<E extends AnyEndpoint<Access>>(context: WebContext, definition: E): EndpointInput<E> {
+  const query = Object.fromEntries(Object.entries(context.query).filter(([, value]) => value !== ''))
+  return {
+    params: parseFields(definition.params, context.params),
+    query: parseFields(definition.query, query),
+    body: parseFields(definition.body, context.request.body ?? {}),
+  } as EndpointInput<E>
+}
+
+/** Parses fields. Unknown ones are dropped, wrong ones are `validation_failed` with one entry each. */
+export function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error) })
+}
+
+function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): Call {
+  const { requestId, ip } = factsOf(context)
+  return { actor: { ...who, requestId, ip }, lang: langOfRequest(context), context }
+}
+
+/** Which apps the request is about. An unknown app and one outside the scope look the same. */
+async function selectApps(
+  s: Subscriptions,
+  context: WebContext,
+  access: Access,
+  admin: AdminDoc,
+): Promise<{ appKey: string; appKeys: readonly string[] }> {
+  if (access.kind !== 'admin' || access.app === 'ignored') return { appKey: '', appKeys: [] }
+  const given = context.query.app_key
+  if (given === undefined || given === '') {
+    if (access.app === 'required') throw new ProblemError('app_key_missing')
+    const live = await liveAppKeys(s.c)
+    return { appKey: '', appKeys: live.filter(key => covers(admin, key)) }
+  }
+  const app = typeof given === 'string' && covers(admin, given) ? await findApp(s.c, given) : undefined
+  if (!app) throw new ProblemError('app_key_unknown')
+  return { appKey: app.app_key, appKeys: [app.app_key] }
+}
+
+/** Throws `app_not_found` for an app outside the scope. */
+export function assertInScope(admin: AdminDoc, appKey: string): void {
+  const scope = scopeOf(admin)
+  if (scope && !scope.includes(appKey)) throw new ProblemError('app_not_found')
+}

@@ -1,0 +1,432 @@
+/** The operations of administrators: the reference's 24 and those beside them, with their schemas. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { choice, flag, id, integer, money, pathId, text } from '../rules/fields.ts'
+import { dateQuery, pageQuery } from '../rules/paging.ts'
+import { planFields } from '../rules/plan.ts'
+import { SWITCH_NAME, switchFields } from '../rules/switch-spec.ts'
+import { SWITCH_TYPES } from '../rules/switch-value.ts'
+import { type Access, EDIT, SUPER, VIEW, VIEW_ANY, VIEW_APPS } from './access.ts'
+import * as wire from './records.ts'
+
+const OPEN: Access = { kind: 'open' }
+const search = text(0, 64).optional()
+const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
+const appKey = z.string().optional()
+const params = z.object({ id: pathId })
+
+/** Logs in. */
+export const logInOperation = endpoint({
+  method: 'POST',
+  path: '/token',
+  summary: 'Logs in and gives the token for the header `token`.',
+  access: OPEN,
+  body: z.object({ username: text(1, 64), password: z.string().min(1).max(128) }),
+  response: z.object({ admin: wire.admin, token: z.string(), expires_at: z.string() }),
+})
+/** Who is logged in. */
+export const loginStatus = endpoint({
+  method: 'GET',
+  path: '/token',
+  summary: 'The administrator of the presented token.',
+  access: VIEW_ANY,
+  response: z.object({ admin: wire.admin, token: z.string() }),
+})
+/** Logs out. */
+export const logOutOperation = endpoint({
+  method: 'DELETE',
+  path: '/token',
+  summary: 'Ends the session; with all=1 every session of the administrator.',
+  access: VIEW_ANY,
+  query: z.object({ all: flag.optional() }),
+  response: wire.nothing,
+})
+
+const userQuery = {
+  search,
+  status: choice(['0', '1', '2']).optional(),
+  platform: text(0, 32).optional(),
+  ...dateQuery,
+}
+/** Lists users. */
+export const listUsersOperation = endpoint({
+  method: 'GET',
+  path: '/user',
+  summary: 'Users of an app, newest first; search finds nicknames, phones and emails by their beginning.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...userQuery, ...pageQuery }),
+  response: wire.userList,
+})
+/** Exports users. */
+export const exportUsers = endpoint({
+  method: 'GET',
+  path: '/user/export',
+  summary: 'The same users as CSV.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...userQuery }),
+})
+/** One user. */
+export const getUserOperation = endpoint({
+  method: 'GET',
+  path: '/user/{id}',
+  summary: 'One user, in the shape of the list.',
+  access: VIEW,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: wire.userList,
+})
+/** Changes a user. */
+export const updateUserOperation = endpoint({
+  method: 'PUT',
+  path: '/user/{id}',
+  summary: 'Disables a user (0), allows it again (1) or marks it for deletion (2).',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  body: z.object({ status: choice(['0', '1', '2']) }),
+  response: wire.user,
+})
+/** Erases a user. */
+export const eraseUserOperation = endpoint({
+  method: 'DELETE',
+  path: '/user/{id}',
+  summary: 'Erases what names the person; payments stay.',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: wire.nothing,
+})
+/** Figures of users. */
+export const userStatisticsOperation = endpoint({
+  method: 'GET',
+  path: '/user_stats',
+  summary: 'Figures of users of one app or of all in scope.',
+  access: VIEW_APPS,
+  query: z.object({
+    app_key: appKey,
+    type: z.enum(['overview', 'trend']).default('overview'),
+    days: integer(1, 90).default(30),
+  }),
+  response: wire.statistics,
+})
+
+/** Lists plans. */
+export const listPlansOperation = endpoint({
+  method: 'GET',
+  path: '/subscription_plan',
+  summary: 'Plans of an app by sort_order.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, search, status: flag.optional(), ...pageQuery }),
+  response: wire.planList,
+})
+/** One plan. */
+export const getPlan = endpoint({
+  method: 'GET',
+  path: '/subscription_plan/{id}',
+  summary: 'One plan.',
+  access: VIEW,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: wire.plan,
+})
+const newPlan = z
+  .object({
+    ...planFields,
+    name: text(1, 64),
+    price: planFields.price.unwrap(),
+    duration: planFields.duration.unwrap(),
+    features: planFields.features.unwrap(),
+  })
+  .refine(plan => plan.original_price === undefined || plan.original_price >= plan.price, {
+    path: ['original_price'],
+    message: 'original_price',
+  })
+/** Creates a plan. */
+export const createPlanOperation = endpoint({
+  method: 'POST',
+  path: '/subscription_plan',
+  summary: 'Creates a plan; its address stands in the header Location, the record with Prefer: return=representation.',
+  access: EDIT,
+  query: z.object({ app_key: appKey }),
+  body: newPlan,
+  response: z.union([wire.plan, wire.nothing]),
+})
+/** Changes a plan. */
+export const updatePlanOperation = endpoint({
+  method: 'PUT',
+  path: '/subscription_plan/{id}',
+  summary: 'Changes a plan; holders keep what they bought.',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  body: z.object({ ...planFields, version }),
+  response: wire.plan,
+})
+/** Former states of a plan. */
+export const planHistory = endpoint({
+  method: 'GET',
+  path: '/subscription_plan/{id}/history',
+  summary: 'Former states of a plan, newest first.',
+  access: VIEW,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: wire.revisions,
+})
+const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
+/** Restores a plan. */
+export const restorePlanOperation = endpoint({
+  method: 'POST',
+  path: '/subscription_plan/{id}/restore',
+  summary: 'Puts a plan back into a former state.',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  body: revision,
+  response: wire.plan,
+})
+
+/** What subscriptions are filtered by. */
+export const subscriptionFilters = {
+  search,
+  status: choice(['0', '1', '2', '3', '4']).optional(),
+  plan_id: id.optional(),
+  user_id: id.optional(),
+  payment_method: text(0, 32).optional(),
+  auto_renew: flag.optional(),
+  expiring: flag.optional(),
+  ...dateQuery,
+}
+/** Lists subscriptions. */
+export const listSubscriptionsOperation = endpoint({
+  method: 'GET',
+  path: '/subscription',
+  summary: 'Subscriptions of an app, newest first.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...subscriptionFilters, ...pageQuery }),
+  response: wire.subscriptionList,
+})
+/** Exports subscriptions. */
+export const exportSubscriptions = endpoint({
+  method: 'GET',
+  path: '/subscription/export',
+  summary: 'The same subscriptions as CSV.',
+  access: VIEW,
+  query: z.object({ app_key: appKey, ...subscriptionFilters }),
+})
+/** Imports subscriptions. */
+export const importSubscriptionsOperation = endpoint({
+  method: 'POST',
+  path: '/subscription/import',
+  summary:
+    'Grants periods from CSV (user_id, plan_id, days, client_ref); with dry_run=1 it only checks. All rows or none.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
+  response: z.object({
+    total: z.number().int(),
+    imported: z.number().int(),
+    dry_run: z.boolean(),
+    errors: z.array(z.object({ row: z.number().int(), field: z.string(), rule: z.string(), message: z.string() })),
+  }),
+})
+/** One subscription. */
+export const getSubscription = endpoint({
+  method: 'GET',
+  path: '/subscription/{id}',
+  summary: 'One subscription.',
+  access: VIEW,
+  params,
+  query: z.object({ app_key: appKey }),
+  response: wire.subscription,
+})
+/** Grants a subscription. */
+export const grantSubscription = endpoint({
+  method: 'POST',
+  path: '/subscription',
+  summary: 'Grants a period of a plan by hand (payment_method manual).',
+  access: EDIT,
+  query: z.object({ app_key: appKey }),
+  body: z.object({
+    user_id: id,
+    plan_id: id,
+    days: integer(0, 36_500).optional(),
+    client_ref: text(1, 64).optional(),
+  }),
+  response: wire.subscription,
+})
+const action = {
+  action: z.enum(['extend', 'cancel', 'refund', 'set_auto_renew']),
+  days: integer(1, 36_500).optional(),
+  at: z.enum(['now', 'period_end']).default('period_end'),
+  auto_renew: flag.optional(),
+  amount: money.optional(),
+  reason: text(0, 200).optional(),
+}
+/** Fields of an action on a subscription, parsed. */
+export const subscriptionAction = z.object({ ...action, version })
+/** Acts on a subscription. */
+export const actOnSubscription = endpoint({
+  method: 'PUT',
+  path: '/subscription/{id}',
+  summary: 'Extends, cancels or refunds a subscription, or sets its automatic renewal.',
+  access: EDIT,
+  params,
+  query: z.object({ app_key: appKey }),
+  body: subscriptionAction,
+  response: wire.subscription,
+})
+/** Acts on many subscriptions. */
+export const actOnSubscriptions = endpoint({
+  method: 'POST',
+  path: '/subscription/batch',
+  summary: 'The same for up to 500 subscriptions, with one result each.',
+  access: EDIT,
+  query: z.object({ app_key: appKey }),
+  body: z.object({ ids: z.array(id).min(1).max(500), ...action }),
+  response: z.object({ results: z.array(z.object({ id: z.string(), code: z.number().int(), message: z.string() })) }),
+})
+/** The overview. */
+export const overviewOperation = endpoint({
+  method: 'GET',
+  path: '/overview',
+  summary: 'Figures of one app or of all in scope.',
+  access: VIEW_APPS,
+  query: z.object({ app_key: appKey, days: integer(1, 90).default(30) }),
+  response: wire.overview,
+})
+
+const switchName = z.string().trim().regex(SWITCH_NAME)
+/** Reads switches. */
+export const readSwitches = endpoint({
+  method: 'GET',
+  path: '/switch_manage',
+  summary: 'Switches of an app; with name one of them, with action the types, the metadata or the history of one.',
+  access: VIEW,
+  query: z.object({
+    app_key: appKey,
+    action: z.enum(['list', 'get', 'types', 'metadata', 'history']).optional(),
+    name: z.string().trim().max(200).optional(),
+    search,
+    type: z.enum(SWITCH_TYPES).optional(),
+    ...pageQuery,
+  }),
+  response: z.union([wire.switchList, wire.switchRecord, wire.switchMetadata, wire.revisions]),
+})
+const listAfterwards = { search, type: z.enum(SWITCH_TYPES).optional(), ...pageQuery }
+/** Creates a switch. */
+export const createSwitchOperation = endpoint({
+  method: 'POST',
+  path: '/switch_manage',
+  summary: 'Creates a switch and gives the list after it, the new one first.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, ...listAfterwards }),
+  body: z.object({
+    ...switchFields,
+    name: switchName,
+    type: switchFields.type.unwrap(),
+    value: switchFields.value.unwrap(),
+  }),
+  response: wire.switchList,
+})
+/** Changes a switch. */
+export const updateSwitchOperation = endpoint({
+  method: 'PUT',
+  path: '/switch_manage',
+  summary: 'Changes a switch and gives the list after it, the changed one first.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
+  body: z.object({ ...switchFields, version }),
+  response: wire.switchList,
+})
+/** Deletes a switch. */
+export const deleteSwitchOperation = endpoint({
+  method: 'DELETE',
+  path: '/switch_manage',
+  summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
+  response: wire.switchList,
+})
+/** Restores a switch. */
+export const restoreSwitchOperation = endpoint({
+  method: 'POST',
+  path: '/switch_manage/restore',
+  summary: 'Puts a switch, also a deleted one, back into a former state.',
+  access: EDIT,
+  query: z.object({ app_key: appKey }),
+  body: revision.extend({ name: switchName }),
+  response: wire.switchRecord,
+})
+
+/** Reads the audit log. */
+export const auditLog = endpoint({
+  method: 'GET',
+  path: '/audit_log',
+  summary: 'Who did what, newest first.',
+  access: VIEW_APPS,
+  query: z.object({
+    app_key: appKey,
+    target_kind: text(0, 32).optional(),
+    target_id: text(0, 64).optional(),
+    action: text(0, 64).optional(),
+    actor: text(0, 64).optional(),
+    ...pageQuery,
+  }),
+  response: z.object({ audit_logs: z.array(wire.auditEntry), pagination: wire.pagination }),
+})
+
+const rights = {
+  role: z.enum(['super', 'operator', 'viewer']),
+  app_keys: z.array(z.string().trim().max(32)).max(500),
+  name: text(0, 64),
+  email: z.union([z.literal(''), z.email().max(254)]),
+}
+/** Lists administrators. */
+export const listAdminsOperation = endpoint({
+  method: 'GET',
+  path: '/admin',
+  summary: 'Administrators, oldest first.',
+  access: SUPER,
+  query: z.object({ ...pageQuery }),
+  response: z.object({ admins: z.array(wire.admin), pagination: wire.pagination }),
+})
+/** Makes an administrator. */
+export const createAdminOperation = endpoint({
+  method: 'POST',
+  path: '/admin',
+  summary: 'Makes somebody an administrator; creates the account when there is none of that name.',
+  access: SUPER,
+  body: z.object({
+    username: text(1, 64),
+    password: z.string().min(12).max(128),
+    role: rights.role,
+    app_keys: rights.app_keys.default([]),
+    name: rights.name.default(''),
+    email: rights.email.default(''),
+  }),
+  response: wire.admin,
+})
+/** Changes the own password. */
+export const changePasswordOperation = endpoint({
+  method: 'PUT',
+  path: '/admin/password',
+  summary: 'Changes the own password and ends all sessions.',
+  access: VIEW_ANY,
+  body: z.object({ current: z.string().min(1).max(128), password: z.string().min(12).max(128) }),
+  response: wire.nothing,
+})
+/** Changes an administrator. */
+export const updateAdminOperation = endpoint({
+  method: 'PUT',
+  path: '/admin/{id}',
+  summary: 'Changes rights and particulars of an administrator, or disables it.',
+  access: SUPER,
+  params,
+  body: z.object({
+    role: rights.role.optional(),
+    app_keys: rights.app_keys.optional(),
+    name: rights.name.optional(),
+    email: rights.email.optional(),
+    status: flag.optional(),
+  }),
+  response: wire.admin,
+})

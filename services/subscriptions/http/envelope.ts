@@ -1,0 +1,53 @@
+/** The envelope `{code, message, data}`: every answer of this API, good or bad, has it. */
+import { ProblemError, problems } from '../../platform/problems.ts'
+import { factsOf, toProblem, type WebContext } from '../../platform/web.ts'
+import type { Subscriptions } from '../context.ts'
+import { localise } from '../rules/faults.ts'
+import { type Lang, langOf, say } from '../rules/lang.ts'
+
+/** The language of this request. */
+export function langOfRequest(context: WebContext): Lang {
+  return langOf(context.get('lang'))
+}
+
+/** Answers with the envelope of success. */
+export function answer(context: WebContext, successCode: number, data: object): void {
+  context.body = { code: successCode, message: say('ok', langOfRequest(context)), data }
+}
+
+/** Turns everything that is thrown below into an envelope; stands outermost on the paths of this API. */
+export function envelopeErrors(s: Pick<Subscriptions, 'log'>) {
+  return async (context: WebContext, next: () => Promise<void>) => {
+    const lang = langOfRequest(context)
+    context.set('Content-Language', lang)
+    context.set('X-Api-Version', '1')
+    try {
+      await next()
+    } catch (error) {
+      const problem = toProblem(error)
+      if (problem.code === 'internal')
+        s.log.error({ request: factsOf(context).requestId, err: error }, 'request failed')
+      refuse(context, problem, lang)
+    }
+  }
+}
+
+/** Answers with the envelope of a refusal. A problem without a code of its own here gets that of its HTTP status. */
+function refuse(context: WebContext, problem: ProblemError, lang: Lang): void {
+  const entry: { http: number; envelope?: number; title: string; zh?: string } = problems[problem.code]
+  context.status = entry.http
+  if (problem.retryAfter !== undefined) context.set('Retry-After', String(problem.retryAfter))
+  const errors = problem.faults.map(fault => localise(fault, lang))
+  context.body = {
+    code: entry.envelope ?? entry.http * 100,
+    message: lang === 'zh' ? (entry.zh ?? entry.title) : problem.detail,
+    data: errors.length > 0 ? { errors } : {},
+  }
+}
+
+/** What goes wrong when nothing matches: 405 with `Allow` for a known path, else 404. */
+export function nothingHere(context: WebContext, methods: readonly string[]): never {
+  if (methods.length === 0) throw new ProblemError('not_found')
+  context.set('Allow', [...new Set(methods)].join(', '))
+  throw new ProblemError('method_not_allowed')
+}

@@ -1,0 +1,68 @@
+/** `Idempotency-Key`: a repeated request gets the answer of the first one and changes nothing again. */
+import { createHash } from 'node:crypto'
+import { ProblemError } from '../../platform/problems.ts'
+import type { WebContext } from '../../platform/web.ts'
+import type { Subscriptions } from '../context.ts'
+import { fault } from '../rules/faults.ts'
+import { freeKey, storeAnswer, takeKey, takeOverKey } from '../store/nonces.ts'
+
+/** Answers are kept for a day. */
+const KEEP_MS = 24 * 3_600_000
+/** A request that has not answered after so long died with its process. */
+const DEAD_MS = 60_000
+
+interface StoredAnswer {
+  status: number
+  location: string
+  body: unknown
+}
+
+/**
+ * Runs `work` once per (who, route, key): a repeat gets the stored answer, one with another body
+ * `idempotency_key_mismatch`, one beside the first `idempotency_in_progress`. Without the header it just runs.
+ */
+export async function once(
+  s: Subscriptions,
+  context: WebContext,
+  who: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const key = context.get('idempotency-key')
+  if (key === '') return work()
+  if (!/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new ProblemError('validation_failed', undefined, { faults: [fault('Idempotency-Key', 'format')] })
+  const id = createHash('sha256').update(`${who}\n${context.method}\n${context.path}\n${key}`).digest('hex')
+  const hash = createHash('sha256')
+    .update(`${context.querystring}\n${context.request.rawBody ?? ''}`)
+    .digest('hex')
+  const now = s.clock.now()
+  const exp = new Date(now.getTime() + KEEP_MS)
+  const known = await takeKey(s.c, { _id: id, hash, state: 'running', started_at: now, exp })
+  if (known) {
+    if (known.hash !== hash) throw new ProblemError('idempotency_key_mismatch')
+    if (known.answer !== undefined) return replay(s, context, id, known.answer)
+    const dead = now.getTime() - known.started_at.getTime() > DEAD_MS
+    if (!dead || !(await takeOverKey(s.c, known, now))) throw new ProblemError('idempotency_in_progress')
+  }
+  try {
+    await work()
+  } catch (error) {
+    await freeKey(s.c, id)
+    throw error
+  }
+  const answer: StoredAnswer = {
+    status: context.status,
+    location: context.response.get('location'),
+    body: context.body,
+  }
+  // Sealed: the answer may show a new secret, which is stored nowhere else.
+  await storeAnswer(s.c, id, s.secrets.seal('app-secret', id, JSON.stringify(answer)))
+}
+
+function replay(s: Subscriptions, context: WebContext, id: string, sealed: string): void {
+  const stored = JSON.parse(s.secrets.open('app-secret', id, sealed)) as StoredAnswer
+  context.status = stored.status
+  if (stored.location !== '') context.set('Location', stored.location)
+  context.set('Idempotency-Replayed', 'true')
+  context.body = stored.body
+}

@@ -1,0 +1,46 @@
+/** The application of port 3026. */
+import cors from '@koa/cors'
+import type Koa from 'koa'
+import type { Config } from '../../platform/config.ts'
+import { createWeb } from '../../platform/web.ts'
+import type { Subscriptions } from '../context.ts'
+import { envelopeErrors } from './envelope.ts'
+import { adminRouter, dispatch } from './mount.ts'
+import { mountOfrep } from './ofrep.ts'
+import { mountOpenApi } from './openapi.ts'
+import { createRates } from './rates.ts'
+import { mountServerApi } from './server.ts'
+
+/** What the application needs. */
+export interface AdminApiOptions {
+  config: Config
+  subscriptions: Subscriptions
+}
+
+/** Builds it. Everything answers envelopes, except switch evaluation, notices and the document of the API. */
+export function createAdminApi({ config, subscriptions: s }: AdminApiOptions): Koa {
+  const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
+  app.use(envelopeErrors(s))
+  if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
+  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(config) })
+  mountServerApi(router, deps)
+  mountOfrep(router, deps)
+  mountOpenApi(router, config)
+  router.get('/readyz', async context => {
+    context.body = 'ready\n'
+  })
+  const serve = dispatch(router)
+  app.use(async context => serve(context))
+  return app
+}
+
+/** Lets pages of other origins call the API. */
+function crossOrigin(origins: readonly string[]) {
+  return cors({
+    origin: context => (origins.includes(context.get('origin')) ? context.get('origin') : ''),
+    allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
+    allowHeaders: ['token', 'lang', 'content-type', 'idempotency-key', 'if-none-match', 'authorization', 'x-api-key'],
+    exposeHeaders: ['x-request-id', 'location', 'etag', 'retry-after'],
+    maxAge: 600,
+  })
+}

@@ -1,0 +1,163 @@
+/** The server API for the apps' own back ends, with its schemas. */
+import { z } from 'zod'
+import { endpoint } from '../../platform/endpoint.ts'
+import { hasIdentity, identityFields, profileFields } from '../rules/end-user.ts'
+import { flag, id, integer, money, pathId, text } from '../rules/fields.ts'
+import { APP } from './access.ts'
+import * as wire from './records.ts'
+
+const params = z.object({ id: pathId })
+const who = { user_id: id.optional(), ...identityFields }
+const named = <T extends { user_id?: number | undefined } & Parameters<typeof hasIdentity>[0]>(given: T) =>
+  given.user_id !== undefined || hasIdentity(given)
+const method = text(1, 32).refine(value => /^[a-z][a-z0-9_]*$/.test(value), 'format')
+const seconds = integer(1, 99_999_999_999)
+
+/** Creates or recognises a user. */
+export const upsertUserOperation = endpoint({
+  method: 'POST',
+  path: '/server/user',
+  summary: 'A user logged in at the app: creates it, or counts the login of the one that the identities name.',
+  access: APP,
+  body: z
+    .object({ ...identityFields, ...profileFields, login_ip: z.union([z.ipv4(), z.ipv6()]).optional() })
+    .refine(hasIdentity, 'identity'),
+  response: wire.user.extend({ created: z.boolean() }),
+})
+/** Marks a user for deletion or takes that back. */
+export const requestDeletion = endpoint({
+  method: 'PUT',
+  path: '/server/user/{id}',
+  summary: 'The user asks for deletion (status 2), or changes his mind within 15 days (status 1).',
+  access: APP,
+  params,
+  body: z.object({
+    status: z.union([
+      z.literal('1'),
+      z.literal('2'),
+      z.literal(1).transform(() => '1' as const),
+      z.literal(2).transform(() => '2' as const),
+    ]),
+  }),
+  response: wire.user,
+})
+/** Opens an order. */
+export const openOrderOperation = endpoint({
+  method: 'POST',
+  path: '/server/order',
+  summary: 'Opens an order, so that the notice of its payment can be checked; one per user and plan.',
+  access: APP,
+  body: z
+    .object({
+      ...who,
+      plan_id: id,
+      payment_method: z.enum(['alipay', 'wechat', 'huawei']),
+      out_trade_no: text(1, 64).refine(value => /^[\w-]+$/.test(value), 'format'),
+      auto_renew: flag.default('0'),
+    })
+    .refine(named, 'user'),
+  response: z.object({
+    out_trade_no: z.string(),
+    amount: z.string(),
+    status: z.string(),
+    repeated: z.boolean(),
+    subscription: wire.subscription,
+  }),
+})
+/** Books a payment that the app has checked itself, or starts a trial. */
+export const subscribeOperation = endpoint({
+  method: 'POST',
+  path: '/server/subscription',
+  summary: 'A payment was made: starts or prolongs the subscription. The same payment again gives the same answer.',
+  access: APP,
+  body: z
+    .object({
+      ...who,
+      plan_id: id,
+      payment_method: method,
+      payment_id: text(1, 128).optional(),
+      amount: money.optional(),
+      paid_at: seconds.optional(),
+      auto_renew: flag.optional(),
+      client_ref: text(1, 64).optional(),
+    })
+    .refine(named, 'user')
+    .refine(body => body.payment_id !== undefined || body.payment_method === 'trial', {
+      path: ['payment_id'],
+      message: 'required',
+    }),
+  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+})
+/** Prolongs one subscription. */
+export const renewOperation = endpoint({
+  method: 'POST',
+  path: '/server/subscription/{id}/renew',
+  summary: 'A payment was made for this subscription.',
+  access: APP,
+  params,
+  body: z.object({ payment_method: method.optional(), payment_id: text(1, 128), amount: money.optional() }),
+  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+})
+/** Cancels one subscription. */
+export const cancelOperation = endpoint({
+  method: 'POST',
+  path: '/server/subscription/{id}/cancel',
+  summary: 'Cancels at the end of the period, or now.',
+  access: APP,
+  params,
+  body: z.object({ at: z.enum(['now', 'period_end']).default('period_end') }),
+  response: wire.subscription,
+})
+/** Books a refund. */
+export const refundOperation = endpoint({
+  method: 'POST',
+  path: '/server/subscription/{id}/refund',
+  summary: 'Money was given back; in part, the access stays unless revoke=1.',
+  access: APP,
+  params,
+  body: z.object({ refund_id: text(1, 128), amount: money.optional(), revoke: flag.default('0') }),
+  response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
+})
+/** What a user may use. */
+export const entitlementOperation = endpoint({
+  method: 'GET',
+  path: '/server/entitlement',
+  summary: 'What a user may use right now; may be kept for 30 seconds.',
+  access: APP,
+  query: z.object(who).refine(named, 'user'),
+  response: z.object({
+    user_id: z.string(),
+    active: z.boolean(),
+    features: z.array(z.string()),
+    plans: z.array(
+      z.object({ plan_id: z.string(), plan_name: z.string(), subscription_id: z.string(), end_date: z.string() }),
+    ),
+    expires_at: z.string(),
+  }),
+})
+/** Purchases that a device kept. */
+export const localSync = endpoint({
+  method: 'POST',
+  path: '/server/local_sync',
+  summary: 'Restores purchases kept on a device; never shortens a paid period.',
+  access: APP,
+  body: z.object({
+    purchases: z
+      .array(
+        z
+          .object({
+            ...who,
+            plan_id: id,
+            client_ref: text(1, 64),
+            start_date: seconds,
+            end_date: integer(0, 99_999_999_999),
+          })
+          .refine(named, 'user'),
+      )
+      .min(1)
+      .max(200),
+  }),
+  response: z.object({
+    results: z.array(z.object({ client_ref: z.string(), subscription_id: z.string(), repeated: z.boolean() })),
+  }),
+})

@@ -1,0 +1,207 @@
+/** The server API: what the apps' own back ends do. */
+import { createHash } from 'node:crypto'
+import type Router from '@koa/router'
+import { ProblemError } from '../../platform/problems.ts'
+import { changePeriod } from '../change-subscription.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { entitlementOf } from '../entitlement.ts'
+import { restorePurchase } from '../local-sync.ts'
+import { requireUser, setUserStatus, upsertUser } from '../manage-users.ts'
+import { openOrder } from '../orders.ts'
+import { viewOne } from '../read-subscriptions.ts'
+import { refundSubscription } from '../refund.ts'
+import { formatCents } from '../rules/fields.ts'
+import { cancel } from '../rules/period.ts'
+import { viewUser } from '../rules/views.ts'
+import type { EndUserDoc, PlanDoc } from '../store/documents.ts'
+import { findSubscription } from '../store/subscriptions.ts'
+import { NO_PAYMENT_ID, orderFor, type Purchase, type Subscribed, subscribe } from '../subscribe.ts'
+import { bindApp, type HttpDeps } from './bind.ts'
+import {
+  cancelOperation,
+  entitlementOperation,
+  localSync,
+  openOrderOperation,
+  refundOperation,
+  renewOperation,
+  requestDeletion,
+  subscribeOperation,
+  upsertUserOperation,
+} from './server-contract.ts'
+import { requirePlan } from './subscriptions.ts'
+
+/** Puts the server API on the router. */
+export function mountServerApi(router: Router, deps: HttpDeps): void {
+  mountServerUsers(router, deps)
+  mountServerSubscriptions(router, deps)
+}
+
+function mountServerUsers(router: Router, deps: HttpDeps): void {
+  const { s } = deps
+  bindApp(router, deps, upsertUserOperation, async ({ body }, { app }) => {
+    const { openid, unionid, huawei_openid, huawei_unionid, login_ip, ...profile } = body
+    const identities = { openid, unionid, huawei_openid, huawei_unionid }
+    const { user, created } = await upsertUser(s, app.app_key, { identities, profile, ip: login_ip })
+    return { ...viewUser(user, s.zone), created }
+  })
+  bindApp(router, deps, requestDeletion, async ({ params, body }, { app, actor }) =>
+    viewUser(await setUserStatus(s, actor, { appKey: app.app_key, id: params.id }, body.status), s.zone),
+  )
+  bindApp(router, deps, entitlementOperation, async ({ query }, { app, context }) => {
+    const user = await requireUser(s, app.app_key, query)
+    const data = { user_id: String(user._id), ...(await entitlementOf(s, user)) }
+    const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 27)}"`
+    context.set('ETag', etag)
+    context.set('Cache-Control', 'private, max-age=30')
+    context.status = 200
+    if (!context.fresh) return data
+    context.status = 304
+    return undefined
+  })
+}
+
+function mountServerSubscriptions(router: Router, deps: HttpDeps): void {
+  const { s } = deps
+  bindApp(router, deps, openOrderOperation, async ({ body }, { app, actor, lang }) => {
+    const { user, plan } = await partiesOf(s, app.app_key, body)
+    const { order, subscription, repeated } = await openOrder(s, actor, {
+      appKey: app.app_key,
+      userId: user._id,
+      plan,
+      method: body.payment_method,
+      outTradeNo: body.out_trade_no,
+      autoRenew: body.auto_renew === '1',
+    })
+    const { out_trade_no, amount_cents, status } = order
+    const view = await viewOne(s, subscription, lang)
+    return { out_trade_no, amount: formatCents(amount_cents), status, repeated, subscription: view }
+  })
+  bindApp(router, deps, subscribeOperation, async ({ body }, { app, actor, lang }) => {
+    const { user, plan } = await partiesOf(s, app.app_key, body)
+    const base = { appKey: app.app_key, userId: user._id, plan, autoRenew: flagOf(body.auto_renew) }
+    const purchase =
+      body.payment_method === 'trial' ? trial(s, base) : payment(s, { ...base, ...body, clientRef: body.client_ref })
+    return shown(s, await pay(s, actor, purchase), lang)
+  })
+  bindApp(router, deps, renewOperation, async ({ params, body }, { app, actor, lang }) => {
+    const known = await requireSubscription(s, app.app_key, params.id)
+    const plan = await requirePlan(s, app.app_key, known.plan_id)
+    const payment_method = body.payment_method ?? known.payment_method
+    const base = { appKey: app.app_key, userId: known.user_id, plan, autoRenew: undefined, clientRef: undefined }
+    if (!known.current) throw new ProblemError('transition_refused')
+    return shown(s, await pay(s, actor, payment(s, { ...base, ...body, payment_method })), lang)
+  })
+  bindApp(router, deps, cancelOperation, async ({ params, body }, { app, actor, lang }) => {
+    const target = { appKey: app.app_key, id: params.id }
+    const step = (period: Parameters<typeof cancel>[0], _: unknown, now: number) => cancel(period, body.at, now)
+    return viewOne(s, await changePeriod(s, actor, target, 'subscription.cancel', step), lang)
+  })
+  bindApp(router, deps, refundOperation, async ({ params, body }, { app, actor, lang }) =>
+    shown(
+      s,
+      await refundSubscription(s, actor, {
+        appKey: app.app_key,
+        subscriptionId: params.id,
+        refundId: body.refund_id,
+        amountCents: body.amount,
+        revoke: body.revoke === '1',
+      }),
+      lang,
+    ),
+  )
+  bindApp(router, deps, localSync, async ({ body }, { app, actor }) => {
+    const wanted = []
+    for (const purchase of body.purchases) {
+      const { user, plan } = await partiesOf(s, app.app_key, purchase)
+      const { client_ref: clientRef, start_date: start, end_date: end } = purchase
+      wanted.push({ appKey: app.app_key, userId: user._id, plan, clientRef, start, end })
+    }
+    const results = []
+    for (const purchase of wanted) {
+      const { subscription, repeated } = await restorePurchase(s, actor, purchase)
+      results.push({ client_ref: purchase.clientRef, subscription_id: String(subscription._id), repeated })
+    }
+    return { results }
+  })
+}
+
+interface Parties {
+  user: EndUserDoc
+  plan: PlanDoc
+}
+
+async function partiesOf(
+  s: Subscriptions,
+  appKey: string,
+  given: Parameters<typeof requireUser>[2] & { plan_id: number },
+): Promise<Parties> {
+  return { user: await requireUser(s, appKey, given), plan: await requirePlan(s, appKey, given.plan_id) }
+}
+
+type Base = Pick<Purchase, 'appKey' | 'userId' | 'plan' | 'autoRenew'>
+
+function payment(
+  s: Subscriptions,
+  {
+    appKey,
+    userId,
+    plan,
+    autoRenew,
+    clientRef,
+    payment_method,
+    payment_id,
+    amount,
+    paid_at,
+  }: Base & {
+    clientRef: string | undefined
+    payment_method: string
+    payment_id?: string | undefined
+    amount?: number | undefined
+    paid_at?: number | undefined
+  },
+): Purchase {
+  return {
+    appKey,
+    userId,
+    plan,
+    autoRenew,
+    clientRef,
+    method: payment_method,
+    paymentId: payment_id ?? NO_PAYMENT_ID,
+    amountCents: amount ?? plan.price_cents,
+    paidAt: paid_at === undefined ? s.clock.now() : new Date(paid_at * 1000),
+  }
+}
+
+/** One trial per user and plan, for the plan's trial days. */
+function trial(s: Subscriptions, base: Base): Purchase {
+  if (base.plan.trial_days === 0) throw new ProblemError('transition_refused', 'The plan has no trial.')
+  return {
+    ...base,
+    method: 'trial',
+    paymentId: NO_PAYMENT_ID,
+    amountCents: 0,
+    paidAt: s.clock.now(),
+    days: base.plan.trial_days,
+    clientRef: `trial:${base.userId}:${base.plan._id}`,
+  }
+}
+
+async function pay(s: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
+  const order = await orderFor(s, purchase)
+  return subscribe(s, actor, { ...purchase, order, autoRenew: purchase.autoRenew ?? order?.auto_renew })
+}
+
+async function shown(s: Subscriptions, { subscription, repeated }: Subscribed, lang: Parameters<typeof viewOne>[2]) {
+  return { subscription: await viewOne(s, subscription, lang), repeated }
+}
+
+async function requireSubscription(s: Subscriptions, appKey: string, id: number) {
+  const subscription = await findSubscription(s.c, appKey, id)
+  if (!subscription) throw new ProblemError('subscription_not_found')
+  return subscription
+}
+
+function flagOf(value: '0' | '1' | undefined): boolean | undefined {
+  return value === undefined ? undefined : value === '1'
+}

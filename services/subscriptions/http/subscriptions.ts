@@ -1,0 +1,133 @@
+/** Subscriptions and the overview. */
+import type Router from '@koa/router'
+import { ProblemError, problems } from '../../platform/problems.ts'
+import { toProblem } from '../../platform/web.ts'
+import { act } from '../act-on-subscription.ts'
+import type { Subscriptions } from '../context.ts'
+import { importSubscriptions } from '../import-subscriptions.ts'
+import { requireUser } from '../manage-users.ts'
+import { pageOfSubscriptions, type SubscriptionView, streamViews, viewOne } from '../read-subscriptions.ts'
+import { csvLine } from '../rules/csv.ts'
+import { type Lang, say } from '../rules/lang.ts'
+import { pageOf, pagination } from '../rules/paging.ts'
+import { overview } from '../statistics.ts'
+import { createCount } from '../store/count.ts'
+import { findPlan } from '../store/plans.ts'
+import { findSubscription } from '../store/subscriptions.ts'
+import { NO_PAYMENT_ID, subscribe } from '../subscribe.ts'
+import { bindAdmin, type HttpDeps } from './bind.ts'
+import {
+  actOnSubscription,
+  actOnSubscriptions,
+  exportSubscriptions,
+  getSubscription,
+  grantSubscription,
+  importSubscriptionsOperation,
+  listSubscriptionsOperation,
+  overviewOperation,
+  subscriptionFilters,
+} from './contract.ts'
+import { sendCsv } from './csv.ts'
+import { readText } from './raw-body.ts'
+import { rangeOf } from './users.ts'
+
+/** The filters of the query as text, or the empty array that the reference shows where there are none. */
+function echo(query: Readonly<Record<string, unknown>>): Record<string, string> | never[] {
+  const given = Object.keys(subscriptionFilters).flatMap(name =>
+    query[name] === undefined ? [] : [[name, String(query[name])] as const],
+  )
+  return given.length === 0 ? [] : Object.fromEntries(given)
+}
+
+/** The plan with this id in this app. Throws `plan_not_found`. */
+export async function requirePlan(s: Subscriptions, appKey: string, id: number) {
+  const plan = await findPlan(s.c, appKey, id)
+  if (!plan) throw new ProblemError('plan_not_found')
+  return plan
+}
+
+/** Largest file of an import. */
+const MAX_IMPORT_BYTES = 20 * 1024 * 1024
+
+/** Puts subscriptions and the overview on the router. */
+export function mountSubscriptionOperations(router: Router, deps: HttpDeps): void {
+  const { s } = deps
+  const count = createCount()
+  bindAdmin(router, deps, listSubscriptionsOperation, async ({ query }, { appKey, lang }) => {
+    const page = pageOf(query)
+    const given = { ...query, created: rangeOf(s, query) }
+    const found = await pageOfSubscriptions(s, count, { appKey, given, page, lang })
+    const { total_records, ...rest } = pagination(page, found)
+    return {
+      subscriptions: found.items,
+      pagination: { ...rest, total_records: String(total_records) },
+      filters: echo(query),
+    }
+  })
+  bindAdmin(router, deps, exportSubscriptions, async ({ query }, { appKey, lang, context }) => {
+    const given = { ...query, created: rangeOf(s, query) }
+    sendCsv(context, 'subscriptions', subscriptionRows(streamViews(s, { appKey, given, lang })))
+    return undefined
+  })
+  bindAdmin(router, deps, importSubscriptionsOperation, async ({ query }, { appKey, actor, lang, context }) => {
+    const file = await readText(context, MAX_IMPORT_BYTES, ['text/csv', 'text/plain'])
+    return importSubscriptions(s, actor, { appKey, file, dryRun: query.dry_run === '1', lang })
+  })
+  bindAdmin(router, deps, getSubscription, async ({ params }, { appKey, lang }) => {
+    const subscription = await findSubscription(s.c, appKey, params.id)
+    if (!subscription) throw new ProblemError('subscription_not_found')
+    return viewOne(s, subscription, lang)
+  })
+  bindAdmin(router, deps, grantSubscription, async ({ body }, { appKey, actor, lang }) => {
+    const user = await requireUser(s, appKey, { user_id: body.user_id })
+    const plan = await requirePlan(s, appKey, body.plan_id)
+    const grant = { method: 'manual', paymentId: NO_PAYMENT_ID, amountCents: 0, paidAt: s.clock.now() }
+    const more = { userId: user._id, plan, days: body.days, clientRef: body.client_ref }
+    return viewOne(s, (await subscribe(s, actor, { appKey, ...grant, ...more })).subscription, lang)
+  })
+  bindAdmin(router, deps, actOnSubscription, async ({ params, body }, { appKey, actor, lang }) =>
+    viewOne(s, await act(s, actor, { appKey, id: params.id }, body), lang),
+  )
+  bindAdmin(router, deps, actOnSubscriptions, async ({ body }, { appKey, actor, lang }) => {
+    const { ids, ...action } = body
+    const results = []
+    for (const id of new Set(ids)) results.push(await actOnOne(s, lang, id, act(s, actor, { appKey, id }, action)))
+    return { results }
+  })
+  bindAdmin(router, deps, overviewOperation, async ({ query }, { appKeys }) => overview(s, appKeys, query.days))
+}
+
+/** The result of one of many: a refusal is a result, anything else is not. */
+async function actOnOne(s: Subscriptions, lang: Lang, id: number, work: Promise<unknown>) {
+  try {
+    await work
+    return { id: String(id), code: s.config.SUCCESS_CODE, message: say('ok', lang) }
+  } catch (error) {
+    const { code } = toProblem(error)
+    if (code === 'internal' || code === 'unavailable') throw error
+    const entry: { envelope?: number; http: number; title: string; zh?: string } = problems[code]
+    const message = lang === 'zh' ? (entry.zh ?? entry.title) : entry.title
+    return { id: String(id), code: entry.envelope ?? entry.http * 100, message }
+  }
+}
+
+const COLUMNS = [
+  'id',
+  'user_id',
+  'user_nickname',
+  'plan_id',
+  'plan_name',
+  'plan_price',
+  'status',
+  'payment_method',
+  'payment_id',
+  'start_date_formatted',
+  'end_date_formatted',
+  'auto_renew',
+  'created_at',
+] as const
+
+async function* subscriptionRows(batches: AsyncIterable<SubscriptionView[]>): AsyncIterable<string> {
+  yield csvLine(COLUMNS)
+  for await (const batch of batches) yield batch.map(view => csvLine(COLUMNS.map(column => view[column]))).join('')
+}
