@@ -51,6 +51,14 @@ test('a right password gives the submitter with the limits of its login', async 
   })
 })
 
+test('forty connections that log in at once are one guess', async () => {
+  const login = await process()
+  const ip = address()
+  const many = (password: string) => Promise.all(Array.from({ length: 40 }, () => login.with(password, ip)))
+  expect(await many('wrong')).toEqual(Array(40).fill(refused('invalid_login')))
+  expect(await many(PASSWORD)).toEqual(Array(40).fill(expect.objectContaining({ userId: login.user._id })))
+})
+
 test('the name is case-folded', async () => {
   const { logIn, credential } = await process()
   expect(await logIn(` ${credential.username.toUpperCase()} `, PASSWORD, address())).toMatchObject({

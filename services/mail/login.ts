@@ -46,6 +46,13 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
     keep: () => true,
   })
   const verified = createRecent<boolean>({ ttlMs: VERIFIED_MS, max: 10_000, clock, keep: fits => fits })
+  /** A client that opens twenty connections at once makes one guess, not twenty. */
+  const guesses = createRecent<LoginOutcome<CredentialDoc>>({
+    ttlMs: VERIFIED_MS,
+    max: 10_000,
+    clock,
+    keep: () => false,
+  })
   const noted = createRecent<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, keep: () => true })
 
   /** The key holds the stored hash, so that a new password ends what the old one earned; the password only goes into the MAC. */
@@ -74,7 +81,9 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
 
   async function logIn(username: string, password: string, ip: string): Promise<LoginOutcome<CredentialDoc>> {
     const credential = await checkKnown(username, password)
-    return credential ? { kind: 'ok', value: credential } : limiter.guard(username, ip, () => check(username, password))
+    if (credential) return { kind: 'ok', value: credential }
+    const guess = secrets.mac('smtp-password', JSON.stringify([username, password, ip])).toString('base64')
+    return guesses.get(guess, () => limiter.guard(username, ip, () => check(username, password)))
   }
 
   const noteUse = (id: string) =>
