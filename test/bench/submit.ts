@@ -1,0 +1,53 @@
+/** A load generator for SMTP submission: connections that are logged in and send one message after another. */
+import { connect, type TLSSocket } from 'node:tls'
+
+/** A logged-in connection. */
+export interface Sender {
+  /** Sends one message, MAIL to DATA in one write; resolves with the reply to the final dot. */
+  send(envelope: string, message: string): Promise<string>
+  close(): void
+}
+
+/** Opens a connection to a port with implicit TLS and logs in. */
+export async function openSender(port: number, username: string, password: string): Promise<Sender> {
+  const socket: TLSSocket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.setNoDelay(true)
+  let text = ''
+  let wanted = 0
+  const got: string[] = []
+  let done: PromiseWithResolvers<string[]> | undefined
+  socket.on('data', chunk => {
+    text += chunk.toString('latin1')
+    for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
+      const line = text.slice(0, end)
+      text = text.slice(end + 2)
+      if (line[3] !== '-') got.push(line)
+    }
+    if (got.length >= wanted) done?.resolve(got.splice(0, wanted))
+  })
+  socket.on('close', () => done?.reject(new Error('the server closed the connection')))
+  socket.on('error', error => done?.reject(error))
+  const replies = (count: number): Promise<string[]> => {
+    wanted = count
+    done = Promise.withResolvers()
+    if (got.length >= count) done.resolve(got.splice(0, count))
+    return done.promise
+  }
+  await replies(1)
+  socket.write('EHLO bench.example\r\n')
+  await replies(1)
+  socket.write(`AUTH PLAIN ${Buffer.from(`\0${username}\0${password}`).toString('base64')}\r\n`)
+  const [login = ''] = await replies(1)
+  if (!login.startsWith('235')) throw new Error(login)
+  return {
+    async send(envelope, message) {
+      socket.write(envelope)
+      const answers = await replies(envelope.split('\r\n').length - 1)
+      if (!answers.at(-1)?.startsWith('354')) return answers.find(answer => answer > '4') ?? ''
+      socket.write(message)
+      const [reply = ''] = await replies(1)
+      return reply
+    },
+    close: () => socket.destroy(),
+  }
+}

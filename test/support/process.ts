@@ -1,0 +1,62 @@
+/** Services as processes of their own, for tests that kill them and benchmarks that count their CPU. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+/** A running process of a main. */
+export interface ServiceProcess {
+  pid: number
+  /** Log lines so far, parsed. */
+  lines: Record<string, unknown>[]
+  /** The first line, past or future, with this message. Rejects when the process ends before it. */
+  line(message: string): Promise<Record<string, unknown>>
+  kill(signal: NodeJS.Signals): void
+  /** Resolves with the exit code, or the signal that ended it. */
+  exited: Promise<number | string>
+}
+
+/** Starts `services/<name>.ts` with this environment and nothing else but PATH. */
+export function startService(name: string, env: Record<string, string>): ServiceProcess {
+  const child: ChildProcess = spawn(process.execPath, [`services/${name}.ts`], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines: Record<string, unknown>[] = []
+  const waiting = new Map<string, PromiseWithResolvers<Record<string, unknown>>>()
+  if (child.stdout)
+    createInterface(child.stdout).on('line', text => {
+      const line = JSON.parse(text) as Record<string, unknown>
+      lines.push(line)
+      waiting.get(String(line.msg))?.resolve(line)
+    })
+  const exited = new Promise<number | string>(resolve => {
+    child.once('exit', (code, signal) => {
+      for (const { reject } of waiting.values()) reject(new Error(`${name} ended with ${code ?? signal}`))
+      resolve(code ?? signal ?? 'unknown')
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    lines,
+    line(message) {
+      const found = lines.find(({ msg }) => msg === message)
+      if (found) return Promise.resolve(found)
+      const wanted = waiting.get(message) ?? Promise.withResolvers<Record<string, unknown>>()
+      waiting.set(message, wanted)
+      return wanted.promise
+    },
+    kill: signal => void child.kill(signal),
+    exited,
+  }
+}
+
+/** CPU time that a process has used so far, in milliseconds (Linux). */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10 // user and system, in ticks of 10 ms
+}
+
+/** Memory that a process holds, in MiB (Linux). */
+export function residentMiB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
