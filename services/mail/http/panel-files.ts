@@ -6,6 +6,9 @@ import type Koa from 'koa'
 import { ProblemError } from '../../platform/problems.ts'
 import type { WebContext } from '../../platform/web.ts'
 
+/** Where `scripts/build-panel.ts` puts the built app. */
+export const PANEL_FOLDER = join(import.meta.dirname, '../../panel/dist')
+
 /** Where the built app lies and how it is reached. */
 export interface PanelFilesOptions {
   /** Folder made by `scripts/build-panel.ts`. */

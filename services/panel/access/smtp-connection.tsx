@@ -1,0 +1,26 @@
+/** Where an application connects to. */
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Copyable } from '../ui/copy.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Card } from '../ui/page.tsx'
+import type { Credential } from './smtp-page.tsx'
+
+/** Host and ports. */
+export function SmtpConnection({ connection }: { connection: Credential['connection'] }) {
+  const { t } = useTranslation()
+  return (
+    <Card title={t('access.connection')}>
+      <Facts
+        entries={[
+          [t('access.host'), <Copyable key="host" value={connection.host} what={t('access.host')} />],
+          ...connection.ports.map(({ port, mode }): [string, ReactNode] => [
+            t('access.port', { port }),
+            t(`access.mode.${mode}`),
+          ]),
+          [t('access.auth'), 'PLAIN, LOGIN'],
+        ]}
+      />
+    </Card>
+  )
+}

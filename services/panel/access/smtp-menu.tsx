@@ -1,0 +1,116 @@
+/** What can be done with one SMTP login. */
+import { ActionIcon, Group, Menu, Tooltip } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { call } from '../api/client.ts'
+import { useWrite } from '../api/hooks.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/form.tsx'
+import { tellDone, tellFailed } from '../ui/notify.ts'
+import { RowMenu } from '../ui/row-menu.tsx'
+import { SmtpLimits } from './smtp-form.tsx'
+import type { Credential, Show } from './smtp-page.tsx'
+
+type Asking = 'limits' | 'password' | 'delete'
+
+/** The copy button and the menu of a row. */
+export function SmtpMenu({ login, show }: { login: Credential; show: Show }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState<Asking>()
+  const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])
+  const done = () => setAsking(undefined)
+  const toggle = () =>
+    patch.mutate(
+      { params: { id: login.id }, body: { disabled: !login.disabled } },
+      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
+    )
+  return (
+    <Group gap={4} wrap="nowrap" justify="flex-end" display="inline-flex">
+      <CopyPassword login={login} />
+      {login.managed_by ? null : (
+        <RowMenu name={login.username}>
+          <Menu.Item onClick={() => setAsking('limits')}>{t('access.changeLimits')}</Menu.Item>
+          <Menu.Item onClick={() => setAsking('password')}>{t('access.newPassword')}</Menu.Item>
+          <Menu.Item onClick={toggle}>{t(login.disabled ? 'access.enable' : 'access.disable')}</Menu.Item>
+          <Menu.Divider />
+          <Menu.Item color="stamp" onClick={() => setAsking('delete')}>
+            {t('ui.delete')}
+          </Menu.Item>
+        </RowMenu>
+      )}
+      <Dialog opened={asking === 'limits'} close={done} title={t('access.limitsOf', { name: login.username })}>
+        {() => <SmtpLimits login={login} close={done} />}
+      </Dialog>
+      <Questions login={login} asking={asking} done={done} show={show} />
+    </Group>
+  )
+}
+
+function Questions(props: { login: Credential; asking: Asking | undefined; done: () => void; show: Show }) {
+  const { t } = useTranslation()
+  const { login, asking, done, show } = props
+  const remove = useWrite('deleteCredentialOperation', ['listCredentialsOperation'])
+  const renew = useWrite('putCredentialPasswordOperation', ['listCredentialsOperation'])
+  const params = { id: login.id }
+  return (
+    <>
+      <Confirm
+        opened={asking === 'password'}
+        close={done}
+        title={t('access.newPasswordTitle', { name: login.username })}
+        action={t('access.newPassword')}
+        run={async () => {
+          const answer = await renew.mutateAsync({ params, body: {} })
+          show([
+            [t('access.login'), answer.username],
+            [t('account.password'), answer.password],
+          ])
+        }}
+      >
+        {t('access.newPasswordText')}
+      </Confirm>
+      <Confirm
+        opened={asking === 'delete'}
+        close={done}
+        title={t('access.deleteLoginTitle', { name: login.username })}
+        phrase={login.username}
+        action={t('ui.delete')}
+        run={() => remove.mutateAsync({ params })}
+      >
+        {t('access.deleteLoginText')}
+      </Confirm>
+    </>
+  )
+}
+
+/** Fetches the password only when it is asked for, and never shows it. */
+function CopyPassword({ login }: { login: Credential }) {
+  const { t } = useTranslation()
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    try {
+      const { password } = await call('getCredentialPasswordOperation', { params: { id: login.id } })
+      await navigator.clipboard.writeText(password)
+      setCopied(true)
+      setTimeout(() => setCopied(false), 1800)
+    } catch (error) {
+      tellFailed(error, t)
+    }
+  }
+  const label = login.copyable ? t('access.copyPassword') : t('access.notCopyable')
+  return (
+    <Tooltip label={copied ? t('ui.copied') : label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`${copied ? t('ui.copied') : label}: ${login.username}`}
+        aria-disabled={!login.copyable}
+        onClick={() => (login.copyable ? void copy() : undefined)}
+        data-disabled={login.copyable ? undefined : true}
+      >
+        {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </ActionIcon>
+    </Tooltip>
+  )
+}

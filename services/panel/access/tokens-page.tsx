@@ -1,0 +1,145 @@
+/** API tokens: make, rotate, revoke; the value is shown once. */
+import { Button, Group, Menu } from '@mantine/core'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/form.tsx'
+import { ManagedBy } from '../ui/managed-by.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { nextOf, Pager } from '../ui/pager.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Status, type Tone } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { TokenForm } from './token-form.tsx'
+
+type Token = Output<'listTokensOperation'>['data'][number]
+type Show = (entries: [name: string, value: string][]) => void
+
+const route = getRouteApi('/shell/tokens')
+
+/** The page. */
+export function TokensPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [creating, setCreating] = useState(false)
+  const [secret, setSecret] = useState<[string, string][]>()
+  const query = useRead('listTokensOperation', { query: search })
+  const create = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      {t('access.newToken')}
+    </Button>
+  )
+  return (
+    <Page title={t('access.tokensTitle')} lead={t('access.tokensLead')} actions={create}>
+      <Card flush>
+        <Loaded query={query}>
+          {page =>
+            page.data.length === 0 ? (
+              <Empty icon={<IconKey size={26} />} title={t('access.noTokens')} action={create}>
+                {t('access.noTokensHint')}
+              </Empty>
+            ) : (
+              <Tokens tokens={page.data} show={setSecret} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pager
+        after={search.after}
+        next={query.data ? nextOf(query.data) : undefined}
+        go={after => void navigate({ search: after ? { after } : {} })}
+      />
+      <Dialog opened={creating} close={() => setCreating(false)} title={t('access.newToken')}>
+        {() => <TokenForm close={() => setCreating(false)} show={setSecret} />}
+      </Dialog>
+      <SecretOnce title={t('access.tokenMade')} entries={secret} close={() => setSecret(undefined)} />
+    </Page>
+  )
+}
+
+/** Where a token stands at a time in milliseconds. */
+export function tokenState(token: Pick<Token, 'revoked_at' | 'expires_at'>, now: number): 'revoked' | 'expired' | 'live' {
+  if (token.revoked_at) return 'revoked'
+  return token.expires_at && Date.parse(token.expires_at) <= now ? 'expired' : 'live'
+}
+
+const TONES: Record<ReturnType<typeof tokenState>, Tone> = { live: 'ok', expired: 'warn', revoked: 'quiet' }
+
+function Tokens({ tokens, show }: { tokens: readonly Token[]; show: Show }) {
+  const { t } = useTranslation()
+  const columns: Column<Token>[] = [
+    {
+      label: t('access.name'),
+      cell: token => (
+        <Group gap="xs" display="inline-flex">
+          {token.name}
+          {token.mode === 'test' ? <Status tone="warn">{t('access.testToken')}</Status> : null}
+          <ManagedBy resource={token.managed_by} />
+        </Group>
+      ),
+    },
+    { label: t('access.prefix'), cell: token => <span className="pw-mono">{token.prefix}…</span> },
+    {
+      label: t('messages.state'),
+      cell: token => {
+        const state = tokenState(token, Date.now())
+        return <Status tone={TONES[state]}>{t(`access.tokenState.${state}`)}</Status>
+      },
+    },
+    { label: t('access.scopes'), cell: token => <span className="pw-mono">{token.scopes.join(' ')}</span> },
+    { label: t('access.expires'), cell: token => <Time at={token.expires_at} /> },
+    { label: t('ui.lastUsed'), cell: token => <Time at={token.last_used_at} /> },
+    { label: t('ui.actions'), hidden: true, end: true, cell: token => <TokenMenu token={token} show={show} /> },
+  ]
+  return <DataTable name={t('access.tokensTitle')} columns={columns} rows={tokens} rowKey={token => token.id} />
+}
+
+function TokenMenu({ token, show }: { token: Token; show: Show }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState<'rotate' | 'revoke'>()
+  const rotate = useWrite('rotateTokenOperation', ['listTokensOperation'])
+  const revoke = useWrite('revokeTokenOperation', ['listTokensOperation'])
+  const params = { id: token.id }
+  const done = () => setAsking(undefined)
+  if (token.revoked_at || token.managed_by) return null
+  return (
+    <>
+      <RowMenu name={token.name}>
+        <Menu.Item onClick={() => setAsking('rotate')}>{t('access.rotate')}</Menu.Item>
+        <Menu.Item color="stamp" onClick={() => setAsking('revoke')}>
+          {t('access.revoke')}
+        </Menu.Item>
+      </RowMenu>
+      <Confirm
+        opened={asking === 'rotate'}
+        close={done}
+        title={t('access.rotateTitle', { name: token.name })}
+        action={t('access.rotate')}
+        run={async () => {
+          const answer = await rotate.mutateAsync({ params })
+          show([[token.name, answer.token]])
+        }}
+      >
+        {t('access.rotateText')}
+      </Confirm>
+      <Confirm
+        opened={asking === 'revoke'}
+        close={done}
+        title={t('access.revokeTitle', { name: token.name })}
+        phrase={token.name}
+        action={t('access.revoke')}
+        run={() => revoke.mutateAsync({ params })}
+      >
+        {t('access.revokeText')}
+      </Confirm>
+    </>
+  )
+}
