@@ -107,7 +107,6 @@ function CopyPassword({ login }: { login: Credential }) {
         aria-label={`${copied ? t('ui.copied') : label}: ${login.username}`}
         aria-disabled={!login.copyable}
         onClick={() => (login.copyable ? void copy() : undefined)}
-        data-disabled={login.copyable ? undefined : true}
       >
         {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
       </ActionIcon>

@@ -86,7 +86,9 @@ function Logins({ logins, show }: { logins: readonly Credential[]; show: Show })
     {
       label: t('messages.state'),
       cell: login => (
-        <Status tone={login.disabled ? 'quiet' : 'ok'}>{t(login.disabled ? 'access.disabled' : 'access.enabled')}</Status>
+        <Status tone={login.disabled ? 'quiet' : 'ok'}>
+          {t(login.disabled ? 'access.disabled' : 'access.enabled')}
+        </Status>
       ),
     },
     {

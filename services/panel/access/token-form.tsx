@@ -24,10 +24,7 @@ const LIVES = ['never', '30', '90', '365'] as const
 type Life = (typeof LIVES)[number]
 
 /** The form. */
-export function TokenForm(props: {
-  close: () => void
-  show: (entries: [name: string, value: string][]) => void
-}) {
+export function TokenForm(props: { close: () => void; show: (entries: [name: string, value: string][]) => void }) {
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])
   const domains = useRead('listDomainsOperation', { query: { limit: 100 } })

@@ -4,10 +4,13 @@ import {
   IconChartHistogram,
   IconHeartbeat,
   IconInbox,
+  IconKey,
   IconMailFast,
   IconNotebook,
+  IconPlugConnected,
   IconStack2,
   IconUsersGroup,
+  IconWorldWww,
 } from '@tabler/icons-react'
 import type common from '../i18n/en/common.json'
 
@@ -33,13 +36,18 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   {
     places: [
       { to: '/', label: 'overview', icon: IconChartHistogram },
+      { to: '/domains', label: 'domains', icon: IconWorldWww },
       { to: '/messages', label: 'messages', icon: IconMailFast },
       { to: '/inbox', label: 'inbox', icon: IconInbox },
     ],
   },
   {
     heading: 'access',
-    places: [{ to: '/audit', label: 'audit', icon: IconNotebook }],
+    places: [
+      { to: '/smtp', label: 'smtp', icon: IconPlugConnected },
+      { to: '/tokens', label: 'tokens', icon: IconKey },
+      { to: '/audit', label: 'audit', icon: IconNotebook },
+    ],
   },
   {
     heading: 'operator',

@@ -16,9 +16,14 @@ function watch(error: Error): void {
   if (error instanceof ApiProblem && error.code === 'not_logged_in') ended()
 }
 
+/** The first question who is logged in has nobody to take leave of. */
+function watchRead(error: Error, query: { queryKey: readonly unknown[]; state: { data: unknown } }): void {
+  if (query.queryKey[0] !== 'getSession' || query.state.data !== undefined) watch(error)
+}
+
 /** The cache. */
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: watch }),
+  queryCache: new QueryCache({ onError: watchRead }),
   mutationCache: new MutationCache({ onError: watch }),
   defaultOptions: {
     queries: {

@@ -79,6 +79,29 @@ const pages = [
   }),
   createRoute({
     getParentRoute: within,
+    path: '/domains',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../mail/domains-page.tsx'), 'DomainsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/domains/$id',
+    component: lazyRouteComponent(() => import('../mail/domain-page.tsx'), 'DomainPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/smtp',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../access/smtp-page.tsx'), 'SmtpPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/tokens',
+    validateSearch: cursor,
+    component: lazyRouteComponent(() => import('../access/tokens-page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
     path: '/audit',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),

@@ -29,12 +29,26 @@ const stamp: MantineColorsTuple = [
   '#6a2113',
 ]
 
+/** Greys of the dark scheme with a breath of petrol, from text to the darkest ground. */
+const dark: MantineColorsTuple = [
+  '#e3e8e8',
+  '#c3cdcf',
+  '#a3b0b3',
+  '#6f7e83',
+  '#3a484e',
+  '#2c393f',
+  '#1b2429',
+  '#161d21',
+  '#11181b',
+  '#0c1214',
+]
+
 const sans =
   "'Geist Variable', system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
 
 /** Sizes, shapes and colours for Mantine. */
 export const theme = createTheme({
-  colors: { ink, stamp },
+  colors: { ink, stamp, dark },
   primaryColor: 'ink',
   primaryShade: { light: 7, dark: 7 },
   fontFamily: sans,

@@ -1,0 +1,78 @@
+/** One domain: its state, its keys, giving it up. */
+import { Button, Group } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { ManagedBy } from '../ui/managed-by.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { Loaded } from '../ui/states.tsx'
+import { DomainKeys } from './domain-keys.tsx'
+import { DomainStatus } from './domain-status.tsx'
+
+type Domain = Output<'getDomainOperation'>
+
+const route = getRouteApi('/shell/domains/$id')
+
+/** The page. */
+export function DomainPage() {
+  const { t } = useTranslation()
+  const { id } = route.useParams()
+  const query = useRead('getDomainOperation', { params: { id } })
+  return (
+    <Page
+      title={query.data?.name ?? id}
+      lead={
+        <Group gap="xs">
+          <Link to="/domains" className="pw-link">
+            <IconArrowLeft size={14} className="pw-inline-icon" /> {t('domains.title')}
+          </Link>
+          {query.data ? <DomainStatus domain={query.data} /> : null}
+          <ManagedBy resource={query.data?.managed_by} />
+        </Group>
+      }
+      actions={query.data && !query.data.managed_by ? <DeleteDomain domain={query.data} /> : null}
+    >
+      <Loaded query={query}>{domain => <Content domain={domain} />}</Loaded>
+    </Page>
+  )
+}
+
+function Content({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  return (
+    <Card title={t('domains.keys')} flush>
+      <DomainKeys keys={domain.dkim} />
+    </Card>
+  )
+}
+
+function DeleteDomain({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const remove = useWrite('deleteDomainOperation', ['listDomainsOperation'])
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {t('domains.giveUp')}
+      </Button>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('domains.giveUpTitle', { name: domain.name })}
+        phrase={domain.name}
+        action={t('domains.giveUp')}
+        run={async () => {
+          await remove.mutateAsync({ params: { id: domain.id } })
+          await navigate({ to: '/domains' })
+        }}
+      >
+        {t('domains.giveUpText')}
+      </Confirm>
+    </>
+  )
+}
