@@ -1,0 +1,76 @@
+/** A real Chromium, a fresh profile a start, and pages that remember what must not happen: console errors, CSP violations. */
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+
+/** Where Debian puts it; CHROMIUM names another. */
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** How a page is opened. */
+export interface Look {
+  language?: 'en' | 'zh-CN'
+  scheme?: 'light' | 'dark'
+  width?: number
+  height?: number
+}
+
+/** A browser for one test file. */
+export interface TestBrowser {
+  /** A new visitor without cookies. Close its context when done. */
+  visit(url: string, look?: Look): Promise<Visitor>
+  stop(): Promise<void>
+}
+
+/** Somebody with a page open. */
+export interface Visitor {
+  page: Page
+  /** Console errors (Chromium reports CSP violations as such), warnings and uncaught errors so far. */
+  complaints: string[]
+  leave(): Promise<void>
+}
+
+/** Starts the browser. */
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: FLAGS,
+  })
+  return {
+    visit: async (url, look = {}) => {
+      const context = await browser.newContext({
+        baseURL: url,
+        locale: look.language ?? 'en',
+        colorScheme: look.scheme ?? 'light',
+        viewport: { width: look.width ?? 1280, height: look.height ?? 900 },
+        timezoneId: 'Europe/Berlin',
+        reducedMotion: 'reduce',
+      })
+      return visitor(context)
+    },
+    async stop() {
+      await browser.close()
+    },
+  }
+}
+
+async function visitor(context: BrowserContext): Promise<Visitor> {
+  const complaints: string[] = []
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  page.on('console', message => {
+    if (!['error', 'warning'].includes(message.type())) return
+    // The question whether somebody is logged in is answered 401 to those who are not.
+    if (message.location().url.endsWith('/api/v1/session') && message.text().includes('401')) return
+    complaints.push(`${message.text()} (${message.location().url})`)
+  })
+  page.on('pageerror', error => complaints.push(`uncaught: ${error.message}`))
+  return { page, complaints, leave: () => context.close() }
+}
