@@ -11,6 +11,9 @@ import { SubmitForm } from '../ui/form.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Card, Page } from '../ui/page.tsx'
 
+/** Browsers leave UTC out of their own list. */
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
+
 /** The page. */
 export function SettingsPage() {
   const { t } = useTranslation()
@@ -60,7 +63,7 @@ function Appearance() {
         description={t('account.zoneHint')}
         searchable
         limit={100}
-        data={Intl.supportedValuesOf('timeZone')}
+        data={ZONES}
         value={zone ?? account.tz}
         allowDeselect={false}
         onChange={value => {

@@ -10,7 +10,7 @@ import {
   IconPlugConnected,
   IconStack2,
   IconUsersGroup,
-  IconWorldWww,
+  IconWorld,
 } from '@tabler/icons-react'
 import type common from '../i18n/en/common.json'
 
@@ -36,7 +36,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   {
     places: [
       { to: '/', label: 'overview', icon: IconChartHistogram },
-      { to: '/domains', label: 'domains', icon: IconWorldWww },
+      { to: '/domains', label: 'domains', icon: IconWorld },
       { to: '/messages', label: 'messages', icon: IconMailFast },
       { to: '/inbox', label: 'inbox', icon: IconInbox },
     ],

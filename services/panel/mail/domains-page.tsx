@@ -1,6 +1,6 @@
 /** The sending domains of the account. */
 import { Button, Group, TextInput } from '@mantine/core'
-import { IconPlus, IconWorldWww } from '@tabler/icons-react'
+import { IconPlus, IconWorld } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -37,7 +37,7 @@ export function DomainsPage() {
         <Loaded query={query}>
           {page =>
             page.data.length === 0 ? (
-              <Empty icon={<IconWorldWww size={26} />} title={t('domains.none')} action={add}>
+              <Empty icon={<IconWorld size={26} />} title={t('domains.none')} action={add}>
                 {t('domains.noneHint')}
               </Empty>
             ) : (
