@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { Copyable } from '../ui/copy.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Card } from '../ui/page.tsx'
-import type { Credential } from './smtp-page.tsx'
+import type { Credential } from './types.ts'
 
 /** Host and ports. */
 export function SmtpConnection({ connection }: { connection: Credential['connection'] }) {

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
 import { linesOf, SubmitForm } from '../ui/form.tsx'
 import { tellDone } from '../ui/notify.ts'
-import type { Credential, Show } from './smtp-page.tsx'
+import type { Credential, Show } from './types.ts'
 
 interface Limits {
   senders: string

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/form.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { SmtpLimits } from './smtp-form.tsx'
-import type { Credential, Show } from './smtp-page.tsx'
+import type { Credential, Show } from './types.ts'
 
 type Asking = 'limits' | 'password' | 'delete'
 

@@ -4,7 +4,6 @@ import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Dialog } from '../ui/form.tsx'
 import { useFormat } from '../ui/format.ts'
@@ -19,12 +18,7 @@ import { Time } from '../ui/time.tsx'
 import { SmtpConnection } from './smtp-connection.tsx'
 import { SmtpForm } from './smtp-form.tsx'
 import { SmtpMenu } from './smtp-menu.tsx'
-
-/** An SMTP login as the API shows it. */
-export type Credential = Output<'listCredentialsOperation'>['data'][number]
-
-/** Shows secrets once. */
-export type Show = (entries: [name: string, value: string][]) => void
+import type { Credential, Show } from './types.ts'
 
 const route = getRouteApi('/shell/smtp')
 

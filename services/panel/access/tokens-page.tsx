@@ -4,7 +4,6 @@ import { IconKey, IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
@@ -18,9 +17,7 @@ import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { TokenForm } from './token-form.tsx'
-
-type Token = Output<'listTokensOperation'>['data'][number]
-type Show = (entries: [name: string, value: string][]) => void
+import type { Show, Token } from './types.ts'
 
 const route = getRouteApi('/shell/tokens')
 
