@@ -66,6 +66,8 @@ export interface PlanItem {
   code?: ConflictCode
   /** The owner may accept this conflict, and the record is then replaced. */
   acceptable?: true
+  /** Gives a foreign record back to its owner as it was. */
+  restores?: true
   warnings: string[]
 }
 

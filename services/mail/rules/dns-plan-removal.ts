@@ -73,6 +73,7 @@ function step(
     before,
     reason,
     warnings: [],
+    ...(action === 'update' ? { restores: true as const } : {}),
     ...(action === 'conflict' ? { code: 'locked' as const } : {}),
   }
 }

@@ -76,7 +76,6 @@ export interface OwnedRecordDoc {
   /** Row of the guidance, as in `spf` or `dkim:pw202611a`. */
   row: string
   account_id: string
-  zone_id: string
   name: string
   type: 'TXT' | 'A' | 'AAAA' | 'CNAME'
   /** The canonical value that we wrote. */
@@ -147,6 +146,8 @@ export interface DnsAccountDoc {
   name: string
   /** JSON of the credentials, sealed with purpose `dns-credential`, place `dns-accounts/<_id>`. Never given back. */
   sealed: string
+  /** Made by a person, not by a resource: unique per user and provider. */
+  by_hand: boolean
   /** Result of the last test. */
   tested: { at: Date; ok: boolean; zones: string[]; message?: string }
   managed_by?: ManagedBy

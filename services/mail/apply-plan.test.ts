@@ -1,0 +1,298 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Interruption, interrupted, Killed } from '../../test/support/dns-interrupt.ts'
+import { applyPlan, type Ledger, type Planner, planId, readState } from './apply-plan.ts'
+import { createMemoryProvider, type MemoryZone } from './dns/memory.ts'
+import { type DnsProvider, DnsProviderError } from './dns/provider.ts'
+import { type GuidanceDomain, guidance, spfTerms } from './rules/dns-guidance.ts'
+import { namesOf, planDns } from './rules/dns-plan.ts'
+import type { OwnedRecord } from './rules/dns-plan-item.ts'
+import { planRemoval } from './rules/dns-plan-removal.ts'
+import type { StoredRecord } from './rules/dns-record.ts'
+import { isSpf } from './rules/spf.ts'
+
+const host = { hostname: 'mail.example.com', addresses: ['192.0.2.10'], spfMechanisms: ['include:_spf.example.net'] }
+const domain: GuidanceDomain = {
+  name: 'example.com',
+  verification_token: 'token-ours',
+  dkim: [{ selector: 's1', algorithm: 'rsa-sha256', public_key: 'QUJD', state: 'active' }],
+}
+const rows = guidance(domain, host)
+const planner: Planner = (state, owned) =>
+  planDns({
+    ...state,
+    rows,
+    owned,
+    accepted: new Set(),
+    spfTerms: spfTerms(domain, host),
+    inheritedDmarc: { kind: 'none' },
+  })
+const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+const options = { names: namesOf(rows, []), note: 'test', replaced: 'restore' as const }
+
+const record = (type: string, name: string, value: string): StoredRecord => ({
+  id: `${type} ${name} ${value}`,
+  name,
+  type,
+  value,
+  ttl: 300,
+})
+const txt = (name: string, value: string) => record('TXT', name, value)
+
+function memoryLedger(entries: OwnedRecord[] = []): Ledger & { entries: OwnedRecord[] } {
+  const same = (a: OwnedRecord, b: OwnedRecord) =>
+    a.row === b.row && a.name === b.name && a.type === b.type && a.value === b.value
+  const ledger = {
+    entries,
+    read: async () => structuredClone(ledger.entries),
+    write: async (entry: OwnedRecord) => {
+      ledger.entries = [...ledger.entries.filter(other => !same(other, entry)), structuredClone(entry)]
+    },
+    forget: async (entry: OwnedRecord) => {
+      ledger.entries = ledger.entries.filter(other => !same(other, entry))
+    },
+  }
+  return ledger
+}
+const zoneOf = (records: StoredRecord[] = []): MemoryZone => ({
+  name: 'example.com',
+  records: structuredClone(records),
+})
+const values = (zone: MemoryZone) => zone.records.map(({ type, name, value }) => `${name} ${type} ${value}`).toSorted()
+
+/** A provider whose method misbehaves once. */
+function failing(
+  provider: DnsProvider,
+  method: 'create' | 'update' | 'remove' | 'list',
+  error: DnsProviderError,
+  times = 1,
+): DnsProvider {
+  let left = times
+  const broken = { ...provider }
+  const original: (...input: never[]) => Promise<unknown> = provider[method]
+  Object.assign(broken, {
+    [method]: async (...input: never[]) => {
+      if (left-- > 0) throw error
+      return original(...input)
+    },
+  })
+  return broken
+}
+const fault = (kind: DnsProviderError['fault'], more: { retryAfter?: number; permission?: string } = {}) =>
+  new DnsProviderError('memory', kind, `it is ${kind}`, more)
+
+describe('an application', () => {
+  test('writes everything into an empty zone, and a second one writes nothing', async () => {
+    const zone = zoneOf()
+    const ledger = memoryLedger()
+    const first = await applyPlan(createMemoryProvider([zone]), planner, ledger, options)
+    expect(first.stopped).toBeUndefined()
+    expect(first.items.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done', 'done'])
+    expect(ledger.entries.every(({ record_id }) => record_id !== undefined)).toBe(true)
+    const before = values(zone)
+    const again = interrupted(createMemoryProvider([zone]), ledger)
+    const second = await applyPlan(again.provider, planner, again.ledger, options)
+    expect(second.items.map(({ status }) => status)).toEqual(['kept', 'kept', 'kept', 'kept', 'kept'])
+    expect(values(zone)).toEqual(before)
+    expect(again.calls()).toBe(11) // ledger, and zone and list of five names
+  })
+
+  test('merges SPF, leaves the rest of the zone, and puts all back at the end', async () => {
+    const initial = [
+      txt('example.com', 'v=spf1  mx -all'),
+      txt('example.com', 'site=1'),
+      record('MX', 'example.com', '10 mx.example.com'),
+    ]
+    const zone = zoneOf(initial)
+    const ledger = memoryLedger()
+    await applyPlan(createMemoryProvider([zone]), planner, ledger, options)
+    expect(zone.records.filter(({ value }) => isSpf(value))).toEqual([
+      { ...initial[0], value: 'v=spf1  mx ip4:192.0.2.10 include:_spf.example.net -all' },
+    ])
+    await applyPlan(createMemoryProvider([zone]), removal, ledger, { ...options, names: [] })
+    expect(zone.records.filter(({ type }) => type !== 'A')).toEqual(initial)
+    expect(ledger.entries.map(({ row }) => row)).toEqual(['address:192.0.2.10'])
+  })
+
+  test('replaces what the owner accepted, and remembers the old value only when asked to', async () => {
+    const initial = [txt('s1._domainkey.example.com', 'v=DKIM1; p=REVG')]
+    const accepting: Planner = (state, owned) =>
+      planDns({ ...state, rows, owned, accepted: new Set(['dkim:s1']), spfTerms: [], inheritedDmarc: { kind: 'none' } })
+    for (const [replaced, left] of [
+      ['restore', initial.length],
+      ['own', 0],
+    ] as const) {
+      const zone = zoneOf(initial)
+      const ledger = memoryLedger()
+      await applyPlan(createMemoryProvider([zone]), accepting, ledger, { ...options, replaced })
+      await applyPlan(createMemoryProvider([zone]), removal, ledger, { ...options, names: [] })
+      expect(zone.records.filter(({ name }) => name.startsWith('s1'))).toHaveLength(left)
+    }
+  })
+})
+
+describe('faults', () => {
+  test.each([
+    ['rate_limited', fault('rate_limited', { retryAfter: 30 }), { retryAfter: 30 }],
+    ['permission', fault('permission', { permission: 'dns:edit' }), { permission: 'dns:edit' }],
+    ['auth', fault('auth'), {}],
+    ['unavailable', fault('unavailable'), {}],
+  ] as const)('%s stops the run, says why, and leaves the rest undone', async (kind, error, more) => {
+    const { items, stopped } = await applyPlan(
+      failing(createMemoryProvider([zoneOf()]), 'create', error),
+      planner,
+      memoryLedger(),
+      options,
+    )
+    expect(stopped).toMatchObject({ fault: kind, ...more })
+    expect(items.every(({ status }) => status === 'not_done')).toBe(true)
+  })
+
+  test.each(['invalid', 'locked', 'conflict'] as const)(
+    '%s fails one item and does not keep the others',
+    async kind => {
+      const { items, stopped } = await applyPlan(
+        failing(createMemoryProvider([zoneOf()]), 'create', fault(kind)),
+        planner,
+        memoryLedger(),
+        options,
+      )
+      expect(stopped).toBeUndefined()
+      expect(items.map(({ status }) => status)).toEqual(['failed', 'done', 'done', 'done', 'done'])
+      expect(items[0]?.message).toBe(`it is ${kind}`)
+    },
+  )
+
+  test('a duplicate that the list does not show yet is pending, never a second record', async () => {
+    const zone = zoneOf()
+    const real = createMemoryProvider([zone])
+    let created = 0
+    const lagging: DnsProvider = {
+      ...real,
+      list: async () => [],
+      create: (where, wanted, note) => {
+        created++
+        return real.create(where, wanted, note)
+      },
+    }
+    const { items } = await applyPlan(lagging, planner, memoryLedger(), options)
+    expect(items.map(({ status }) => status)).toEqual(Array(5).fill('pending'))
+    expect(created).toBe(5)
+    const again = await applyPlan(lagging, planner, memoryLedger(), options)
+    expect(again.items.map(({ status }) => status)).toEqual(Array(5).fill('pending'))
+    expect(zone.records).toHaveLength(5)
+  })
+
+  test('an SPF record that somebody adds in the same moment ends up merged, and ours goes', async () => {
+    const zone = zoneOf()
+    const real = createMemoryProvider([zone])
+    const racing: DnsProvider = {
+      ...real,
+      create: (where, wanted, note) => {
+        if (isSpf(wanted.value)) zone.records.push(txt('example.com', 'v=spf1 mx -all'))
+        return real.create(where, wanted, note)
+      },
+    }
+    await applyPlan(racing, planner, memoryLedger(), options)
+    expect(zone.records.filter(({ value }) => isSpf(value)).map(({ value }) => value)).toEqual([
+      'v=spf1 mx ip4:192.0.2.10 include:_spf.example.net -all',
+    ])
+  })
+
+  test('an edit between list and update is seen and planned anew', async () => {
+    const zone = zoneOf([txt('example.com', 'v=spf1 mx -all')])
+    const real = createMemoryProvider([zone])
+    let edited = false
+    const edit: DnsProvider = {
+      ...real,
+      create: async (where, wanted, note) => {
+        if (!edited)
+          zone.records[0] = {
+            ...txt('example.com', 'v=spf1 mx include:new.example -all'),
+            id: zone.records[0]?.id ?? '',
+          }
+        edited = true
+        return real.create(where, wanted, note)
+      },
+    }
+    await applyPlan(edit, planner, memoryLedger(), options)
+    expect(zone.records[0]?.value).toBe('v=spf1 mx include:new.example ip4:192.0.2.10 include:_spf.example.net -all')
+  })
+
+  test('a zone that changes at every look is left with a word', async () => {
+    const zone = zoneOf()
+    const real = createMemoryProvider([zone])
+    let count = 0
+    const restless: DnsProvider = {
+      ...real,
+      list: async (where, name) => [...(await real.list(where, name)), txt(name, `noise ${count++}`)],
+    }
+    const { stopped } = await applyPlan(restless, planner, memoryLedger(), options)
+    expect(stopped).toMatchObject({ fault: 'unsettled' })
+  })
+})
+
+test('equal plans have equal ids, and any other record makes another plan', async () => {
+  const idOf = async (records: StoredRecord[]) =>
+    planId(planner(await readState(createMemoryProvider([zoneOf(records)]), options.names), []))
+  expect(await idOf([])).toBe(await idOf([]))
+  expect(await idOf([txt('example.com', 'v=spf1 -all')])).not.toBe(await idOf([txt('example.com', 'v=spf1 mx -all')]))
+})
+
+const anyZone = fc.subarray([
+  txt('example.com', 'v=spf1 mx ~all'),
+  txt('example.com', 'site=1'),
+  txt('_dmarc.example.com', 'v=DMARC1; p=reject'),
+  txt('_postwright-challenge.example.com', 'token-rival'),
+  txt('s1._domainkey.example.com', 'v=DKIM1; p=REVG'),
+  record('A', 'mail.example.com', '198.51.100.1'),
+  record('CNAME', '_dmarc.example.com', 'dmarc.vendor.example'),
+  record('MX', 'example.com', '10 mx.example.com'),
+])
+const anyEnd = fc.record({
+  at: fc.integer({ min: 1, max: 60 }),
+  how: fc.constantFrom('before', 'after', 'cut'),
+}) as fc.Arbitrary<Interruption>
+
+/** Runs until killed or done; a cut is survived within the run. */
+async function runOnce(
+  zone: MemoryZone,
+  ledger: Ledger,
+  plan: Planner,
+  end: Interruption | undefined,
+): Promise<boolean> {
+  const parts = interrupted(createMemoryProvider([zone]), ledger, end)
+  try {
+    await applyPlan(parts.provider, plan, parts.ledger, plan === planner ? options : { ...options, names: [] })
+    return end === undefined || parts.calls() < end.at
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error
+    return false
+  }
+}
+
+test(
+  'interrupted at any call and started again, it comes to the same zone, and removal gives back the first one',
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        anyZone,
+        fc.array(anyEnd, { maxLength: 4 }),
+        fc.array(anyEnd, { maxLength: 3 }),
+        async (initial, ends, removalEnds) => {
+          const straight = zoneOf(initial)
+          await runOnce(straight, memoryLedger(), planner, undefined)
+          const zone = zoneOf(initial)
+          const ledger = memoryLedger()
+          for (const end of [...ends, undefined]) await runOnce(zone, ledger, planner, end)
+          expect(values(zone)).toEqual(values(straight))
+          for (const end of [...removalEnds, undefined]) await runOnce(zone, ledger, removal, end)
+          const made = (records: StoredRecord[]) =>
+            records.filter(({ id, type }) => type !== 'A' || !id.startsWith('m'))
+          expect(made(zone.records)).toEqual(initial)
+        },
+      ),
+      { numRuns: 1500 },
+    ),
+  120_000,
+)

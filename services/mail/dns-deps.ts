@@ -1,0 +1,103 @@
+/** What the use cases on DNS need, and how a process makes it. */
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Db } from '../platform/mongo.ts'
+import type { Foundation } from '../platform/run.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { createProvider } from './dns/create-provider.ts'
+import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './dns/provider.ts'
+import { createResolver, type Resolver } from './dns/resolver.ts'
+import { ALLOWANCES } from './rules/call-budget.ts'
+import { type DnsCredentials, dnsCredentials } from './rules/dns-credentials.ts'
+import type { SendingHost } from './rules/dns-guidance.ts'
+import { BudgetExhausted, blockCalls, takeCall } from './store/dns-budget.ts'
+import type { DnsAccountDoc } from './store/documents.ts'
+
+/** Handed to every use case on DNS. */
+export interface DnsDeps {
+  db: Db
+  clock: Clock
+  secrets: Secrets
+  log: Log
+  metrics: Metrics
+  config: Config
+  resolver: Resolver
+  /** The provider behind credentials; calls are counted against the account. */
+  provider: (account: string, credentials: DnsCredentials) => DnsProvider
+  /** A number in [0, 1). */
+  random: () => number
+}
+
+/** The DNS parts of a process. */
+export function createDnsDeps({
+  config,
+  mongo: { db },
+  clock,
+  secrets,
+  log,
+  metrics,
+}: Omit<Foundation, 'probes'>): DnsDeps {
+  return {
+    db,
+    clock,
+    secrets,
+    log,
+    metrics,
+    config,
+    resolver: createResolver({
+      servers: config.DNS_SERVERS,
+      port: config.DNS_PORT,
+      allowPrivate: config.DNS_ALLOW_PRIVATE,
+    }),
+    provider: (account, { provider, credentials }) =>
+      createProvider(provider, credentials, {
+        config,
+        metrics,
+        budget: sharedBudget(db, clock, account, provider),
+        now: () => clock.now(),
+      }),
+    random: Math.random,
+  }
+}
+
+/** The provider of a stored account. Throws SecretError when the credentials cannot be opened. */
+export function providerOf(deps: DnsDeps, account: DnsAccountDoc): DnsProvider {
+  return deps.provider(account._id, openCredentials(deps.secrets, account))
+}
+
+/** Seals credentials to their account. */
+export function sealCredentials(secrets: Secrets, accountId: string, credentials: DnsCredentials): string {
+  return secrets.seal('dns-credential', `dns-accounts/${accountId}`, JSON.stringify(credentials))
+}
+
+function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
+  return dnsCredentials.parse(JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed)))
+}
+
+/** What this installation publishes about itself. */
+export function sendingHost({ MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN }: Config): SendingHost {
+  return {
+    hostname: MAIL_HOSTNAME,
+    addresses: SENDING_IP,
+    spfMechanisms: DEFAULT_SPF_MECHANISMS,
+    ...(BOUNCE_DOMAIN === undefined ? {} : { bounceDomain: BOUNCE_DOMAIN }),
+  }
+}
+
+/** One budget for an account over all processes. */
+function sharedBudget(db: Db, clock: Clock, account: string, provider: ProviderType): CallBudget {
+  return {
+    async take() {
+      try {
+        await takeCall(db, clock, account, ALLOWANCES[provider])
+      } catch (error) {
+        if (!(error instanceof BudgetExhausted)) throw error
+        const message = `The call limit of the DNS provider is used up; try again in ${error.retryAfter} s.`
+        throw new DnsProviderError(provider, 'rate_limited', message, { retryAfter: error.retryAfter })
+      }
+    },
+    block: seconds => blockCalls(db, clock, account, seconds),
+  }
+}

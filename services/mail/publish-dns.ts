@@ -1,0 +1,200 @@
+/** One click: the records of a domain, planned and written through its DNS account; and taken back at the end. */
+import { ProblemError } from '../platform/problems.ts'
+import {
+  type Applied,
+  type AppliedItem,
+  applyPlan,
+  type Ledger,
+  type Planner,
+  planId,
+  readState,
+} from './apply-plan.ts'
+import { type DnsProvider, DnsProviderError, type Zone } from './dns/provider.ts'
+import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
+import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
+import { guidance, spfTerms } from './rules/dns-guidance.ts'
+import { isWithin } from './rules/dns-names.ts'
+import { namesOf, planDns } from './rules/dns-plan.ts'
+import type { PlanItem } from './rules/dns-plan-item.ts'
+import { planRemoval } from './rules/dns-plan-removal.ts'
+import { findDnsAccount } from './store/dns-accounts.ts'
+import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
+import type { DnsAccountDoc, DomainDoc } from './store/documents.ts'
+
+/** What stands in the way is left (`fail`), replaced and put back at the end (`adopt`), or replaced (`overwrite`). */
+export type ConflictPolicy = 'fail' | 'adopt' | 'overwrite'
+
+/** How to publish. */
+export interface PublishOptions {
+  /** Rows whose conflict the owner resolved in our favour. */
+  accept?: readonly string[]
+  /** For all rows; default `fail`. */
+  conflicts?: ConflictPolicy
+  /** The plan that the owner saw: applied only while it still holds. */
+  expect?: string
+}
+
+/** A plan as people see it. */
+export interface DomainPlan {
+  id: string
+  items: PlanItem[]
+  /** What keeps written records from being served. */
+  warnings: string[]
+}
+
+/** The outcome of a publication. */
+export interface Published extends Applied {
+  items: AppliedItem[]
+  warnings: string[]
+}
+
+/** The plan for a domain, nothing written. 409 `conflict` without a DNS account; 502-like faults as ProblemError. */
+export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<DomainPlan> {
+  const target = await targetOf(deps, domain, options)
+  return asProblem(async () => {
+    const owned = await readOwned(deps.db, domain._id)
+    const state = await readState(target.provider, [...target.names, ...owned.map(({ name }) => name)])
+    const items = target.planner(state, owned)
+    return { id: planId(items), items, warnings: await warningsOf(deps, target.names, state.zoneOf) }
+  })
+}
+
+/**
+ * Plans and writes the records of a domain. Faults of the provider are in the result; 409 `conflict` when the domain
+ * has no DNS account, or when the plan is no longer the one in `expect`.
+ */
+export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<Published> {
+  const target = await targetOf(deps, domain, options)
+  if (options.expect !== undefined) await expectPlan(deps, domain, options)
+  const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account), {
+    names: target.names,
+    note: noteOf(domain),
+    replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
+  })
+  const { items, stopped } = applied
+  const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
+  deps.log.info(
+    {
+      domain: domain._id,
+      provider: target.provider.type,
+      outcome: stopped?.fault ?? 'ok',
+      done: count('done') + count('pending'),
+      kept: count('kept'),
+      conflicts: count('conflict'),
+      failed: count('failed'),
+    },
+    'dns published',
+  )
+  const warnings = stopped ? [] : await asProblem(() => zoneWarnings(deps, target.provider, target.names))
+  return { ...applied, warnings }
+}
+
+/** Takes back what we wrote for a domain and restores what we changed. Without an account there is nothing to do. */
+export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
+  const account = domain.dns_account_id
+    ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
+    : undefined
+  const owned = await readOwned(deps.db, domain._id)
+  if (!account || owned.length === 0) return { items: [] }
+  const planner: Planner = (state, entries) => planRemoval({ ...state, owned: entries })
+  return applyPlan(providerOf(deps, account), planner, ledgerOf(deps, domain, account), {
+    names: [],
+    note: noteOf(domain),
+    replaced: 'own',
+  })
+}
+
+interface Target {
+  account: DnsAccountDoc
+  provider: DnsProvider
+  planner: Planner
+  names: string[]
+}
+
+async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<Target> {
+  const account = domain.dns_account_id
+    ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
+    : undefined
+  if (!account) throw new ProblemError('conflict', 'The domain has no DNS account; choose one first.')
+  const host = sendingHost(deps.config)
+  const rows = guidance(domain, host)
+  const terms = spfTerms(domain, host)
+  const inheritedDmarc = await policyAbove(deps, domain.name)
+  const everything = options.conflicts === 'adopt' || options.conflicts === 'overwrite'
+  const accepted = new Set(everything ? rows.map(({ id }) => id) : options.accept)
+  return {
+    account,
+    provider: providerOf(deps, account),
+    names: namesOf(rows, []),
+    planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
+  }
+}
+
+/** The DMARC policy that the parents give; the domain's own record is read at the provider. */
+function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
+  const { lookup } = resolver.session()
+  return discoverDmarc(name, async (owner, type) =>
+    // Asking for the own record before it is written would leave "no such name" in the resolver's cache.
+    owner === `_dmarc.${name}` ? { kind: 'missing', reason: 'nodata' } : lookup(owner, type),
+  )
+}
+
+async function expectPlan(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<void> {
+  const { id } = await planDomain(deps, domain, options)
+  if (id !== options.expect)
+    throw new ProblemError('conflict', 'The zone changed since this plan was made; look at the new plan.')
+}
+
+function ledgerOf({ db, clock }: DnsDeps, { _id }: DomainDoc, account: DnsAccountDoc): Ledger {
+  return {
+    read: () => readOwned(db, _id),
+    write: entry => writeOwned(db, _id, { ...entry, account_id: account._id, at: clock.now() }),
+    forget: entry => forgetOwned(db, _id, entry),
+  }
+}
+
+async function zoneWarnings(deps: DnsDeps, provider: DnsProvider, names: readonly string[]): Promise<string[]> {
+  const zones = new Map<string, Zone | undefined>()
+  for (const name of names) zones.set(name, await provider.findZone(name))
+  return warningsOf(deps, names, name => zones.get(name))
+}
+
+/** A zone may stand in any account: only the public delegation says whose servers are asked. */
+async function warningsOf(
+  deps: DnsDeps,
+  names: readonly string[],
+  zoneOf: (name: string) => Zone | undefined,
+): Promise<string[]> {
+  const zones = new Map(names.flatMap(name => zoneOf(name) ?? []).map(zone => [zone.id, zone]))
+  const session = deps.resolver.session()
+  const warnings: string[] = []
+  for (const { name, nameServers, warnings: own } of zones.values()) {
+    warnings.push(...own)
+    const publicly = nameServers.length > 0 ? await session.nameServers(name) : []
+    const expected = nameServers.map(server => server.replace(/\.$/, '').toLowerCase())
+    if (publicly.length > 0 && !publicly.some(server => expected.includes(server) || isWithin(server, name)))
+      warnings.push(
+        `${name} is delegated to ${publicly.join(', ')}, not to ${expected.join(', ')}: what is written there is not served.`,
+      )
+  }
+  return warnings
+}
+
+function noteOf({ _id }: DomainDoc): string {
+  return `Postwright ${_id}`
+}
+
+/** A provider's fault as an answer for people: 429 with the time to wait, 409 for what they can mend, 503 for the rest. */
+export async function asProblem<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    const { fault, message, retryAfter } = error
+    const wait = retryAfter === undefined ? {} : { retryAfter }
+    if (fault === 'rate_limited') throw new ProblemError('rate_limited', message, { ...wait, cause: error })
+    if (fault === 'unavailable' || fault === 'unknown_outcome')
+      throw new ProblemError('unavailable', message, { ...wait, cause: error })
+    throw new ProblemError('conflict', message, { cause: error })
+  }
+}

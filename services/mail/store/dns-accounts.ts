@@ -1,0 +1,58 @@
+/** DNS accounts: one per (user, provider) for people; those of a DNSProvider resource lie outside that rule. */
+import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../platform/mongo.ts'
+import type { DnsAccountDoc } from './documents.ts'
+import { domains } from './domains.ts'
+
+/** The collection of DNS accounts. */
+export const dnsAccounts = defineCollection<DnsAccountDoc>('dns_accounts', [
+  {
+    key: { user_id: 1, provider: 1, by_hand: 1 },
+    unique: true,
+    partialFilterExpression: { by_hand: true },
+  },
+  { key: { user_id: 1, _id: 1 } },
+])
+
+/** Stores a new account; false when the user has one of that provider. */
+export async function insertDnsAccount(db: Db, account: DnsAccountDoc): Promise<boolean> {
+  try {
+    await collectionOf(db, dnsAccounts).insertOne(account)
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** The accounts of a user, oldest first. */
+export function listDnsAccounts(db: Db, userId: string): Promise<DnsAccountDoc[]> {
+  return collectionOf(db, dnsAccounts).find({ user_id: userId }).sort({ _id: 1 }).toArray()
+}
+
+/** One account of a user. */
+export async function findDnsAccount(db: Db, userId: string, id: string): Promise<DnsAccountDoc | undefined> {
+  return (await collectionOf(db, dnsAccounts).findOne({ _id: id, user_id: userId })) ?? undefined
+}
+
+/** Replaces fields of an account and gives it back; undefined when it is gone. */
+export async function updateDnsAccount(
+  db: Db,
+  id: string,
+  change: Partial<Pick<DnsAccountDoc, 'name' | 'sealed' | 'tested' | 'updated_at'>>,
+): Promise<DnsAccountDoc | undefined> {
+  const set = { $set: change }
+  return (
+    (await collectionOf(db, dnsAccounts).findOneAndUpdate({ _id: id }, set, { returnDocument: 'after' })) ?? undefined
+  )
+}
+
+/** Removes an account; its domains go on, unmanaged. False when there was none. */
+export async function deleteDnsAccount(db: Db, userId: string, id: string): Promise<boolean> {
+  const { deletedCount } = await collectionOf(db, dnsAccounts).deleteOne({ _id: id, user_id: userId })
+  if (deletedCount === 0) return false
+  await collectionOf(db, domains).updateMany(
+    { dns_account_id: id },
+    { $unset: { dns_account_id: '' }, $set: { 'dns.manage': false } },
+  )
+  return true
+}
