@@ -11,13 +11,14 @@ import { DELIVERIES } from './mail/store/deliveries.ts'
 import { domains } from './mail/store/domains.ts'
 import { EVENTS } from './mail/store/events.ts'
 import { MESSAGES } from './mail/store/messages.ts'
+import { STATS_DAYS } from './mail/store/stats.ts'
 import { tokens } from './mail/store/tokens.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
 
 /** Collections that this process reads or writes. */
-const COLLECTIONS = [users, sessions, tokens, domains, MESSAGES, DELIVERIES, BODIES, EVENTS, requestLimits]
+const COLLECTIONS = [users, sessions, tokens, domains, MESSAGES, DELIVERIES, BODIES, EVENTS, STATS_DAYS, requestLimits]
 
 /** Serves the send API on APP_HOST:APP_PORT; resolves with the bound port. */
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {

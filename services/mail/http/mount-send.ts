@@ -10,6 +10,7 @@ import { addStreamRoutes } from './events-stream.ts'
 import { addLimitsRoute } from './limits.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { addSendRoutes } from './send.ts'
+import { addStatsRoute } from './stats.ts'
 
 /** What the operations need. */
 export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'> {
@@ -41,6 +42,7 @@ export function mountSend(app: Koa, mount: SendMount): void {
   addLogRoutes(router, deps)
   addStreamRoutes(router, { ...deps, authorise: mount.authorise })
   addLimitsRoute(router, deps)
+  addStatsRoute(router, deps)
   app.use(router.routes())
 }
 

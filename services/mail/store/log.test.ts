@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { giveMessage } from '../../../test/support/sent-mail.ts'
+import { ensureIndexes, type Mongo } from '../../platform/mongo.ts'
+import type { MessageDoc } from './documents.ts'
+import { EVENTS } from './events.ts'
+import { firstIdAt, type LogFilters, listMessages } from './log.ts'
+import { MESSAGES } from './messages.ts'
+
+let mongo: Mongo
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute))
+const made: Record<string, MessageDoc> = {}
+
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [MESSAGES, EVENTS])
+  const give = async (name: string, minute: number, change: Partial<MessageDoc>, user = 'usr_1') => {
+    made[name] = await giveMessage(mongo.db, user, { created_at: at(minute), ...change })
+  }
+  await give('plain', 0, {})
+  await give('invoice', 1, {
+    subject: 'Invoice 42 (paid)',
+    from: 'Billing@shop.example',
+    tags: [{ name: 'kind', value: 'invoice' }],
+  })
+  await give('bounced', 2, {
+    rcpts: [{ email: 'gone@example.org', type: 'to', status: 'bounced' }],
+    via: { channel: 'smtp', id: 'smtp_1' },
+  })
+  await give('two', 3, {
+    rcpts: [
+      { email: 'a@example.org', type: 'to', status: 'delivered' },
+      { email: 'b@example.org', type: 'cc', status: 'deferred' },
+    ],
+  })
+  await give('dsn', 4, { via: { channel: 'system' }, from: 'postmaster@mail.example.com' })
+  await give('foreign', 5, { subject: 'Invoice 43' }, 'usr_2')
+})
+afterAll(() => mongo.stop())
+
+const names = (messages: readonly MessageDoc[]) =>
+  messages.map(({ _id }) => Object.keys(made).find(name => made[name]?._id === _id))
+const list = async (filters: LogFilters, page = { limit: 10 }) =>
+  names((await listMessages(mongo.db, 'usr_1', filters, page)).messages)
+
+describe('a list is narrowed', () => {
+  test.each<[LogFilters, string[]]>([
+    [{}, ['dsn', 'two', 'bounced', 'invoice', 'plain']],
+    [{ status: 'bounced' }, ['bounced']],
+    [{ status: 'deferred' }, ['two']],
+    [{ from: 'billing@SHOP.example' }, ['invoice']],
+    [{ from: 'shop.example' }, []],
+    [{ domain: 'shop.example' }, ['invoice']],
+    [{ domain: 'hop.example' }, []],
+    [{ to: 'b@example.org' }, ['two']],
+    [{ to: 'b@EXAMPLE.org' }, ['two']],
+    [{ tag: 'kind' }, ['invoice']],
+    [{ tag: 'kind:invoice' }, ['invoice']],
+    [{ tag: 'kind:other' }, []],
+    [{ source: 'smtp' }, ['bounced']],
+    [{ source: 'system' }, ['dsn']],
+    [{ source: 'api', status: 'delivered' }, ['two', 'invoice', 'plain']],
+    [{ q: 'INVOICE' }, ['invoice']],
+    [{ q: '42 (p' }, ['invoice']],
+    [{ q: '.*' }, []],
+    [{ q: 'gone@' }, ['bounced']],
+    [{ q: 'example.org', status: 'deferred' }, ['two']],
+    [{ since: at(2), until: at(4) }, ['two', 'bounced']],
+    [{ since: at(4) }, ['dsn']],
+    [{ until: at(1) }, ['plain']],
+    [{ since: at(3), domain: 'shop.example' }, []],
+  ])('%j', async (filters, expected) => {
+    expect(await list(filters)).toEqual(expected)
+  })
+
+  test('by Message-ID, with and without brackets', async () => {
+    const id = made.plain?.message_id ?? ''
+    expect(await list({ message_id: id })).toEqual(['plain'])
+    expect(await list({ message_id: id.slice(1, -1) })).toEqual(['plain'])
+    expect(await list({ message_id: made.foreign?.message_id ?? '' })).toEqual([])
+  })
+})
+
+/** All pages, one after the other. */
+async function walk(filters: LogFilters, limit: number, scan?: number): Promise<{ pages: number; found: unknown[] }> {
+  const found: unknown[] = []
+  let after: string | undefined
+  for (let pages = 1; ; pages++) {
+    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after }, scan)
+    found.push(...names(page.messages))
+    expect(page.messages.length).toBeLessThanOrEqual(limit)
+    if (page.next === null) return { pages, found }
+    after = page.next
+  }
+}
+
+describe('pages lead to everything, once', () => {
+  test.each([
+    [{}, 2, undefined, 3],
+    [{}, 5, undefined, 1],
+    [{ source: 'api' } as const, 1, undefined, 3],
+    // Looking at two messages a page: pages may be short, the walk is whole all the same.
+    [{ source: 'api' } as const, 10, 2, 3],
+    [{ q: 'nothing like it' }, 10, 2, 3],
+  ])('%j, %i a page, looking at %s', async (filters, limit, scan, pages) => {
+    const walked = await walk(filters, limit, scan)
+    expect(walked.found).toEqual(await list(filters))
+    expect(walked.pages).toBeGreaterThanOrEqual(pages)
+  })
+})
+
+test('the index serves the list: no more documents are read than shown', async () => {
+  const plan = await mongo.db
+    .collection('messages')
+    .find({ user_id: 'usr_1' })
+    .sort({ _id: -1 })
+    .limit(2)
+    .explain('executionStats')
+  expect(plan.executionStats).toMatchObject({ totalDocsExamined: 2 })
+})
+
+test('ids of a time sort between those before and behind it', () => {
+  expect(firstIdAt(at(2)) <= (made.bounced?._id ?? '')).toBe(true)
+  expect(firstIdAt(at(2)) > (made.invoice?._id ?? '')).toBe(true)
+  expect(firstIdAt(new Date(-1)).startsWith('em_0000')).toBe(true)
+})
