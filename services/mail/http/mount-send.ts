@@ -5,6 +5,7 @@ import { type Authorise, createRouter } from '../../platform/web.ts'
 import type { OpenDoor } from '../open-door.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
+import { addActionRoutes } from './email-actions.ts'
 import { addLogRoutes } from './emails.ts'
 import { addStreamRoutes } from './events-stream.ts'
 import { addLimitsRoute } from './limits.ts'
@@ -40,6 +41,7 @@ export function mountSend(app: Koa, mount: SendMount): void {
   })
   addSendRoutes(router, { ...deps, authorise: mount.authorise })
   addLogRoutes(router, deps)
+  addActionRoutes(router, { ...deps, authorise: mount.authorise })
   addStreamRoutes(router, { ...deps, authorise: mount.authorise })
   addLimitsRoute(router, deps)
   addStatsRoute(router, deps)

@@ -1,8 +1,7 @@
 /** `POST /api/send`, `/api/v1/emails`, `/emails/raw`: one message in, one durable answer out. */
 import type Router from '@koa/router'
-import type { AnyEndpoint } from '../../platform/endpoint.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import { bind, jsonBody, parse, type WebContext } from '../../platform/web.ts'
+import { parse, type WebContext } from '../../platform/web.ts'
 import {
   commonFaults,
   type EmailRequest,
@@ -13,10 +12,10 @@ import {
 } from '../rules/email-request.ts'
 import { readMime, splitHead } from '../rules/mime-reader.ts'
 import { composeEmail, sendEmail, sendRawEmail } from '../send-email.ts'
-import type { Access } from './access.ts'
 import { type Principal, submitterOf } from './authorise.ts'
 import { sendBatch as batchEndpoint, sendEmail as emailEndpoint, sendLegacy, sendRaw } from './emails-contract.ts'
 import { judgeRequest, refuseFaults } from './judge-request.ts'
+import { opening } from './opening.ts'
 import { handleBatch } from './send-batch.ts'
 import { answerOne, callerOf, type SendRoutesDeps, toRefusal } from './sending.ts'
 
@@ -24,7 +23,9 @@ const MIB = 1024 * 1024
 
 /** Adds the sending operations to a router. */
 export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
-  const add = openSending(router, deps)
+  // Base64 in JSON takes a third more, and text and html come on top.
+  const bodyLimit = `${Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5}mb`
+  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit })
   add(sendLegacy, async ({ body, query }, principal, context) => {
     const { body: known, warnings } = lenient(body)
     const request = parse(emailRequest, known, '') as EmailRequest
@@ -41,29 +42,6 @@ export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
     const caller = callerOf(context, principal, 'raw', deps.config.TRUSTED_PROXIES)
     return answerOne(context, await sendRawEmail(body, caller, deps), [])
   })
-}
-
-/**
- * Joins endpoints so that the caller is known and within the rate before a large body is read: strangers must not make
- * the process hold megabytes.
- */
-function openSending(router: Router, deps: SendRoutesDeps) {
-  // Base64 in JSON takes a third more, and text and html come on top.
-  const parseBody = jsonBody(`${Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5}mb`)
-  const authorised = (context: WebContext) => Promise.resolve(context.state.principal as Principal)
-  return <E extends AnyEndpoint<Access>>(
-    definition: E,
-    handle: Parameters<typeof bind<Access, Principal, E>>[3],
-  ): void => {
-    router.register(definition.path, [definition.method.toLowerCase()], async (context: WebContext, next) => {
-      context.state.route = definition.path
-      const principal = await deps.authorise(context, definition.access)
-      context.state.principal = principal
-      await deps.takeSend(context, principal.account.id)
-      await parseBody(context, next)
-    })
-    bind(router, authorised, definition, handle)
-  }
 }
 
 async function handleOne(

@@ -1,0 +1,43 @@
+/** What can be done with a message after it was accepted: another time, a new copy. */
+import type Router from '@koa/router'
+import type { Clock } from '../../platform/clock.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { resend } from '../resend.ts'
+import { EMAIL_LIMITS } from '../rules/email-parts.ts'
+import { reschedule } from '../store/reschedule.ts'
+import { detailOf, type LogRoutesDeps, ownMessage, rawOf } from './emails.ts'
+import { rescheduleEmail, resendEmail } from './emails-contract.ts'
+import { opening } from './opening.ts'
+import { answerOne, callerOf, type SendRoutesDeps } from './sending.ts'
+
+/** Adds the operations to a router. */
+export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutesDeps & { clock: Clock }): void {
+  const { mongo, clock, config } = deps
+  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit: '16kb' })
+  add(rescheduleEmail, async ({ params, body }, principal) => {
+    const message = await ownMessage(mongo, principal, params.id)
+    const at = new Date(body.scheduled_at)
+    judgeTime(at, clock.now())
+    if (!(await reschedule(mongo.db, message, at, clock.now())))
+      throw new ProblemError('conflict', 'The message is not waiting for its time any more.')
+    return detailOf(mongo, await ownMessage(mongo, principal, params.id))
+  })
+  add(resendEmail, async ({ params, body }, principal, context) => {
+    const message = await ownMessage(mongo, principal, params.id)
+    const caller = callerOf(context, principal, `resend ${params.id}`, config.TRUSTED_PROXIES)
+    const result = await resend(message, await rawOf(mongo, message), body.to, caller, deps)
+    if (!result)
+      throw new ProblemError('conflict', 'No recipient of this message failed; send to: "all" for a copy to everybody.')
+    return answerOne(context, result, [])
+  })
+}
+
+function judgeTime(at: Date, now: Date): void {
+  const latest = now.getTime() + EMAIL_LIMITS.scheduleDays * 86_400_000
+  if (at <= now || at.getTime() > latest) {
+    const message = `scheduled_at lies in the future, at most ${EMAIL_LIMITS.scheduleDays} days ahead.`
+    throw new ProblemError('validation_failed', message, {
+      faults: [{ pointer: '/scheduled_at', code: 'out_of_range', message }],
+    })
+  }
+}
