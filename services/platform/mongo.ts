@@ -93,9 +93,10 @@ export async function connectMongo(
     )
   }
   let up = true
+  let stopping = false
   connection.on('disconnected', () => {
     up = false
-    log.warn({}, 'database connection lost')
+    if (!stopping) log.warn({}, 'database connection lost')
   })
   connection.on('connected', () => {
     up = true
@@ -110,7 +111,10 @@ export async function connectMongo(
         .withSession(session =>
           session.withTransaction(() => work(session), { writeConcern: { w: 'majority', j: true } }),
         ),
-    stop: () => connection.close(),
+    stop() {
+      stopping = true
+      return connection.close()
+    },
   }
 }
 
