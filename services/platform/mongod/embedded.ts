@@ -82,7 +82,7 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
   }
 
   return {
-    uri: `mongodb://${USER}:${state.password}@127.0.0.1:${state.port}/postwright?replicaSet=${SET}&authSource=admin`,
+    uri: uriOf(state),
     pid: () => child.pid ?? 0,
     async stop() {
       stopping = true
@@ -94,6 +94,18 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
       await saveState(folder, state)
     },
   }
+}
+
+/** Where a running Postwright of this data folder has its database; undefined when none runs. */
+export async function runningEmbeddedUri(dataDir: string): Promise<string | undefined> {
+  const folder = resolve(dataDir, 'mongo')
+  const text = await readFile(join(folder, 'postwright.json'), 'utf8').catch(() => undefined)
+  const state = text === undefined ? undefined : (JSON.parse(text) as State)
+  return state?.pid !== undefined && (await isOurs(state.pid, folder)) ? uriOf(state) : undefined
+}
+
+function uriOf({ port, password }: State): string {
+  return `mongodb://${USER}:${password}@127.0.0.1:${port}/postwright?replicaSet=${SET}&authSource=admin`
 }
 
 function spawnMongod(binary: string, folder: string, port: number, set: readonly string[]): ChildProcess {

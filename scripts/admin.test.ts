@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createUser } from '../services/accounts/manage-users.ts'
+import { verifyPassword } from '../services/accounts/passwords.ts'
+import { openSession, readSession } from '../services/accounts/sessions.ts'
+import { listAudit } from '../services/accounts/store/audit.ts'
+import { findUser, users } from '../services/accounts/store/users.ts'
+import { systemClock } from '../services/platform/clock.ts'
+import { silentLog } from '../services/platform/log.ts'
+import { collectionOf, connectMongo, type Mongo } from '../services/platform/mongo.ts'
+import { startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
+import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
+import { freshDatabase } from '../test/support/database.ts'
+import { giveUser, PASSWORD } from '../test/support/tenants.ts'
+
+interface Result {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command as the launcher does, in a folder without `.env`. */
+function admin(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
+  const { PATH = '', HOME = '', XDG_CACHE_HOME = '', MONGOD_BINARY = '' } = process.env
+  const options = { cwd: tmpdir(), env: { PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY, ...env } }
+  return new Promise(done => {
+    execFile(process.execPath, [join(import.meta.dirname, 'admin.ts'), ...args], options, (error, stdout, stderr) =>
+      done({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    )
+  })
+}
+
+const madePassword = ({ stdout }: Result) => /^New password: (\w+)$/m.exec(stdout)?.[1] ?? ''
+
+describe('on the database of MONGODB_URI', () => {
+  let mongo: Mongo
+  const env = () => {
+    const uri = new URL(inject('mongoUri'))
+    uri.pathname = mongo.db.databaseName
+    return { MONGODB_URI: String(uri) }
+  }
+  beforeAll(async () => {
+    mongo = await freshDatabase()
+  })
+  afterAll(() => mongo.stop())
+
+  test('the new password is shown and works, the old one and all sessions end, and it is on record', async () => {
+    const user = await giveUser(mongo.db, { username: 'ada' })
+    const token = await openSession(mongo.db, user._id, '127.0.0.1', systemClock.now())
+    const result = await admin(['reset-password', 'ADA'], env())
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    const hash = (await findUser(mongo.db, user._id))?.password_hash
+    expect(await verifyPassword(hash, madePassword(result))).toBe(true)
+    expect(await verifyPassword(hash, PASSWORD)).toBe(false)
+    expect(await readSession(mongo.db, token, systemClock.now())).toBeUndefined()
+    expect(await listAudit(mongo.db, user._id, { limit: 10 })).toMatchObject([
+      { action: 'user.password_reset', actor: { via: 'command' } },
+    ])
+  })
+
+  test('a suspended account stays suspended, and the command says so', async () => {
+    await giveUser(mongo.db, { username: 'suspended', status: 'suspended' })
+    expect(await admin(['reset-password', 'suspended'], env())).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('suspended'),
+    })
+  })
+
+  test.each([
+    ['an unknown account', ['reset-password', 'nobody'], 1, 'There is no account "nobody"'],
+    ['no account', ['reset-password'], 64, 'usage: npm run admin'],
+    ['two accounts', ['reset-password', 'a', 'b'], 64, 'usage: npm run admin'],
+    ['another command', ['delete-everything', 'a'], 64, 'usage: npm run admin'],
+    ['nothing', [], 64, 'usage: npm run admin'],
+  ])('%s changes nothing and says why', async (_, args, code, text) => {
+    const before = await collectionOf(mongo.db, users).find().toArray()
+    expect(await admin(args, env())).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(text) })
+    expect(await collectionOf(mongo.db, users).find().toArray()).toEqual(before)
+  })
+})
+
+describe('on the database of npm start', () => {
+  test('works while it runs and while it does not', async () => {
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'pw-admin-'))
+    onTestFinished(() => rm(DATA_DIR, { recursive: true, force: true }))
+    const { PATH: path = '', MONGOD_BINARY: binary, XDG_CACHE_HOME } = process.env
+    const mongod = await findMongod({ binary, path, cache: cacheFolder(XDG_CACHE_HOME), say: () => undefined })
+    const running = await startEmbeddedMongod(mongod, DATA_DIR, silentLog)
+    const mongo = await connectMongo(running.uri, silentLog)
+    const input = { username: 'admin', role: 'admin', lang: 'en', tz: 'UTC' } as const
+    const { user } = await createUser({ mongo, clock: systemClock }, input)
+    const first = await admin(['reset-password', 'admin'], { DATA_DIR })
+    expect(await verifyPassword((await findUser(mongo.db, user._id))?.password_hash, madePassword(first))).toBe(true)
+    await mongo.stop()
+    await running.stop()
+    const second = await admin(['reset-password', 'admin'], { DATA_DIR })
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('New password: ') })
+    expect(madePassword(second)).not.toBe(madePassword(first))
+  })
+
+  test('says so when there never was one', async () => {
+    const result = await admin(['reset-password', 'admin'], { DATA_DIR: join(tmpdir(), 'pw-there-is-nothing') })
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start makes it') })
+  })
+})

@@ -1,0 +1,66 @@
+/**
+ * `npm run admin -- reset-password <username>`: works on MONGODB_URI, on the database of the `npm start` that runs
+ * from DATA_DIR, or, when none runs, starts that database for the moment.
+ */
+import { existsSync } from 'node:fs'
+import { resetPasswordByName } from '../services/accounts/reset-password.ts'
+import { systemClock } from '../services/platform/clock.ts'
+import { createLog } from '../services/platform/log.ts'
+import { connectMongo } from '../services/platform/mongo.ts'
+import { runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
+import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
+import type { Running } from '../services/platform/run.ts'
+
+/** Exit code for wrong arguments (EX_USAGE of sysexits.h). */
+const EX_USAGE = 64
+/** The database may write warnings; nothing else of it belongs between question and answer. */
+const log = createLog('warn', 'admin')
+
+const [command, username, ...rest] = process.argv.slice(2)
+if (command !== 'reset-password' || username === undefined || rest.length > 0) {
+  process.stderr.write('usage: npm run admin -- reset-password <username>\n')
+  process.exit(EX_USAGE)
+}
+if (existsSync('.env')) process.loadEnvFile('.env')
+process.exitCode = await reset(username).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  return 1
+})
+
+async function reset(name: string): Promise<number> {
+  const { uri, database } = await findDatabase()
+  try {
+    const mongo = await connectMongo(uri, log)
+    try {
+      return report(name, await resetPasswordByName({ mongo, clock: systemClock }, name))
+    } finally {
+      await mongo.stop()
+    }
+  } finally {
+    await database?.stop()
+  }
+}
+
+function report(name: string, outcome: Awaited<ReturnType<typeof resetPasswordByName>>): number {
+  if (outcome.kind === 'unknown') {
+    process.stderr.write(`There is no account ${JSON.stringify(name)}.\n`)
+    return 1
+  }
+  process.stdout.write(`New password: ${outcome.password}\nAll sessions of the account are ended.\n`)
+  if (outcome.suspended) process.stdout.write('The account is suspended: an admin has to make it active again.\n')
+  return 0
+}
+
+async function findDatabase(): Promise<{ uri: string; database?: Running }> {
+  const { MONGODB_URI, MONGOD_BINARY, PATH, XDG_CACHE_HOME, DATA_DIR } = process.env
+  if (MONGODB_URI) return { uri: MONGODB_URI }
+  const dataDir = DATA_DIR || '.data'
+  const running = await runningEmbeddedUri(dataDir)
+  if (running !== undefined) return { uri: running }
+  if (!existsSync(dataDir))
+    throw new Error(`there is no database: ${dataDir} (DATA_DIR) does not exist; npm start makes it`)
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  const source = { binary: MONGOD_BINARY || undefined, path: PATH ?? '', cache: cacheFolder(XDG_CACHE_HOME), say }
+  const database = await startEmbeddedMongod(await findMongod(source), dataDir, log)
+  return { uri: database.uri, database }
+}
