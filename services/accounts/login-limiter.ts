@@ -72,18 +72,17 @@ export function createLoginLimiter(
         metrics.logins.inc({ channel, outcome: 'limited' })
         return { kind: 'limited', retryAfterSeconds }
       }
-      const takeBack = () =>
-        Promise.all([counters.pair.reward(pair), counters.address.reward(address), counters.account.reward(username)])
+      const others = () => [counters.address.reward(address), counters.account.reward(username)]
       let value: T | undefined
       try {
         value = await check()
       } catch (error) {
-        await takeBack()
+        await Promise.all([counters.pair.reward(pair), ...others()])
         throw error
       }
       metrics.logins.inc({ channel, outcome: value === undefined ? 'refused' : 'ok' })
       if (value === undefined) return { kind: 'refused' }
-      await Promise.all([takeBack(), counters.pair.delete(pair)]) // older failures from here are forgiven too
+      await Promise.all([counters.pair.delete(pair), ...others()]) // older failures from here are forgiven too
       return { kind: 'ok', value }
     },
   }
