@@ -7,7 +7,7 @@ import { findUser } from './store/users.ts'
 
 const HOUR_MS = 3_600_000
 /** A session ends so long after its last use… */
-export const SESSION_IDLE_MS = 24 * HOUR_MS
+const SESSION_IDLE_MS = 24 * HOUR_MS
 /** …and in any case so long after the login. */
 const SESSION_LIFE_MS = 30 * 24 * HOUR_MS
 /** The end moves only when it gains this much, so that reading a page does not write each time. */

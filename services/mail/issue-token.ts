@@ -96,7 +96,7 @@ export async function revokeToken(deps: TokenDeps, userId: string, id: string): 
 }
 
 /** The limits of a stored token. */
-export function limitsOf(token: TokenDoc): TokenLimits {
+function limitsOf(token: TokenDoc): TokenLimits {
   return {
     scopes: token.scopes,
     domains: token.domains,

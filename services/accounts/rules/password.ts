@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /** Shortest password; NIST SP 800-63B-4 section 3.1.1.2 asks for length and against rules on character classes. */
-export const MIN_PASSWORD = 8
+const MIN_PASSWORD = 8
 
 /**
  * A new password: 8 to 256 characters. Control characters are refused, because NUL separates the fields of SASL PLAIN

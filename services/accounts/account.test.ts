@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { testClock } from '../../test/support/clock.ts'
+import { databaseForThisTest } from '../../test/support/database.ts'
+import { giveUser } from '../../test/support/tenants.ts'
+import { createAccounts } from './account.ts'
+import { updateUser } from './store/users.ts'
+
+test('a suspension is seen within 5 seconds, its end at once; who does not exist is suspended', async () => {
+  const { db } = await databaseForThisTest()
+  const user = await giveUser(db)
+  const clock = testClock()
+  const accounts = createAccounts(db, clock)
+  expect(await accounts.active(user._id)).toEqual({
+    id: user._id,
+    username: user.username,
+    role: 'user',
+    lang: 'en',
+    tz: 'UTC',
+  })
+  await updateUser(db, user._id, { status: 'suspended' })
+  clock.advance(4_999)
+  expect(await accounts.isSuspended(user._id)).toBe(true)
+  await updateUser(db, user._id, { status: 'active' })
+  expect(await accounts.isSuspended(user._id)).toBe(false)
+  expect(await accounts.isSuspended('usr_none')).toBe(true)
+})

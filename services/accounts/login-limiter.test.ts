@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { newId } from '../platform/ids.ts'
+import { createMetrics } from '../platform/metrics.ts'
+import { ensureIndexes } from '../platform/mongo.ts'
+import { createLoginLimiter, type LoginChannel, loginLimits } from './login-limiter.ts'
+
+let mongo: TestDatabase
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [loginLimits])
+})
+afterAll(() => mongo.stop())
+
+const limits = { pair: 3, address: 5, account: 7 }
+const limiter = (channel: LoginChannel = 'panel', metrics = createMetrics('test'), own = limits) =>
+  createLoginLimiter({ db: mongo.db, metrics, channel }, own)
+const wrong = async () => undefined
+const right = async () => 'value'
+/** Names and addresses that no other test counts. */
+const name = () => newId('n')
+let last = 0
+const address = () => `203.0.${Math.floor(++last / 200)}.${last % 200}`
+
+/** Kinds of the outcomes of failing attempts in a row. */
+async function fail(count: number, attempt: () => Promise<{ kind: string }>): Promise<string[]> {
+  const kinds: string[] = []
+  for (let i = 0; i < count; i++) kinds.push((await attempt()).kind)
+  return kinds
+}
+const refusedThen = (refused: number, limited: number) => [
+  ...Array.from({ length: refused }, () => 'refused'),
+  ...Array.from({ length: limited }, () => 'limited'),
+]
+
+test('a name from one address may fail three times, then it waits', async () => {
+  const [who, from] = [name(), address()]
+  expect(await fail(5, () => limiter().guard(who, from, wrong))).toEqual(refusedThen(3, 2))
+  const outcome = await limiter().guard(who, from, right)
+  expect(outcome).toMatchObject({ kind: 'limited', retryAfterSeconds: expect.any(Number) })
+  expect(outcome.kind === 'limited' && outcome.retryAfterSeconds).toBeGreaterThan(800)
+  expect(await limiter().guard(who, address(), right)).toEqual({ kind: 'ok', value: 'value' })
+})
+
+test('an address may fail five times over all names', async () => {
+  const from = address()
+  expect(await fail(7, () => limiter().guard(name(), from, wrong))).toEqual(refusedThen(5, 2))
+})
+
+test('a name may fail seven times over all addresses', async () => {
+  const who = name()
+  expect(await fail(9, () => limiter().guard(who, address(), wrong))).toEqual(refusedThen(7, 2))
+})
+
+test('the addresses of one IPv6 network count as one, those of IPv4 and its mapped form too', async () => {
+  const who = name()
+  const froms = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2:0:0:0:3', '2001:db8:1:2::4']
+  const kinds = [] as string[]
+  for (const from of froms) kinds.push((await limiter().guard(who, from, wrong)).kind)
+  expect(kinds).toEqual(refusedThen(3, 1))
+  const plain = address()
+  await fail(3, () => limiter().guard(who, plain, wrong))
+  expect((await limiter().guard(who, `::ffff:${plain}`, wrong)).kind).toBe('limited')
+})
+
+test('a success forgives what failed before from there', async () => {
+  const [who, from] = [name(), address()]
+  const one = limiter()
+  await fail(2, () => one.guard(who, from, wrong))
+  expect(await one.guard(who, from, right)).toEqual({ kind: 'ok', value: 'value' })
+  expect(await fail(3, () => one.guard(who, from, wrong))).toEqual(refusedThen(3, 0))
+})
+
+test('many successes from one address never limit it', async () => {
+  const from = address()
+  const one = limiter()
+  for (let i = 0; i < 20; i++) expect((await one.guard(name(), from, right)).kind).toBe('ok')
+})
+
+test('a check that cannot be made is not counted', async () => {
+  const [who, from] = [name(), address()]
+  const away = () => Promise.reject(new Error('the database is away'))
+  for (let i = 0; i < 5; i++) await expect(limiter().guard(who, from, away)).rejects.toThrow('away')
+  expect((await limiter().guard(who, from, right)).kind).toBe('ok')
+})
+
+test('parallel guesses in two processes pass no more than the limit', async () => {
+  const [who, from] = [name(), address()]
+  const process = () => limiter('panel', createMetrics('test'), { pair: 3, address: 100, account: 100 })
+  const [one, two] = [process(), process()]
+  const guesses = Array.from({ length: 15 }, () => [one, two].map(each => each.guard(who, from, wrong)))
+  const outcomes = await Promise.all(guesses.flat())
+  expect(outcomes.filter(({ kind }) => kind === 'refused')).toHaveLength(3)
+})
+
+test('channels are counted apart', async () => {
+  const [who, from] = [name(), address()]
+  await fail(4, () => limiter('panel').guard(who, from, wrong))
+  expect((await limiter('smtp').guard(who, from, right)).kind).toBe('ok')
+})
+
+test('outcomes are counted by channel', async () => {
+  const metrics = createMetrics('test')
+  const [who, from] = [name(), address()]
+  const one = limiter('admin', metrics)
+  await one.guard(who, from, right)
+  await fail(4, () => one.guard(who, from, wrong))
+  const { values } = await metrics.logins.get()
+  expect(values.map(({ labels, value }) => [labels.channel, labels.outcome, value])).toEqual([
+    ['admin', 'ok', 1],
+    ['admin', 'refused', 3],
+    ['admin', 'limited', 1],
+  ])
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { giveUser } from '../../test/support/tenants.ts'
+import { collectionOf, ensureIndexes } from '../platform/mongo.ts'
+import { endSession, openSession, readSession } from './sessions.ts'
+import { deleteSessionsOf, sessions } from './store/sessions.ts'
+import { updateUser } from './store/users.ts'
+
+let mongo: TestDatabase
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [sessions])
+})
+afterAll(() => mongo.stop())
+
+const HOUR = 3_600_000
+const start = Date.parse('2026-11-21T10:00:00Z')
+const after = (hours: number) => new Date(start + hours * HOUR)
+const open = async () => {
+  const user = await giveUser(mongo.db)
+  return { user, token: await openSession(mongo.db, user._id, '192.0.2.1', after(0)) }
+}
+const isOpen = async (token: string, hours: number) => (await readSession(mongo.db, token, after(hours))) !== undefined
+
+test('a session tells its account, and its token is stored nowhere', async () => {
+  const { user, token } = await open()
+  expect(await readSession(mongo.db, token, after(1))).toMatchObject({ account: { id: user._id, role: 'user' } })
+  expect(JSON.stringify(await collectionOf(mongo.db, sessions).find().toArray())).not.toContain(token)
+})
+
+test('a session ends 24 hours after its last use', async () => {
+  const { token } = await open()
+  expect(await isOpen(token, 23.9)).toBe(true)
+  expect(await isOpen(token, 47.8)).toBe(true)
+  expect(await isOpen(token, 71.9)).toBe(false)
+})
+
+test('a session ends 30 days after the login, however often it is used', async () => {
+  const { token } = await open()
+  for (let hours = 12; hours < 720; hours += 12) expect(await isOpen(token, hours)).toBe(true)
+  expect(await isOpen(token, 720)).toBe(false)
+})
+
+test('reading soon after does not write', async () => {
+  const { token } = await open()
+  const ends = async () => (await collectionOf(mongo.db, sessions).find().toArray()).map(({ expires_at }) => expires_at)
+  const before = await ends()
+  await readSession(mongo.db, token, after(0.2))
+  expect(await ends()).toEqual(before)
+  await readSession(mongo.db, token, after(0.3))
+  expect(await ends()).not.toEqual(before)
+})
+
+test.each([
+  ['another token', (token: string) => `${token.slice(1)}x`],
+  ['the stored hash', () => 'hash'],
+  ['nothing', () => ''],
+])('%s opens no session', async (_, mangle) => {
+  const { token } = await open()
+  expect(await isOpen(mangle(token), 0)).toBe(false)
+})
+
+test('a suspended account has no session, nor has one whose session was ended', async () => {
+  const one = await open()
+  await updateUser(mongo.db, one.user._id, { status: 'suspended' })
+  expect(await isOpen(one.token, 0)).toBe(false)
+  const two = await open()
+  await endSession(mongo.db, two.token)
+  expect(await isOpen(two.token, 0)).toBe(false)
+})
+
+test('all sessions but one can be ended', async () => {
+  const { user, token } = await open()
+  const kept = await openSession(mongo.db, user._id, '192.0.2.1', after(0))
+  const stranger = await open()
+  const session = await readSession(mongo.db, kept, after(0))
+  await deleteSessionsOf(mongo.db, user._id, session?.id)
+  expect([await isOpen(token, 0), await isOpen(kept, 0), await isOpen(stranger.token, 0)]).toEqual([false, true, true])
+})
+
+test('MongoDB removes ended sessions by itself', async () => {
+  const indexes = await collectionOf(mongo.db, sessions).indexes()
+  expect(indexes).toContainEqual(expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }))
+})
