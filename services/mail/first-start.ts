@@ -28,7 +28,7 @@ export async function ensureFirstCredential({ config, mongo, clock, secrets }: D
 }
 
 /** The name of the sandbox domain: below the own host name, so that it is nobody else's. */
-function sandboxName(mailHostname: string): string {
+export function sandboxName(mailHostname: string): string {
   return `sandbox.${mailHostname}`
 }
 
