@@ -8,8 +8,6 @@ import { openSubscriptions } from './subscriptions/context.ts'
 import { createAdminApi } from './subscriptions/http/index.ts'
 import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
-export { mountSubscriptions } from './subscriptions/http/mount.ts'
-
 /** Starts the API; resolves with the port that it listens on. */
 export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation

@@ -1,29 +1,55 @@
-/** The process of the panel, its web app and the mail management API. */
+/** The process of the web app and the whole mail API; `send.ts` serves the part of programs alone, to be scaled apart. */
 import { createServer } from 'node:http'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { ensureFirstCredential, ensureSandboxDomain } from './mail/first-start.ts'
+import { authoriseWith } from './mail/http/authorise.ts'
 import { managementCollections, mountMailApi } from './mail/http/index.ts'
+import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
+import { openDoor } from './mail/open-door.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
+import { openSubscriptions } from './subscriptions/context.ts'
+import { mountSubscriptions } from './subscriptions/http/mount.ts'
+import { createRates } from './subscriptions/http/rates.ts'
+import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
-/** Prepares the database and the first accounts, and serves web app and API on APP_PORT. */
+/** Prepares the database and the first accounts, and serves app and API on APP_HOST:APP_PORT. */
 export async function panel(foundation: Foundation): Promise<Running & { port: number }> {
-  const { config, log, metrics, mongo } = foundation
-  await ensureIndexes(mongo.db, managementCollections)
+  const { config, mongo } = foundation
+  await ensureIndexes(mongo.db, [...managementCollections, ...sendCollections, ...subscriptionCollections])
   const admin = await ensureFirstAdmin(foundation)
   if (admin) {
     await ensureFirstCredential(foundation, admin._id)
     await ensureSandboxDomain(foundation, admin._id)
   }
-  const app = createWeb({ log, metrics, trustedProxies: config.TRUSTED_PROXIES, readiness: foundation.readiness })
+  const door = openDoor(foundation, config.SLOTS)
+  const closing = new AbortController()
+  const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
+  const authorise = authoriseWith(foundation)
+  mountSubscriptions(app, '/subscription-api', {
+    subscriptions: openSubscriptions(foundation),
+    rates: createRates(config),
+    accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
+  })
+  mountSend(app, { ...foundation, authorise, door, closing: closing.signal })
   mountMailApi(app, foundation)
-  await mountPanel(app, { folder: PANEL_FOLDER, https: config.APP_BASE_URL.startsWith('https://') })
+  await mountPanel(app, {
+    folder: PANEL_FOLDER,
+    https: config.APP_BASE_URL.startsWith('https://'),
+  })
   app.use(notFound)
   const server = createServer(app.callback())
   const port = await listen(server, config.APP_PORT, config.APP_HOST, 'APP_PORT')
-  return { port, stop: () => closeServer(server) }
+  return {
+    port,
+    async stop() {
+      closing.abort()
+      await closeServer(server)
+      await door.stop()
+    },
+  }
 }
 
 if (import.meta.main) await run('panel', process.env, panel)

@@ -1,17 +1,40 @@
 /** Puts sending, the delivery log and the reports on an application. */
 import type Koa from 'koa'
+import { sessions } from '../../accounts/store/sessions.ts'
+import { users } from '../../accounts/store/users.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { type Authorise, createRouter } from '../../platform/web.ts'
 import type { OpenDoor } from '../open-door.ts'
+import { BODIES } from '../store/bodies.ts'
+import { DELIVERIES } from '../store/deliveries.ts'
+import { domains } from '../store/domains.ts'
+import { EVENTS } from '../store/events.ts'
+import { MESSAGES } from '../store/messages.ts'
+import { STATS_DAYS } from '../store/stats.ts'
+import { tokens } from '../store/tokens.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
 import { addActionRoutes } from './email-actions.ts'
 import { addLogRoutes } from './emails.ts'
 import { addStreamRoutes } from './events-stream.ts'
 import { addLimitsRoute } from './limits.ts'
-import { createRateLimit } from './rate-limit.ts'
+import { createRateLimit, requestLimits } from './rate-limit.ts'
 import { addSendRoutes } from './send.ts'
 import { addStatsRoute } from './stats.ts'
+
+/** Collections that the operations read or write; a main calls ensureIndexes with them. */
+export const sendCollections = [
+  users,
+  sessions,
+  tokens,
+  domains,
+  MESSAGES,
+  DELIVERIES,
+  BODIES,
+  EVENTS,
+  STATS_DAYS,
+  requestLimits,
+]
 
 /** What the operations need. */
 export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'> {
