@@ -65,12 +65,22 @@ export async function prepareTrial(given: NodeJS.ProcessEnv, say: (text: string)
     return {
       env,
       parts,
-      logins: state.logins,
+      logins: state.logins && shown(env, state.logins),
       loginsShown: () => saveState(dataDir, { SESSION_SECRET: state.SESSION_SECRET }),
     }
   } catch (error) {
     await lock.stop()
     throw error
+  }
+}
+
+/** What was really used: a login that the environment sets is not made up. */
+function shown(env: NodeJS.ProcessEnv, made: FirstLogins): FirstLogins {
+  return {
+    ADMIN_USERNAME: env.ADMIN_USERNAME ?? made.ADMIN_USERNAME,
+    ADMIN_PASSWORD: env.ADMIN_PASSWORD ?? made.ADMIN_PASSWORD,
+    SMTP_USERNAME: env.SMTP_USERNAME ?? made.SMTP_USERNAME,
+    SMTP_PASSWORD: env.SMTP_PASSWORD ?? made.SMTP_PASSWORD,
   }
 }
 
@@ -83,6 +93,7 @@ function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: stri
     DELIVERY_MODE: 'capture',
     SUBMISSION_HOST: '127.0.0.1',
     SUBMISSION_PORTS: ports.join(','),
+    APP_BASE_URL: `http://127.0.0.1:${given.APP_PORT || '3025'}`,
     ...(given.SUBMISSION_TLS_CERT
       ? {}
       : { SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'), SUBMISSION_TLS_KEY: join(dataDir, 'tls.key') }),
