@@ -33,6 +33,11 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
 {{- end }}
 
+{{/* In the order of the names: the function "values" gives another order each time. */}}
+{{- define "pw.publicPorts" -}}
+{{- $ports := list }}{{ range $name, $port := .Values.smtp.service.ports }}{{ $ports = append $ports $port }}{{ end }}{{ join "," $ports }}
+{{- end }}
+
 {{- define "pw.host" -}}{{ .Values.ingress.host | default (.Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | urlParse).host }}{{- end }}
 
 {{- define "pw.env" -}}
@@ -46,7 +51,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 - { name: SENDING_IP, value: {{ . | quote }} }
 {{- end }}
 - { name: SUBMISSION_HOST, value: {{ dig "SUBMISSION_HOST" .Values.mailHostname .Values.config | quote }} }
-- { name: SUBMISSION_PORTS, value: {{ values .Values.smtp.service.ports | join "," | quote }} }
+- { name: SUBMISSION_PORTS, value: {{ include "pw.publicPorts" . | quote }} }
 {{- if .Values.smtp.proxyProtocol.enabled }}
 - { name: SUBMISSION_PROXY_FROM, value: {{ join "," .Values.smtp.proxyProtocol.trustedCIDRs | quote }} }
 {{- end }}
