@@ -5,7 +5,7 @@ import { users } from './accounts/store/users.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
-import { createAdminApi } from './subscriptions/http/index.ts'
+import { answerNonsense, createAdminApi } from './subscriptions/http/index.ts'
 import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
 /** Starts the API; resolves with the port that it listens on. */
@@ -14,6 +14,7 @@ export async function admin(foundation: Foundation): Promise<Running & { port: n
   await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits])
   const app = createAdminApi({ ...foundation, subscriptions: openSubscriptions(foundation) })
   const server = createServer(app.callback())
+  server.on('clientError', (_, socket) => answerNonsense(socket))
   const port = await listen(server, config.ADMIN_API_PORT, config.APP_HOST, 'ADMIN_API_PORT')
   return { port, stop: () => closeServer(server) }
 }

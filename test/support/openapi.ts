@@ -25,7 +25,7 @@ interface Document {
   components: { responses: Record<string, ResponseObject> }
 }
 
-/** Loads `test/contract/<name>.openapi.yaml`. Operations that are not in it are not checked. */
+/** Loads `test/contract/<name>.openapi.yaml`. Operations that are not in it are not checked; `default` stands for refusals only. */
 export function openApiChecker(name: string): CheckAnswer {
   const document: Document = parse(readFileSync(new URL(`../contract/${name}.openapi.yaml`, import.meta.url), 'utf8'))
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -37,10 +37,12 @@ export function openApiChecker(name: string): CheckAnswer {
     if (!validate(value)) throw new Error(`${what} breaks the contract: ${ajv.errorsText(validate.errors)}`)
   }
   const find = (method: string, path: string, status: number, what: string) => {
-    const given = document.paths[path]?.[method]?.responses[String(status)]
+    const responses = document.paths[path]?.[method]?.responses ?? {}
+    const key = String(status) in responses || status < 400 ? String(status) : 'default'
+    const given = responses[key]
     if (!given) throw new Error(`${what} is no answer of the contract`)
     const name = given.$ref?.split('/').at(-1)
-    if (name === undefined) return { response: given, place: `/paths/${escaped(path)}/${method}/responses/${status}` }
+    if (name === undefined) return { response: given, place: `/paths/${escaped(path)}/${method}/responses/${key}` }
     return { response: document.components.responses[name], place: `/components/responses/${name}` }
   }
   return (method, path, { status, headers, body }) => {

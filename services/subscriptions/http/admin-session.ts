@@ -3,7 +3,7 @@ import type Router from '@koa/router'
 import { createLoginLimiter } from '../../accounts/login-limiter.ts'
 import { changePassword } from '../../accounts/manage-users.ts'
 import { createAdmin, logIn, logOut, updateAdmin } from '../admins.ts'
-import { pageOf, pagination } from '../rules/paging.ts'
+import { pagination } from '../rules/paging.ts'
 import { viewAdmin } from '../rules/views.ts'
 import { dropAdminSessions, listAdmins } from '../store/admins.ts'
 import { bindAdmin, bindOpen, type HttpDeps } from './bind.ts'
@@ -16,6 +16,7 @@ import {
   logOutOperation,
   updateAdminOperation,
 } from './contract.ts'
+import { requestedPage } from './page.ts'
 
 /** Failures allowed in 15 minutes: per name and address, per address, per name. */
 const LOGIN_LIMITS = { pair: 5, address: 20, account: 100 }
@@ -46,7 +47,7 @@ export function mountAdmins(router: Router, deps: HttpDeps): void {
   const view = (admin: Parameters<typeof viewAdmin>[0]) => viewAdmin(admin, s.zone)
   bindAdmin(router, deps, loginStatus, async (_, { admin, token }) => ({ admin: view(admin), token }))
   bindAdmin(router, deps, listAdminsOperation, async ({ query }) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const found = await listAdmins(s.c, page)
     return { admins: found.items.map(view), pagination: pagination(page, found) }
   })

@@ -4,7 +4,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import { saveChannelSettings, viewChannel } from '../channel-settings.ts'
 import { addCredential, revokeCredential } from '../credentials.ts'
 import { createApp, deleteApp, updateApp } from '../manage-apps.ts'
-import { pageOf, pagination } from '../rules/paging.ts'
+import { pagination } from '../rules/paging.ts'
 import { scopeOf } from '../rules/rights.ts'
 import { viewApp } from '../rules/views.ts'
 import type { Zone } from '../rules/zone.ts'
@@ -23,6 +23,7 @@ import {
   updateAppOperation,
 } from './apps-contract.ts'
 import { assertInScope, bindAdmin, type HttpDeps } from './bind.ts'
+import { requestedPage } from './page.ts'
 
 interface ListQuery {
   search?: string | undefined
@@ -36,7 +37,7 @@ interface ListQuery {
 export function mountApps(router: Router, deps: HttpDeps): void {
   const { s } = deps
   const list = async (query: ListQuery, admin: AdminDoc) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const { search, status } = query
     const found = await listApps(s.c, { search, status, appKeys: scopeOf(admin) }, page)
     return {

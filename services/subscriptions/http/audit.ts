@@ -1,16 +1,17 @@
 /** The audit log. */
 import type Router from '@koa/router'
-import { pageOf, pagination } from '../rules/paging.ts'
+import { pagination } from '../rules/paging.ts'
 import { may } from '../rules/rights.ts'
 import { listAudit } from '../store/audit.ts'
 import { bindAdmin, type HttpDeps } from './bind.ts'
 import { auditLog } from './contract.ts'
+import { requestedPage } from './page.ts'
 
 /** Puts the audit log on the router. What concerns no app is shown to super administrators only. */
 export function mountAudit(router: Router, deps: HttpDeps): void {
   const { s } = deps
   bindAdmin(router, deps, auditLog, async ({ query }, { admin, appKey, appKeys }) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const everything = appKey === '' && may(admin, 'super')
     const filter = {
       appKeys: everything ? undefined : appKeys,

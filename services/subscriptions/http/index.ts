@@ -1,7 +1,9 @@
 /** The application of port 3026. */
+import type { Duplex } from 'node:stream'
 import cors from '@koa/cors'
 import type Koa from 'koa'
 import type { Config } from '../../platform/config.ts'
+import { problems } from '../../platform/problems.ts'
 import { createWeb } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import { envelopeErrors } from './envelope.ts'
@@ -32,6 +34,15 @@ export function createAdminApi({ config, subscriptions: s }: AdminApiOptions): K
   const serve = dispatch(router)
   app.use(async context => serve(context))
   return app
+}
+
+/** Answers what is no HTTP at all: no handler sees it, and yet the answer is an envelope. */
+export function answerNonsense(socket: Duplex): void {
+  if (!socket.writable) return
+  const { envelope, zh } = problems.invalid_request
+  const body = JSON.stringify({ code: envelope, message: zh, data: {} })
+  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + body)
 }
 
 /** Lets pages of other origins call the API. */

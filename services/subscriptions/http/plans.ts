@@ -3,7 +3,7 @@ import type Router from '@koa/router'
 import { ProblemError } from '../../platform/problems.ts'
 import { createPlan, planKey, restorePlan, updatePlan } from '../manage-plans.ts'
 import { fault } from '../rules/faults.ts'
-import { pageOf, pagination } from '../rules/paging.ts'
+import { pagination } from '../rules/paging.ts'
 import { mergePlan, viewPlan } from '../rules/plan.ts'
 import { readCounters } from '../store/counters.ts'
 import type { PlanDoc } from '../store/documents.ts'
@@ -17,6 +17,7 @@ import {
   restorePlanOperation,
   updatePlanOperation,
 } from './contract.ts'
+import { requestedPage } from './page.ts'
 import { viewRevisions } from './revisions.ts'
 
 /** Puts plans on the router. */
@@ -31,7 +32,7 @@ export function mountPlans(router: Router, deps: HttpDeps): void {
     return viewPlan(plan, by_plan[String(plan._id)] ?? 0, s.zone)
   }
   bindAdmin(router, deps, listPlansOperation, async ({ query }, { appKey }) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const found = await listPlans(s.c, appKey, query, page)
     return {
       plans: await views(appKey, found.items),

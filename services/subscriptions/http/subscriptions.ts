@@ -9,7 +9,7 @@ import { requireUser } from '../manage-users.ts'
 import { pageOfSubscriptions, type SubscriptionView, streamViews, viewOne } from '../read-subscriptions.ts'
 import { csvLine } from '../rules/csv.ts'
 import { type Lang, say } from '../rules/lang.ts'
-import { pageOf, pagination } from '../rules/paging.ts'
+import { pagination } from '../rules/paging.ts'
 import { overview } from '../statistics.ts'
 import { createCount } from '../store/count.ts'
 import { findPlan } from '../store/plans.ts'
@@ -28,6 +28,7 @@ import {
   subscriptionFilters,
 } from './contract.ts'
 import { sendCsv } from './csv.ts'
+import { requestedPage } from './page.ts'
 import { readText } from './raw-body.ts'
 import { rangeOf } from './users.ts'
 
@@ -54,7 +55,7 @@ export function mountSubscriptionOperations(router: Router, deps: HttpDeps): voi
   const { s } = deps
   const count = createCount()
   bindAdmin(router, deps, listSubscriptionsOperation, async ({ query }, { appKey, lang }) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const given = { ...query, created: rangeOf(s, query) }
     const found = await pageOfSubscriptions(s, count, { appKey, given, page, lang })
     const { total_records, ...rest } = pagination(page, found)

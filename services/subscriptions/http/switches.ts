@@ -6,7 +6,7 @@ import type { Subscriptions } from '../context.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, restoreSwitch, updateSwitch } from '../manage-switches.ts'
 import { fault } from '../rules/faults.ts'
 import type { Lang } from '../rules/lang.ts'
-import { type Page, pageOf, switchPagination } from '../rules/paging.ts'
+import { type Page, switchPagination } from '../rules/paging.ts'
 import { MAX_SWITCHES, NEW_SWITCH, SWITCH_NAME } from '../rules/switch-spec.ts'
 import { MAX_LOGS, MAX_VALUE_BYTES, SWITCH_TYPES, type SwitchType } from '../rules/switch-value.ts'
 import { describeTypes, stateOf, viewSwitch } from '../rules/switch-view.ts'
@@ -20,6 +20,7 @@ import {
   restoreSwitchOperation,
   updateSwitchOperation,
 } from './contract.ts'
+import { requestedPage } from './page.ts'
 import { viewRevisions } from './revisions.ts'
 
 interface ListQuery {
@@ -35,7 +36,7 @@ export function mountSwitches(router: Router, deps: HttpDeps): void {
   const { s } = deps
   const view = (stored: SwitchDoc, lang: Lang) => viewSwitch(stored, { lang, zone: s.zone, now: s.clock.now() })
   const list = async (appKey: string, query: ListQuery, lang: Lang) => {
-    const page: Page = pageOf(query)
+    const page: Page = requestedPage(query)
     const found = await listSwitches(s.c, appKey, query, page)
     return {
       switches: found.items.map(stored => view(stored, lang)),

@@ -22,6 +22,7 @@ import {
   userStatisticsOperation,
 } from './contract.ts'
 import { sendCsv } from './csv.ts'
+import { requestedPage } from './page.ts'
 
 /** The range of two date fields. Throws `validation_failed` when it starts after it ends. */
 export function rangeOf(
@@ -81,7 +82,7 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
     return user
   }
   bindAdmin(router, deps, listUsersOperation, async ({ query }, { appKey }) => {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const filter = filterOf(s, query)
     const total = await knownTotal(s, appKey, filter)
     const found = await listUsers(s.c, count, s.clock.now(), { appKey, filter, page, knownTotal: total })

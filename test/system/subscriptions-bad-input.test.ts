@@ -1,0 +1,383 @@
+/** What bad input gets: an envelope with a code of its own, and nothing changes. */
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiRequest, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
+
+let api: SubscriptionApi
+let viewer: string
+let foreigner: string
+let planId: string
+beforeAll(async () => {
+  api = await startSubscriptionApi()
+  viewer = await api.logIn('viewer', ['demo'])
+  foreigner = await api.logIn('operator', ['other'])
+  await api.call('POST', '/subscription_plan', { body: plan })
+  planId = (await api.call('GET', '/subscription_plan')).body.data.plans[0].id
+  await api.call('POST', '/switch_manage', { body: { name: 'known', type: 'boolean', value: '1' } })
+})
+afterAll(() => api.stop())
+
+const plan = { name: 'P', description: '', price: 10, duration: 30, features: '{"features":[]}' }
+const flag = { name: 'new_switch', type: 'boolean', value: '1' }
+const query = (more: Record<string, string>) => ({ query: { app_key: 'demo', ...more } })
+
+/** Everything that a refused request must leave as it was. */
+async function snapshot() {
+  const { plans, switches, apps, users, subscriptions, payments } = api.s.c
+  const all = await Promise.all(
+    [plans, switches, apps, users, subscriptions, payments].map(collection =>
+      collection.find().sort({ _id: 1 }).toArray(),
+    ),
+  )
+  return JSON.stringify(all)
+}
+
+describe('credentials and rights', () => {
+  test.each<[string, string, string, ApiRequest, number]>([
+    ['no token', 'GET', '/user', { token: '' }, 40101],
+    ['a token that nobody has', 'GET', '/user', { token: `at_${'x'.repeat(43)}` }, 40102],
+    ['no token at the status', 'GET', '/token', { token: '' }, 40101],
+    ['a wrong password', 'POST', '/token', { token: '', body: { username: 'root', password: 'wrong' } }, 40103],
+    ['an unknown name', 'POST', '/token', { token: '', body: { username: 'nobody', password: 'wrong' } }, 40103],
+    ['no app_key', 'GET', '/user', { query: {} }, 42210],
+    ['an unknown app_key', 'GET', '/user', query({ app_key: 'nope' }), 40410],
+    ['a server call without a credential', 'POST', '/server/user', { body: { openid: 'x' } }, 40110],
+    [
+      'a server call with a session token',
+      'GET',
+      '/server/entitlement',
+      { headers: { authorization: 'Bearer at_x' } },
+      40110,
+    ],
+  ])('%s', async (_, method, path, given, code) => {
+    expect((await api.call(method, path, given)).body.code).toBe(code)
+  })
+
+  test('a viewer changes nothing, an operator makes no apps, a foreign app looks like none', async () => {
+    const refused = async (method: string, path: string, given: ApiRequest) =>
+      (await api.call(method, path, given)).body.code
+    expect(await refused('POST', '/subscription_plan', { token: viewer, body: plan })).toBe(40301)
+    expect(await refused('POST', '/switch_manage', { token: viewer, body: flag })).toBe(40301)
+    expect(await refused('DELETE', '/switch_manage', { token: viewer, ...query({ name: 'known' }) })).toBe(40301)
+    expect(await refused('POST', '/app_manage', { token: viewer, body: { app_name: 'x' } })).toBe(40301)
+    expect(await refused('POST', '/app_manage', { token: foreigner, body: { app_name: 'x' } })).toBe(40301)
+    expect(await refused('GET', '/user', { token: foreigner })).toBe(40410)
+    expect(await refused('GET', `/app_manage/${api.demo.id}`, { token: foreigner })).toBe(40405)
+    expect(await refused('GET', '/admin', { token: viewer })).toBe(40301)
+    expect((await api.call('GET', '/user', { token: viewer })).status).toBe(200)
+  })
+
+  test('an account without rights here, and one whose rights were taken, are told so only after a right password', async () => {
+    const { data } = (await api.call('GET', '/admin', { query: { pageSize: '100' } })).body
+    const { id, username } = data.admins.at(-1)
+    await api.call('PUT', `/admin/${id}`, { body: { status: '0' } })
+    expect((await api.call('GET', '/user', { token: foreigner })).body.code).toBe(40102)
+    const logIn = (password: string) => api.call('POST', '/token', { token: '', body: { username, password } })
+    expect((await logIn('correct horse battery')).body.code).toBe(40303)
+    expect((await logIn('wrong')).body.code).toBe(40103)
+  })
+
+  test('the fifth failure locks name and address, with the time to wait', async () => {
+    const guess = () => api.call('POST', '/token', { token: '', body: { username: 'victim', password: 'x' } })
+    for (let i = 0; i < 5; i++) expect((await guess()).body.code).toBe(40103)
+    const locked = await guess()
+    expect(locked.body.code).toBe(42902)
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('nobody takes his own rights', async () => {
+    expect((await api.call('PUT', '/admin/1', { body: { role: 'viewer' } })).body.code).toBe(40903)
+  })
+})
+
+describe('fields', () => {
+  const rows: [string, string, string, ApiRequest, number, string?][] = [
+    ['page 0', 'GET', '/user', query({ page: '0' }), 42200, 'page'],
+    ['page -1', 'GET', '/user', query({ page: '-1' }), 42200, 'page'],
+    ['pageSize abc', 'GET', '/user', query({ pageSize: 'abc' }), 42200, 'pageSize'],
+    ['a page too deep', 'GET', '/subscription', query({ page: '99999999' }), 42220],
+    [
+      'start after end',
+      'GET',
+      '/user',
+      query({ start_date: '2026-02-02', end_date: '2026-02-01' }),
+      42200,
+      'start_date',
+    ],
+    ['a day that does not exist', 'GET', '/user', query({ start_date: '2026-02-30' }), 42200, 'start_date'],
+    ['an operator in a query', 'GET', '/user', query({ status: '{"$gt":""}' }), 42200, 'status'],
+    ['a field twice', 'GET', '/user?page=1&page=2&app_key=demo', { query: {} }, 42200, 'page'],
+    ['an unknown type of statistics', 'GET', '/user_stats', query({ type: 'everything' }), 42200, 'type'],
+    ['a user that is no number', 'GET', '/user/abc', {}, 40401],
+    ['a plan that is no number', 'GET', '/subscription_plan/1e3', {}, 40402],
+    ['a subscription that is not there', 'GET', '/subscription/77', {}, 40403],
+    ['a switch that is not there', 'GET', '/switch_manage', query({ name: 'nope' }), 40404],
+    ['a deleted app', 'GET', '/app_manage/999', {}, 40405],
+    ['a price with three decimals', 'POST', '/subscription_plan', { body: { ...plan, price: 1.999 } }, 42200, 'price'],
+    ['a negative price', 'POST', '/subscription_plan', { body: { ...plan, price: -1 } }, 42200, 'price'],
+    [
+      'an original price below the price',
+      'POST',
+      '/subscription_plan',
+      { body: { ...plan, original_price: 5 } },
+      42200,
+      'original_price',
+    ],
+    [
+      'features that are not JSON',
+      'POST',
+      '/subscription_plan',
+      { body: { ...plan, features: 'export' } },
+      42200,
+      'features',
+    ],
+    [
+      'features without their array',
+      'POST',
+      '/subscription_plan',
+      { body: { ...plan, features: '{"features":"x"}' } },
+      42200,
+      'features',
+    ],
+    ['a name that is taken', 'POST', '/subscription_plan', { body: plan }, 40901],
+    ['an operator for a name', 'POST', '/subscription_plan', { body: { ...plan, name: { $gt: '' } } }, 42200, 'name'],
+    [
+      'an operator for a duration',
+      'POST',
+      '/subscription_plan',
+      { body: { ...plan, duration: { $ne: 1 } } },
+      42200,
+      'duration',
+    ],
+    ['a NUL in a name', 'POST', '/subscription_plan', { body: { ...plan, name: 'a\u0000b' } }, 42200, 'name'],
+    ['a missing name', 'POST', '/subscription_plan', { body: {} }, 42200, 'name'],
+    ['an array for a body', 'POST', '/subscription_plan', { body: '[]' }, 42200],
+    ['a switch name with a slash', 'POST', '/switch_manage', { body: { ...flag, name: 'a/b' } }, 42200, 'name'],
+    [
+      'a value that does not fit its type',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, value: 'maybe' } },
+      42200,
+      'value',
+    ],
+    [
+      'a number that is none',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, type: 'number', value: '1e999' } },
+      42200,
+      'value',
+    ],
+    [
+      'JSON that is an array',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, type: 'json', value: '[1]' } },
+      42200,
+      'value',
+    ],
+    [
+      '64 KiB and one byte',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, type: 'string', value: 'x'.repeat(65_537) } },
+      42200,
+      'value',
+    ],
+    ['an unknown type', 'POST', '/switch_manage', { body: { ...flag, type: 'colour' } }, 42200, 'type'],
+    [
+      'a rollout with four decimals',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, rollout: 0.0001 } },
+      42200,
+      'rollout',
+    ],
+    [
+      'a rule value that does not fit',
+      'POST',
+      '/switch_manage',
+      { body: { ...flag, rules: [{ conditions: [{ attribute: 'a', operator: 'eq', values: ['1'] }], value: 'x' }] } },
+      42200,
+      'rules.0.value',
+    ],
+    ['a switch name that is taken', 'POST', '/switch_manage', { body: { ...flag, name: 'known' } }, 40901],
+    [
+      'another type without a value',
+      'PUT',
+      '/switch_manage',
+      { ...query({ name: 'known' }), body: { type: 'number' } },
+      42200,
+      'value',
+    ],
+    ['an update of nothing', 'PUT', '/switch_manage', { ...query({ name: 'nope' }), body: { value: '1' } }, 40404],
+    [
+      'an older version',
+      'PUT',
+      '/switch_manage',
+      { ...query({ name: 'known' }), body: { value: '0', version: 9 } },
+      40902,
+    ],
+    ['an app key with capitals', 'POST', '/app_manage', { body: { app_name: 'x', app_key: 'Demo' } }, 42200, 'app_key'],
+    ['an app name that is taken', 'POST', '/app_manage', { body: { app_name: 'Demo' } }, 40901],
+    ['a status of 7', 'PUT', '/app_manage/1', { body: { status: 7 } }, 42200, 'status'],
+    ['broken JSON', 'POST', '/subscription_plan', { body: '{"name":' }, 40001],
+    [
+      'a body that is no JSON',
+      'POST',
+      '/subscription_plan',
+      { body: 'name=x', headers: { 'content-type': 'text/plain' } },
+      41501,
+    ],
+    ['more than 1 MiB', 'POST', '/subscription_plan', { body: JSON.stringify({ name: 'x'.repeat(1_100_000) }) }, 41301],
+    ['an unknown path', 'GET', '/admin/backup/now', {}, 40400],
+    ['an unknown method', 'PATCH', '/user', {}, 40501],
+    [
+      'an idempotency key with a blank',
+      'POST',
+      '/subscription_plan',
+      { body: plan, headers: { 'idempotency-key': 'a b' } },
+      42200,
+      'Idempotency-Key',
+    ],
+  ]
+  test.each(rows)('%s', async (_, method, path, given, code, field) => {
+    const before = await snapshot()
+    const { body, headers, status } = await api.call(method, path, given)
+    expect(body.code).toBe(code)
+    expect(status).toBe(Math.floor(code / 100))
+    if (field) expect(body.data.errors.map((entry: { field: string }) => entry.field)).toContain(field)
+    if (code === 40501) expect(headers.get('allow')).toContain('GET')
+    expect(await snapshot()).toBe(before)
+  })
+
+  test('pageSize 10000 is cut to 100 and says so; a page past the end is empty', async () => {
+    const cut = (await api.call('GET', '/user', query({ pageSize: '10000' }))).body.data
+    expect(cut.pagination.page_size).toBe(100)
+    const past = (await api.call('GET', '/subscription_plan', query({ page: '9' }))).body.data
+    expect(past).toMatchObject({ plans: [], pagination: { current_page: 9, total_records: 1 } })
+  })
+
+  test('operators in the names of query fields are not there for us', async () => {
+    const { body } = await api.call('GET', '/user?app_key=demo&status[$gt]=&search[$regex]=.*', { query: {} })
+    expect(body.data.filters).toMatchObject({ status: '', search: '' })
+    expect((await api.call('GET', '/user?app_key[$gt]=', { query: {} })).body.code).toBe(42210)
+  })
+
+  test.each([
+    ['__proto__', '{"__proto__":{"status":"0"}', 40001],
+    ['constructor', '{"constructor":{"prototype":{"x":1}}', 0],
+    ['an unknown field', '{"whatever":1', 0],
+  ])('%s as a key reaches nothing', async (name, start, code) => {
+    const body = `${start},"name":"Key ${name}","price":1,"duration":1,"features":"{\\"features\\":[]}"}`
+    expect((await api.call('POST', '/subscription_plan', { body })).body.code).toBe(code)
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+    const stored = await api.s.c.plans.findOne({ name: `Key ${name}` })
+    expect(Object.keys(stored ?? {})).not.toContain('whatever')
+    expect(stored?.status).toBe(code === 0 ? '1' : undefined)
+  })
+
+  test('messages of faults come in both languages', async () => {
+    const given = { body: { ...plan, price: 1.999 } }
+    const zh = (await api.call('POST', '/subscription_plan', given)).body
+    const en = (await api.call('POST', '/subscription_plan', { ...given, headers: { lang: 'en' } })).body
+    expect(zh.data.errors[0]).toEqual({ field: 'price', rule: 'decimals', message: '最多两位小数' })
+    expect(en.data.errors[0].message).toBe('may have two decimals at most')
+    expect([zh.message, en.message]).toEqual(['参数校验失败', 'Some fields are not valid.'])
+  })
+})
+
+describe('idempotency keys', () => {
+  const post = (body: object, key: string) =>
+    api.call('POST', '/subscription_plan', { body, headers: { 'idempotency-key': key } })
+
+  test('a repeat gets the same answer and makes nothing new', async () => {
+    const body = { ...plan, name: 'Once' }
+    const [first, second] = [await post(body, 'k-1'), await post(body, 'k-1')]
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(second.text).toBe(first.text)
+    expect(second.headers.get('location')).toBe(first.headers.get('location'))
+    expect((await post({ ...body, name: 'Other' }, 'k-1')).body.code).toBe(40905)
+  })
+
+  test('a refused request frees its key', async () => {
+    expect((await post({ ...plan, price: 'x' }, 'k-2')).body.code).toBe(42200)
+    expect((await post({ ...plan, name: 'Freed' }, 'k-2')).status).toBe(200)
+  })
+
+  test('of two at once one runs and the other is told to wait, or gets the answer', async () => {
+    const both = await Promise.all([1, 2].map(() => post({ ...plan, name: 'AtOnce' }, 'k-3')))
+    expect(both.filter(({ body }) => body.code !== 0).every(({ body }) => body.code === 40906)).toBe(true)
+    expect((await api.call('GET', '/subscription_plan', query({ search: 'AtOnce' }))).body.data.plans).toHaveLength(1)
+  })
+})
+
+test('a record of a Kubernetes resource is read-only and names its resource', async () => {
+  await api.s.c.plans.updateOne(
+    { _id: Number(planId) },
+    { $set: { managed_by: { kind: 'SubscriptionPlan', namespace: 'shop', name: 'gold', uid: 'u1' } } },
+  )
+  const refused = await api.call('PUT', `/subscription_plan/${planId}`, { body: { price: 1 } })
+  expect(refused.body.code).toBe(40907)
+  expect(refused.body.data.errors[0].message).toBe('k8s:shop/gold')
+})
+
+describe('rates', () => {
+  test('a session beyond its minute is told how long to wait', async () => {
+    const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '3', SERVER_REQUESTS_PER_MINUTE: '1' })
+    try {
+      const codes = []
+      for (let i = 0; i < 4; i++) codes.push((await slow.call('GET', '/overview')).body.code)
+      expect(codes.at(-1)).toBe(42901)
+      const app = [
+        await slow.server('POST', '/server/user', { body: { openid: 'a' } }),
+        await slow.server('POST', '/server/user', { body: { openid: 'a' } }),
+      ]
+      expect(app.map(({ body }) => body.code)).toEqual([0, 42901])
+      expect(Number(app[1]?.headers.get('retry-after'))).toBeGreaterThan(0)
+    } finally {
+      await slow.stop()
+    }
+  })
+})
+
+describe('the envelope is always an envelope', () => {
+  test('a path with a broken escape', async () => {
+    const { port } = new URL(api.url)
+    const text = await new Promise<string>((resolve, reject) => {
+      httpRequest({ port, path: '/user/%E0%A4%A', headers: { token: api.token } }, response => {
+        let body = ''
+        response.setEncoding('utf8').on('data', chunk => {
+          body += chunk
+        })
+        response.on('end', () => resolve(body))
+      })
+        .on('error', reject)
+        .end()
+    })
+    expect(JSON.parse(text)).toMatchObject({ code: 42210 })
+  })
+
+  test('a request that is no HTTP', async () => {
+    const { port } = new URL(api.url)
+    const text = await new Promise<string>((resolve, reject) => {
+      let body = ''
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'))
+      socket.setEncoding('utf8').on('data', chunk => {
+        body += chunk
+      })
+      socket.on('close', () => resolve(body)).on('error', reject)
+    })
+    expect(text.startsWith('HTTP/1.1 400')).toBe(true)
+    expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ code: 40002, data: {} })
+  })
+
+  test('a database that is away', async () => {
+    const lost = await startSubscriptionApi()
+    await lost.foundation.mongo.connection.close()
+    const { body, status } = await lost.call('GET', '/user')
+    expect([status, body.code]).toEqual([503, 50301])
+  })
+})
