@@ -7,6 +7,7 @@ const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 /** A submission connection. */
 export class SubmissionConnection extends SMTPConnection {
   #greeted = false
+  #gathering = false
 
   /** Greets at once. The library waits 100 ms for clients that talk first, which a login makes pointless. */
   override init(): void {
@@ -22,7 +23,20 @@ export class SubmissionConnection extends SMTPConnection {
 
   /** The library derives one enhanced code from each reply code; a text with its own keeps that one. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    if (code !== 220) this.#gather() // 220 before a handshake has to be out before the handshake
     const text = Array.isArray(data) && !this.secure ? data.filter(line => !line.startsWith('AUTH ')) : data
     super.send(code, text, typeof text === 'string' && ENHANCED.test(text) ? false : context)
+  }
+
+  /** Replies of one turn of the event loop go out in one piece: a pipelining client costs one write, not one each. */
+  #gather(): void {
+    if (this.#gathering) return
+    this.#gathering = true
+    const socket = this._socket
+    socket.cork()
+    setImmediate(() => {
+      this.#gathering = false
+      socket.uncork()
+    })
   }
 }
