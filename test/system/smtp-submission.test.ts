@@ -1,11 +1,26 @@
+import { connect } from 'node:tls'
 import { describe, expect, test } from 'vitest'
+import { refuse } from '../../services/mail/judge-sender.ts'
+import type { Submission } from '../../services/mail/submission.ts'
+import { makeCertificate } from '../../services/platform/certificates.ts'
 import { converse } from '../support/converse.ts'
-import { LOGIN, startListener } from '../support/submission.ts'
+import { acceptedAnswer, certificateFiles, LOGIN, startListener, type TestListener } from '../support/submission.ts'
+import { until } from '../support/until.ts'
 
 const MAIL = 'From: a@example.org\r\n\r\nhi\r\n'
+const MODES = ['starttls', 'tls'] as const
 
-describe('an honest client', () => {
-  test.each(['starttls', 'tls'] as const)('logs in and submits on the %s port', async mode => {
+/** A client that is logged in. */
+async function loggedIn(listener: TestListener, mode: (typeof MODES)[number] = 'tls') {
+  const client = await converse(listener[mode], { tls: mode === 'tls' })
+  await client.reply()
+  const reply = await client.logIn(LOGIN.username, LOGIN.password)
+  if (reply.code !== 235) throw new Error(reply.text)
+  return client
+}
+
+describe.each(MODES)('an honest client on the %s port', mode => {
+  test('logs in, submits and quits', async () => {
     const listener = await startListener()
     const client = await converse(listener[mode], { tls: mode === 'tls' })
     expect((await client.reply()).text).toBe('220 mail.example.com ESMTP Postwright')
@@ -25,5 +40,259 @@ describe('an honest client', () => {
       },
     ])
     expect(listener.received[0]?.raw.toString()).toBe(MAIL)
+  })
+
+  test('sees the extensions, and AUTH only behind TLS', async () => {
+    const listener = await startListener()
+    const client = await converse(listener[mode], { tls: mode === 'tls' })
+    await client.reply()
+    const { lines } = await client.ask('EHLO client.example')
+    const offered = lines.map(line => line.slice(4))
+    expect(offered).toEqual(
+      expect.arrayContaining(['PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'DSN', 'SIZE 26214400']),
+    )
+    expect(offered.includes('STARTTLS')).toBe(mode === 'starttls')
+    expect(offered.includes('AUTH PLAIN LOGIN')).toBe(mode === 'tls')
+  })
+
+  test('sends two messages in one pipelined stream', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener, mode)
+    const envelope = 'MAIL FROM:<x@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
+    client.write(`${envelope}`)
+    for (const code of [250, 250, 354]) expect((await client.reply()).code).toBe(code)
+    client.write(`${MAIL}.\r\n${envelope}`)
+    for (const code of [250, 250, 250, 354]) expect((await client.reply()).code).toBe(code)
+    client.write(`${MAIL}.\r\nQUIT\r\n`)
+    for (const code of [250, 221]) expect((await client.reply()).code).toBe(code)
+    expect(listener.received).toHaveLength(2)
+  })
+})
+
+describe('login', () => {
+  test('AUTH LOGIN works as AUTH PLAIN does', async () => {
+    const listener = await startListener()
+    const client = await converse(listener.tls, { tls: true })
+    await client.reply()
+    await client.ask('EHLO client.example')
+    expect((await client.ask('AUTH LOGIN')).text).toBe('334 VXNlcm5hbWU6')
+    expect((await client.ask(btoa(LOGIN.username))).text).toBe('334 UGFzc3dvcmQ6')
+    expect((await client.ask(btoa(LOGIN.password))).code).toBe(235)
+  })
+
+  test('before TLS there is none', async () => {
+    const listener = await startListener()
+    const client = await converse(listener.starttls)
+    await client.reply()
+    await client.ask('EHLO client.example')
+    expect((await client.ask(`AUTH PLAIN ${btoa('\0a\0b')}`)).text).toMatch(/^538 5\.7\.0 /)
+    expect((await client.ask('AUTH LOGIN')).code).toBe(538)
+  })
+
+  test.each(MODES)('without it nothing is taken on the %s port, relay or own domain', async mode => {
+    const listener = await startListener()
+    const client = await converse(listener[mode], { tls: mode === 'tls' })
+    await client.reply()
+    await client.ask('EHLO client.example')
+    for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<postmaster@example.org>', 'DATA'])
+      expect((await client.ask(line)).text).toMatch(/^530 5\.7\.0 /)
+    expect(listener.received).toEqual([])
+  })
+
+  test('a wrong password and an unknown name get the same reply; the third failure ends the connection', async () => {
+    const listener = await startListener()
+    const client = await converse(listener.tls, { tls: true })
+    await client.reply()
+    const replies = [await client.logIn(LOGIN.username, 'wrong'), await client.logIn('nobody', 'wrong')]
+    expect(replies.map(({ text }) => text)).toEqual(Array(2).fill('535 5.7.8 Wrong user name or password.'))
+    expect((await client.logIn('', '')).code).toBe(535)
+    expect((await client.reply()).text).toMatch(/^421 4\.7\.0 /)
+    await client.closed
+  })
+
+  test('a database that is away is said, and is not held against the client', async () => {
+    const listener = await startListener({ checkLogin: () => Promise.reject(new Error('away')) })
+    const client = await converse(listener.tls, { tls: true })
+    await client.reply()
+    for (let i = 0; i < 4; i++)
+      expect((await client.logIn(LOGIN.username, LOGIN.password)).text).toMatch(/^454 4\.7\.0 /)
+  })
+
+  test('TLS 1.1 is not spoken', async () => {
+    const listener = await startListener()
+    const socket = connect({
+      ...{ port: listener.tls, host: '127.0.0.1', rejectUnauthorized: false },
+      ...{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    })
+    const outcome = await new Promise(resolve =>
+      socket.once('secureConnect', () => resolve('spoken')).once('error', resolve),
+    )
+    expect(outcome).toBeInstanceOf(Error)
+  })
+})
+
+describe('the envelope', () => {
+  test.each([
+    ['MAIL FROM:<>', /^550 5\.7\.1 An empty envelope sender/],
+    ['MAIL FROM:<a@victim.example>', /^550 5\.7\.1 /],
+    ['MAIL FROM:<a@example.org> SIZE=26214401', /^552 5\.3\.4 /],
+    ['MAIL FROM:<a@example.org> SIZE=26214400', /^250 2\.1\.0 /],
+    ['MAIL FROM:a@example.org', /^501 /],
+  ])('%s', async (line, expected) => {
+    const client = await loggedIn(await startListener())
+    expect((await client.ask(line)).text).toMatch(expected)
+  })
+
+  test.each([
+    ['b@example.net', /^250 2\.1\.5 /],
+    ['b@[127.0.0.1]', /^553 5\.1\.3 /],
+    ['b@localhost', /^553 5\.1\.3 /],
+    ['postmaster', /^553 5\.1\.3 /],
+    ['ü@example.net', /^553 5\.1\.3 /],
+  ])('RCPT TO %s', async (address, expected) => {
+    const client = await loggedIn(await startListener())
+    await client.ask('MAIL FROM:<a@example.org>')
+    expect((await client.ask(`RCPT TO:<${address}>`)).text).toMatch(expected)
+  })
+
+  test('DSN, 8BITMIME and SMTPUTF8 wishes reach the door', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    await client.ask('MAIL FROM:<a@example.org> RET=HDRS ENVID=e+3D1 BODY=8BITMIME SMTPUTF8')
+    await client.ask('RCPT TO:<ü@example.net> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b@example.net')
+    await client.ask('DATA')
+    client.write(`${MAIL}.\r\n`)
+    expect((await client.reply()).code).toBe(250)
+    expect(listener.received[0]).toMatchObject({
+      dsn: { ret: 'HDRS', envid: 'e=1' },
+      smtputf8: true,
+      body8bit: true,
+      recipients: [{ email: 'ü@example.net', notify: ['SUCCESS', 'FAILURE'], orcpt: 'rfc822;b@example.net' }],
+    })
+  })
+
+  test('wishes that were not made are absent', async () => {
+    const listener = await startListener()
+    await (await loggedIn(listener)).submit('a@example.org', ['b@example.net'], MAIL)
+    const keys: (keyof Submission)[] = ['submitter', 'mailFrom', 'recipients', 'raw', 'received']
+    expect(Object.keys(listener.received[0] ?? {})).toEqual(keys)
+    expect(listener.received[0]?.recipients).toEqual([{ email: 'b@example.net', type: 'envelope' }])
+  })
+
+  test('of 10,000 recipients only as many as allowed pass, and the message goes to these', async () => {
+    const listener = await startListener({ env: { MAX_RECIPIENTS: '50' } })
+    const client = await loggedIn(listener)
+    await client.ask('MAIL FROM:<a@example.org>')
+    client.write(Array.from({ length: 10_000 }, (_, i) => `RCPT TO:<r${i}@example.net>\r\n`).join(''))
+    const codes = new Map<string, number>()
+    for (let i = 0; i < 10_000; i++) {
+      const { text } = await client.reply()
+      codes.set(text.slice(0, 9), (codes.get(text.slice(0, 9)) ?? 0) + 1)
+    }
+    expect([...codes]).toEqual([
+      ['250 2.1.5', 50],
+      ['452 4.5.3', 9_950],
+    ])
+    await client.ask('DATA')
+    client.write(`${MAIL}.\r\n`)
+    expect((await client.reply()).code).toBe(250)
+    expect(listener.received[0]?.recipients).toHaveLength(50)
+  })
+})
+
+describe('answers of the door', () => {
+  test.each([
+    [refuse('bad_line_endings', 'There is a bare LF.'), '550 5.6.0 There is a bare LF.'],
+    [refuse('mail_loop'), '554 5.4.6 Too many Received headers: the message loops.'],
+    [refuse('quota_exceeded'), '452 4.7.1 The hourly limit is used up; try again later.'],
+    [refuse('queue_unavailable'), '451 4.3.0 The queue cannot take the message now; try again later.'],
+    [refuse('idempotency_key_reused'), '554 5.7.1 This idempotency key was used with another body.'],
+    [refuse('invalid_json'), '554 5.0.0 The body is not valid JSON.'],
+  ])('%j', async (answer, expected) => {
+    const client = await loggedIn(await startListener({ accept: async () => answer }))
+    expect((await client.submit('a@example.org', ['b@example.net'], MAIL)).text).toBe(expected)
+    expect((await client.ask('NOOP')).code).toBe(250)
+  })
+
+  test('a replay names the first message', async () => {
+    const answer = { ...acceptedAnswer(), replayed: true }
+    const client = await loggedIn(await startListener({ accept: async () => answer }))
+    expect((await client.submit('a@example.org', ['b@example.net'], MAIL)).text).toBe(
+      `250 2.0.0 queued as ${answer.id}`,
+    )
+  })
+})
+
+describe('certificates', () => {
+  test('a new certificate is used by the next connection on every port, without a restart', async () => {
+    const files = await certificateFiles()
+    const listener = await startListener({ env: { SUBMISSION_TLS_CERT: files.cert, SUBMISSION_TLS_KEY: files.key } })
+    const before = await loggedIn(listener)
+    const next = await makeCertificate(['next.example'], 1, new Date())
+    await files.replace(next)
+    const seen = async () => {
+      const socket = connect({ port: listener.tls, host: '127.0.0.1', rejectUnauthorized: false })
+      await new Promise(resolve => socket.once('secureConnect', resolve))
+      const { subject } = socket.getPeerCertificate()
+      socket.destroy()
+      return subject.CN
+    }
+    await until(async () => (await seen()) === 'next.example')
+    expect((await before.submit('a@example.org', ['b@example.net'], MAIL)).code).toBe(250)
+    await loggedIn(listener, 'starttls')
+  })
+
+  test('without one there is no start', async () => {
+    await expect(startListener({ env: { SUBMISSION_TLS_CERT: '', SUBMISSION_TLS_KEY: '' } })).rejects.toThrow(
+      'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing',
+    )
+  })
+})
+
+describe('balancers', () => {
+  const V1 = 'PROXY TCP4 192.0.2.7 127.0.0.1 4321 587\r\n'
+  const V2 = Buffer.from([
+    ...[0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a],
+    ...[0x21, 0x11, 0, 12, 192, 0, 2, 7, 127, 0, 0, 1, 0x10, 0xe1, 0x02, 0x4b],
+  ])
+
+  test.each(MODES.flatMap(mode => [V1, V2].map(prefix => ({ mode, prefix }))))(
+    'the address that a trusted one names counts ($mode)',
+    async ({ mode, prefix }) => {
+      const ips: string[] = []
+      const listener = await startListener({
+        env: { SUBMISSION_PROXY_FROM: '127.0.0.0/8' },
+        checkLogin: async (_, __, ip) => {
+          ips.push(ip)
+          return { userId: 'usr_1', via: { channel: 'smtp', id: 'crd_1' }, allowedSenders: [], messagesPerHour: 0 }
+        },
+      })
+      const client = await converse(listener[mode], { tls: mode === 'tls', prefix })
+      await client.reply()
+      await client.logIn('x', 'y')
+      await client.submit('a@example.org', ['b@example.net'], MAIL)
+      expect(ips).toEqual(['192.0.2.7'])
+      expect(listener.received[0]?.received.ip).toBe('192.0.2.7')
+    },
+  )
+
+  test('from others the header is a command like any other, and changes nothing', async () => {
+    const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '192.0.2.0/24' } })
+    const client = await converse(listener.starttls)
+    await client.reply()
+    expect((await client.ask(V1.trim())).code).toBe(500)
+  })
+
+  test.each([
+    ['something else', 'EHLO client.example\r\n'],
+    ['nothing', ''],
+  ])('a trusted one that sends %s instead of the header is dropped', async (_, prefix) => {
+    const listener = await startListener({
+      env: { SUBMISSION_PROXY_FROM: '127.0.0.1' },
+      limits: { handshakeMs: 50 },
+    })
+    const client = await converse(listener.starttls, { prefix })
+    await client.closed
+    await expect(client.reply()).rejects.toThrow('closed')
   })
 })

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { createClients } from './clients.ts'
+
+test('one address gets its share, all together the whole', () => {
+  const clients = createClients(3, 2)
+  const a = clients.enter('a')
+  expect(clients.enter('a')).toBeDefined()
+  expect(clients.enter('a')).toBeUndefined()
+  expect(clients.enter('b')).toBeDefined()
+  expect(clients.enter('c')).toBeUndefined()
+  a?.()
+  expect(clients.enter('c')).toBeDefined()
+  expect(clients.open).toBe(3)
+})
+
+test('leaving twice counts once', () => {
+  const clients = createClients(2, 2)
+  const leave = clients.enter('a')
+  clients.enter('a')
+  leave?.()
+  leave?.()
+  expect(clients.open).toBe(1)
+  expect(clients.enter('a')).toBeDefined()
+  expect(clients.enter('a')).toBeUndefined()
+})
