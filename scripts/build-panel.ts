@@ -20,7 +20,15 @@ export interface BuiltFile {
 
 /** Builds into `services/panel/dist`; resolves to the text files with their sizes. Throws what the bundler reports. */
 export async function buildPanel(): Promise<BuiltFile[]> {
-  await build({ configFile: join(PANEL, 'vite.config.ts'), logLevel: 'warn' })
+  // Tests run with NODE_ENV=test, with which the bundler would take the development build of React.
+  const environment = process.env.NODE_ENV
+  process.env.NODE_ENV = 'production'
+  try {
+    await build({ configFile: join(PANEL, 'vite.config.ts'), mode: 'production', logLevel: 'warn' })
+  } finally {
+    if (environment === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = environment
+  }
   return compressFolder(DIST)
 }
 

@@ -8,6 +8,7 @@ import {
   IconMailFast,
   IconNotebook,
   IconPlugConnected,
+  IconRocket,
   IconStack2,
   IconUsersGroup,
   IconWorld,
@@ -36,6 +37,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   {
     places: [
       { to: '/', label: 'overview', icon: IconChartHistogram },
+      { to: '/start', label: 'start', icon: IconRocket },
       { to: '/domains', label: 'domains', icon: IconWorld },
       { to: '/messages', label: 'messages', icon: IconMailFast },
       { to: '/inbox', label: 'inbox', icon: IconInbox },

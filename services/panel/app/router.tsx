@@ -79,6 +79,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: within,
+    path: '/start',
+    component: lazyRouteComponent(() => import('../start/start-page.tsx'), 'StartPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
     path: '/domains',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../mail/domains-page.tsx'), 'DomainsPage'),

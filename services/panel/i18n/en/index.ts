@@ -7,8 +7,10 @@ import messages from './messages.json'
 import operator from './operator.json'
 import problems from './problems.json'
 
+import start from './start.json'
+
 /** All English words. */
-export const catalogue = { ...common, access, account, domains, messages, operator, problems }
+export const catalogue = { ...common, access, account, domains, messages, operator, problems, start }
 
 /** The keys that every language must have. */
 export type Catalogue = typeof catalogue

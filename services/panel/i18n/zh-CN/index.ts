@@ -8,5 +8,7 @@ import messages from './messages.json'
 import operator from './operator.json'
 import problems from './problems.json'
 
+import start from './start.json'
+
 /** All Chinese words. */
-export const catalogue: Catalogue = { ...common, access, account, domains, messages, operator, problems }
+export const catalogue: Catalogue = { ...common, access, account, domains, messages, operator, problems, start }

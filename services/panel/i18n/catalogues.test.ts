@@ -1,0 +1,35 @@
+/** Both languages say everything, with the same blanks to fill in. */
+import { expect, test } from 'vitest'
+import { problems } from '../../platform/problems.ts'
+import { catalogue as en } from './en/index.ts'
+import { catalogue as zh } from './zh-CN/index.ts'
+
+function flatten(value: object, path = ''): [key: string, text: string][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, string][] =>
+    typeof inner === 'string' ? [[path + name, inner]] : flatten(inner, `${path}${name}.`),
+  )
+}
+
+const english = new Map(flatten(en))
+const chinese = new Map(flatten(zh))
+const blanks = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(match => match[1]).sort()
+
+test('the languages have the same keys', () => {
+  expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort())
+})
+
+test.each([...english])('%s has the same blanks in both languages, and words', (key, text) => {
+  expect(text.trim()).not.toBe('')
+  expect(chinese.get(key)?.trim()).not.toBe('')
+  expect(blanks(chinese.get(key) ?? '')).toEqual(blanks(text))
+})
+
+test('Chinese sentences end and pause with Chinese signs', () => {
+  const odd = [...chinese].filter(([, text]) => /[\u4e00-\u9fff][,;!?:]|[,;!?:][\u4e00-\u9fff]/.test(text))
+  expect(odd).toEqual([])
+})
+
+test('words of problems belong to problems that exist; one without words shows its English sentence', () => {
+  const unknown = Object.keys(en.problems).filter(code => code !== 'offline' && !(code in problems))
+  expect(unknown).toEqual([])
+})

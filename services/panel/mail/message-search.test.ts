@@ -1,0 +1,29 @@
+/** Filters from addresses that people keep, share and mistype. */
+import { expect, test } from 'vitest'
+import { setOnly } from '../ui/search.ts'
+import { isFiltered, messageSearch } from './message-search.ts'
+
+test.each([
+  [{}, {}],
+  [
+    { q: 'order', status: 'bounced', source: 'smtp', after: 'em_1' },
+    { q: 'order', status: 'bounced', source: 'smtp', after: 'em_1' },
+  ],
+  [{ q: 42 }, { q: '42' }],
+  [{ q: '', to: null, status: 'exploded', source: 7, unknown: 'x' }, {}],
+  [{ q: { $gt: '' }, domain: ['a'] }, {}],
+])('%o is read as %o', (raw, search) => {
+  expect(messageSearch(raw)).toEqual(search)
+})
+
+test.each([
+  [{}, false],
+  [{ after: 'em_1' }, false],
+  [{ to: 'a@example.com' }, true],
+])('%o is filtered: %s', (search, filtered) => {
+  expect(isFiltered(search)).toBe(filtered)
+})
+
+test('what is unset does not stand in the address', () => {
+  expect(Object.keys(setOnly({ a: undefined, b: 'x', c: '' }))).toEqual(['b', 'c'])
+})

@@ -1,0 +1,38 @@
+/** The step in which an application gets its key: a token at once, or an SMTP login. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../api/hooks.ts'
+import { CodeBlock } from '../ui/code.tsx'
+import { tellFailed } from '../ui/notify.ts'
+import { Note } from '../ui/status.tsx'
+
+/** The step. A token made here also stands in the examples until the page is left. */
+export function AccessStep({ token, setToken }: { token: string | undefined; setToken: (token: string) => void }) {
+  const { t } = useTranslation()
+  const create = useWrite('createTokenOperation', ['listTokensOperation'])
+  const make = () =>
+    create.mutate(
+      { body: { name: t('start.tokenName') } },
+      { onSuccess: made => setToken(made.token), onError: error => tellFailed(error, t) },
+    )
+  return (
+    <Stack gap="md">
+      <Text fz="sm">{t('start.accessText')}</Text>
+      {token ? (
+        <>
+          <Note tone="warn">{t('ui.secretOnce')}</Note>
+          <CodeBlock text={token} what={t('nav.tokens')} />
+        </>
+      ) : null}
+      <Group>
+        <Button onClick={make} loading={create.isPending}>
+          {t('start.makeToken')}
+        </Button>
+        <Button variant="default" renderRoot={rest => <Link {...rest} to="/smtp" />}>
+          {t('start.makeLogin')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

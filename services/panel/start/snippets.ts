@@ -1,0 +1,89 @@
+/** Ready-to-run ways to send, filled in with what the reader has. */
+
+/** What goes into the examples. */
+export interface SnippetFacts {
+  /** Public address of the service, without a slash at the end. */
+  baseUrl: string
+  from: string
+  to: string
+  /** The token's value, or a name of a variable in its place. */
+  token: string
+  smtp: { host: string; port: number; username: string; password: string }
+}
+
+/** The examples in the order of the tabs. */
+export const SNIPPETS = ['curl', 'node', 'python', 'smtp'] as const
+
+/** One of them. */
+export type Snippet = (typeof SNIPPETS)[number]
+
+const SUBJECT = 'Hello from Postwright'
+const TEXT = 'It works.'
+
+/** The text of an example. Values are quoted for the language that they stand in. */
+export function snippet(kind: Snippet, facts: SnippetFacts): string {
+  return MAKERS[kind](facts)
+}
+
+const MAKERS: Record<Snippet, (facts: SnippetFacts) => string> = {
+  curl: ({ baseUrl, from, to, token }) =>
+    [
+      `curl ${shell(`${baseUrl}/api/send`)} \\`,
+      `  -H ${shell(`Authorization: Bearer ${token}`)} \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -d ${shell(JSON.stringify({ from, to, subject: SUBJECT, text: TEXT }))}`,
+    ].join('\n'),
+  node: ({ baseUrl, from, to, token }) =>
+    [
+      `const response = await fetch(${quote(`${baseUrl}/api/send`)}, {`,
+      `  method: 'POST',`,
+      `  headers: {`,
+      `    authorization: ${quote(`Bearer ${token}`)},`,
+      `    'content-type': 'application/json',`,
+      `  },`,
+      `  body: JSON.stringify({`,
+      `    from: ${quote(from)},`,
+      `    to: ${quote(to)},`,
+      `    subject: ${quote(SUBJECT)},`,
+      `    text: ${quote(TEXT)},`,
+      `  }),`,
+      `})`,
+      `console.log(response.status, await response.json())`,
+    ].join('\n'),
+  python: ({ baseUrl, from, to, token }) =>
+    [
+      `import json, urllib.request`,
+      ``,
+      `request = urllib.request.Request(`,
+      `    ${quote(`${baseUrl}/api/send`)},`,
+      `    data=json.dumps({`,
+      `        "from": ${quote(from)},`,
+      `        "to": ${quote(to)},`,
+      `        "subject": ${quote(SUBJECT)},`,
+      `        "text": ${quote(TEXT)},`,
+      `    }).encode(),`,
+      `    headers={`,
+      `        "Authorization": ${quote(`Bearer ${token}`)},`,
+      `        "Content-Type": "application/json",`,
+      `    },`,
+      `)`,
+      `print(urllib.request.urlopen(request).read().decode())`,
+    ].join('\n'),
+  smtp: ({ from, to, smtp }) =>
+    [
+      `swaks --server ${shell(`${smtp.host}:${smtp.port}`)} --tls \\`,
+      `  --auth-user ${shell(smtp.username)} --auth-password ${shell(smtp.password)} \\`,
+      `  --from ${shell(from)} --to ${shell(to)} \\`,
+      `  --header ${shell(`Subject: ${SUBJECT}`)} --body ${shell(TEXT)}`,
+    ].join('\n'),
+}
+
+/** A word for a POSIX shell: in single quotes, each quote inside as `'\''`. */
+function shell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** A string that JavaScript and Python both read the same way. */
+function quote(text: string): string {
+  return JSON.stringify(text)
+}

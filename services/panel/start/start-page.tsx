@@ -1,0 +1,109 @@
+/** From nothing to a delivered message, step by step; what is done is ticked off by itself. */
+import { Button, Group, Stack, Stepper, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { AddDomain } from '../mail/domains-page.tsx'
+import { SendForm } from '../mail/send-page.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { LoadingRows } from '../ui/states.tsx'
+import { Note } from '../ui/status.tsx'
+import { AccessStep } from './access-step.tsx'
+import { Examples } from './examples.tsx'
+import { STEPS, type Step } from './steps.ts'
+import { useProgress } from './use-progress.ts'
+
+/** The page. */
+export function StartPage() {
+  const { t } = useTranslation()
+  const progress = useProgress()
+  const [chosen, choose] = useState<Step>()
+  const [token, setToken] = useState<string>()
+  const active = chosen ?? progress?.next ?? 'arrive'
+  return (
+    <Page title={t('start.title')} lead={t('start.lead')}>
+      <Card>
+        {progress ? (
+          <Stepper
+            active={STEPS.indexOf(active)}
+            onStepClick={index => choose(STEPS[index])}
+            orientation="vertical"
+            className="pw-steps"
+          >
+            {STEPS.map(step => (
+              <Stepper.Step
+                key={step}
+                label={t(`start.step.${step}`)}
+                description={t(`start.hint.${step}`)}
+                state={progress.done.has(step) ? 'stepCompleted' : step === active ? 'stepProgress' : 'stepInactive'}
+              />
+            ))}
+          </Stepper>
+        ) : (
+          <LoadingRows />
+        )}
+      </Card>
+      {progress ? (
+        <Card title={t(`start.step.${active}`)}>
+          <StepBody step={active} domain={progress.domain} token={token} setToken={setToken} done={progress.done} />
+        </Card>
+      ) : null}
+      <Card title={t('start.examples')}>
+        <Examples domain={progress?.domain} token={token} />
+      </Card>
+    </Page>
+  )
+}
+
+function StepBody(props: {
+  step: Step
+  domain: string | undefined
+  token: string | undefined
+  setToken: (token: string) => void
+  done: ReadonlySet<Step>
+}) {
+  const { domain, token, setToken, done } = props
+  const bodies: Record<Step, () => ReactNode> = {
+    domain: () => (
+      <div className="pw-form">
+        <AddDomain />
+      </div>
+    ),
+    verify: () => <VerifyStep domain={domain} verified={done.has('verify')} />,
+    access: () => <AccessStep token={token} setToken={setToken} />,
+    send: () => <SendForm key={domain ?? ''} from={domain ? `hello@${domain}` : ''} />,
+    arrive: () => <ArriveStep arrived={done.has('arrive')} />,
+  }
+  return bodies[props.step]()
+}
+
+function VerifyStep({ domain, verified }: { domain: string | undefined; verified: boolean }) {
+  const { t } = useTranslation()
+  if (!domain) return <Text fz="sm">{t('start.domainFirst')}</Text>
+  return (
+    <Stack gap="md">
+      {verified ? <Note tone="ok">{t('start.verified', { domain })}</Note> : null}
+      <Text fz="sm">{t('start.verifyText', { domain })}</Text>
+      <Group>
+        <Button renderRoot={rest => <Link {...rest} to="/domains/$id" params={{ id: domain }} />}>
+          {t('start.openDomain')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function ArriveStep({ arrived }: { arrived: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="md">
+      <Note tone={arrived ? 'ok' : 'info'}>{t(arrived ? 'start.arrived' : 'start.notArrived')}</Note>
+      <Group>
+        <Button renderRoot={rest => <Link {...rest} to="/messages" />}>{t('start.openLog')}</Button>
+        <Button variant="default" renderRoot={rest => <Link {...rest} to="/inbox" />}>
+          {t('nav.inbox')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,29 @@
+/** Relative times in both languages, at the borders of their units. */
+import { expect, test } from 'vitest'
+import { exact, relative } from './time.tsx'
+
+const now = Date.parse('2026-11-21T12:00:00Z')
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+test.each([
+  [0, 'en', 'now'],
+  [-59_000, 'en', '59 seconds ago'],
+  [-MINUTE, 'en', '1 minute ago'],
+  [-59 * MINUTE, 'en', '59 minutes ago'],
+  [-60 * MINUTE, 'en', '1 hour ago'],
+  [-DAY, 'en', 'yesterday'],
+  [-29 * DAY, 'en', '29 days ago'],
+  [-60 * DAY, 'en', '2 months ago'],
+  [-800 * DAY, 'en', '2 years ago'],
+  [5 * MINUTE, 'en', 'in 5 minutes'],
+  [-3 * MINUTE, 'zh-CN', '3分钟前'],
+  [-DAY, 'zh-CN', '昨天'],
+])('%i ms from now is, in %s, "%s"', (offset, language, words) => {
+  expect(relative(now + offset, now, language)).toBe(words)
+})
+
+test('the exact time stands in the chosen zone and names it', () => {
+  expect(exact(now, { language: 'en', zone: 'Asia/Shanghai' })).toMatch(/Nov 21, 2026.* 8:00:00\sPM GMT\+8/)
+  expect(exact(now, { language: 'en', zone: 'UTC' })).toMatch(/12:00:00\sPM UTC/)
+})

@@ -1,0 +1,62 @@
+/** What a browser loads before it shows anything stays small; charts and pages come when they are opened. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, expect, test } from 'vitest'
+import { PANEL_FOLDER } from '../../services/mail/http/panel-files.ts'
+import { builtPanel } from './support/built.ts'
+
+const KB = 1024
+let entry: string[]
+
+beforeAll(async () => {
+  await builtPanel()
+  const index = await readFile(join(PANEL_FOLDER, 'index.html'), 'utf8')
+  entry = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].flatMap(match => match[1] ?? [])
+}, 120_000)
+
+/** Bytes of the files, as a browser that takes gzip gets them. */
+async function transferred(names: string[]): Promise<number> {
+  const sizes = await Promise.all(names.map(async name => gzipSync(await readFile(join(PANEL_FOLDER, name))).length))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** The scripts of the entry and everything that they import at once. */
+async function closure(names: string[]): Promise<string[]> {
+  const found = new Set(names)
+  for (const name of found) {
+    const code = await readFile(join(PANEL_FOLDER, name), 'utf8')
+    for (const [, target] of code.matchAll(/(?:from|import)\s*["']\.\/([\w.-]+\.js)["']/g))
+      found.add(`assets/${target}`)
+  }
+  return [...found]
+}
+
+test('the scripts of the entry stay below 300 KB', async () => {
+  const scripts = await closure(entry.filter(name => name.endsWith('.js')))
+  const size = await transferred(scripts)
+  console.log(`entry: ${scripts.length} scripts, ${Math.round(size / KB)} KB gzip`)
+  expect(size).toBeLessThan(300 * KB)
+})
+
+test('the styles of the entry stay below 48 KB', async () => {
+  expect(await transferred(entry.filter(name => name.endsWith('.css')))).toBeLessThan(48 * KB)
+})
+
+test('the chart library is not part of the entry and stays below 150 KB', async () => {
+  const scripts = await closure(entry.filter(name => name.endsWith('.js')))
+  const names = (await readdir(join(PANEL_FOLDER, 'assets'))).filter(name => name.endsWith('.js'))
+  const charts: string[] = []
+  for (const name of names)
+    if ((await readFile(join(PANEL_FOLDER, 'assets', name), 'utf8')).includes('recharts-'))
+      charts.push(`assets/${name}`)
+  expect(charts.length).toBeGreaterThan(0)
+  expect(scripts.filter(name => charts.includes(name))).toEqual([])
+  expect(await transferred(charts)).toBeLessThan(150 * KB)
+})
+
+test('the document has no inline script and a place for every nonce', async () => {
+  const index = await readFile(join(PANEL_FOLDER, 'index.html'), 'utf8')
+  expect(index).not.toMatch(/<script(?![^>]*\ssrc=)[^>]*>/)
+  expect(index).toContain('nonce="__CSP_NONCE__"')
+})
