@@ -12,6 +12,7 @@ export const domains = defineCollection<DomainDoc>('domains', [
   { key: { user_id: 1, name: 1 }, unique: true },
   { key: { name: 1, created_at: 1 } },
   { key: { name: 1 }, unique: true, partialFilterExpression: { status: 'verified' } },
+  { key: { next_check_at: 1 }, sparse: true },
 ])
 
 /** Stores a new claim; false when the account has the name already. */

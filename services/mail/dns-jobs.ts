@@ -1,0 +1,38 @@
+/** The timed work on DNS: a job that checks whatever is due, many at a time. */
+import type { Jobs } from '../platform/jobs.ts'
+import type { DnsDeps } from './dns-deps.ts'
+import { verifyNextDue } from './verify-domain.ts'
+
+const JOB = 'dns-checks'
+/** How often due domains are looked for; the first check of a claim is due after a minute. */
+const EVERY_MS = 15_000
+/** Checks at a time in one process: they wait for the network most of the time. */
+const PARALLEL = 16
+
+/** Defines the job and makes sure that it exists. Call it before `jobs.start()`. */
+export async function registerDnsJobs(jobs: Jobs, deps: DnsDeps): Promise<void> {
+  jobs.define(JOB, { concurrency: 1, lockLifetimeMs: 120_000 }, async run => {
+    await checkDueDomains(deps, run)
+  })
+  await jobs.seed(JOB, 'all', { everyMs: EVERY_MS })
+}
+
+/** Checks until nothing is due or the process drains. A domain whose check fails is due again after its lease. */
+export async function checkDueDomains(
+  deps: DnsDeps,
+  { signal, touch }: { signal: AbortSignal; touch: () => Promise<void> },
+): Promise<number> {
+  let checked = 0
+  const lane = async () => {
+    while (!signal.aborted) {
+      const found = await verifyNextDue(deps).catch((error: unknown) => {
+        deps.log.warn({ err: error }, 'dns check failed; it is repeated')
+        return true
+      })
+      if (!found) return
+      if (++checked % 100 === 0) await touch()
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, lane))
+  return checked
+}

@@ -1,0 +1,47 @@
+/** Writes again what went missing, where the owner chose that we manage the records; stops when somebody fights back. */
+import type { DnsDeps } from './dns-deps.ts'
+import { publishDns } from './publish-dns.ts'
+import type { RecordCheck } from './rules/dns-judge.ts'
+import { mayRepair, rememberRepair } from './rules/dns-repair.ts'
+import type { DomainDoc } from './store/documents.ts'
+import { findDomainById, updateDomain } from './store/domains.ts'
+
+/** What a repair came to. `paused`: another program changes the records back all the time. */
+export interface Repair {
+  kind: 'none' | 'repaired' | 'paused' | 'failed'
+  message?: string
+}
+
+/**
+ * Publishes when a record is wrong, or when `always` (keys moved on, a resource changed). The second look is the plan:
+ * records that are right at the provider and only late in caches cost no write.
+ */
+export async function repairDns(
+  deps: DnsDeps,
+  id: string,
+  records: readonly RecordCheck[],
+  always: boolean,
+): Promise<Repair> {
+  const domain = await findDomainById(deps.db, id)
+  if (!domain?.dns?.manage || !domain.dns_account_id || domain.status === 'suspended') return { kind: 'none' }
+  const wrong = records.some(({ status }) => status === 'failed' || status === 'pending')
+  if (!wrong && !always) return { kind: 'none' }
+  const now = deps.clock.now()
+  const permission = mayRepair(domain.dns, now)
+  if (!permission.allowed)
+    return {
+      kind: 'paused',
+      message: `Repairs are paused until ${permission.until.toISOString()}: another program changes the records back.`,
+    }
+  const { items, stopped } = await publishDns(deps, domain)
+  if (stopped) return { kind: 'failed', message: stopped.message }
+  const changed = items.some(({ status }) => status === 'done')
+  if (!changed) return { kind: 'none' }
+  // Only what was right before and is wrong now counts as a fight; first writes and own changes do not.
+  if (domain.status === 'verified' && !always) await remember(deps, domain, now)
+  return { kind: 'repaired' }
+}
+
+async function remember({ db }: DnsDeps, { _id, dns }: DomainDoc, now: Date): Promise<void> {
+  if (dns) await updateDomain(db, _id, { dns: { ...dns, ...rememberRepair(dns, now) } })
+}
