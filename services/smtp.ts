@@ -23,9 +23,9 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
   await ensureIndexes(mongo.db, COLLECTIONS)
   const door = openDoor(foundation, config.SLOTS)
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
-  const checkLogin = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
+  const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
   const { accept, judgeSender } = door
-  const listener = await listenForSubmission({ config, log, metrics, accept, judgeSender, checkLogin })
+  const listener = await listenForSubmission({ config, log, metrics, accept, judgeSender, checkLogin, renewLogin })
   return {
     ports: listener.ports,
     async stop() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testClock } from '../../test/support/clock.ts'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { giveCredential, giveUser, PASSWORD } from '../../test/support/tenants.ts'
@@ -31,9 +31,16 @@ async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyo
   const metrics = createMetrics('test')
   const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' }, limits)
   const secrets = createSecrets('a master secret of more than thirty-two bytes')
-  const logIn = createSmtpLogin({ db, clock, log: silentLog, secrets, limiter })
+  const { logIn, renew } = createSmtpLogin({ db, clock, log: silentLog, secrets, limiter })
   const { username } = credential
-  return { user, credential, clock, logIn, with: (password: string, ip = address()) => logIn(username, password, ip) }
+  return {
+    user,
+    credential,
+    clock,
+    logIn,
+    renew,
+    with: (password: string, ip = address()) => logIn(username, password, ip),
+  }
 }
 
 let last = 0
@@ -153,4 +160,44 @@ test('the use of a login is noted', async () => {
   await until(
     async () => (await findCredential(mongo.db, login.user._id, login.credential._id))?.last_used_at !== undefined,
   )
+})
+
+describe('a session that goes on', () => {
+  /** Logs in, changes something, lets the memory of the process grow old, and asks again. */
+  async function afterwards(change: (user: string, id: string) => Promise<unknown>) {
+    const login = await process()
+    const submitter = await login.with(PASSWORD)
+    if ('kind' in submitter) throw new Error(submitter.detail)
+    await change(login.user._id, login.credential._id)
+    login.clock.advance(4_000)
+    return { submitter, renewed: await login.renew(submitter) }
+  }
+
+  test('keeps its login while nothing changes', async () => {
+    const { submitter, renewed } = await afterwards(async () => undefined)
+    expect(renewed).toEqual(submitter)
+  })
+
+  test('has the new limits', async () => {
+    const { renewed } = await afterwards((user, id) =>
+      updateCredential(mongo.db, user, id, { allowed_senders: ['@example.net'], messages_per_hour: 7 }),
+    )
+    expect(renewed).toMatchObject({ allowedSenders: ['@example.net'], messagesPerHour: 7 })
+  })
+
+  test.each<[string, (user: string, id: string) => Promise<unknown>]>([
+    ['is suspended', user => updateUser(mongo.db, user, { status: 'suspended' })],
+    ['is disabled', (user, id) => updateCredential(mongo.db, user, id, { disabled: true })],
+    ['is removed', (user, id) => deleteCredential(mongo.db, user, id)],
+    ['has a new password', (user, id) => updateCredential(mongo.db, user, id, { password_hash: 'another' })],
+  ])('ends when its login %s', async (_, change) => {
+    const { renewed } = await afterwards(change)
+    expect(renewed).toEqual(refused('invalid_login'))
+  })
+
+  test('is not for logins that were never given', async () => {
+    const { renew, user } = await process()
+    const forged = { userId: user._id, via: { channel: 'smtp' as const }, allowedSenders: [], messagesPerHour: 0 }
+    expect(await renew(forged)).toEqual(refused('invalid_login'))
+  })
 })

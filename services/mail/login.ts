@@ -20,6 +20,16 @@ import type { Refused, Submitter } from './submission.ts'
  */
 export type SmtpLogin = (username: string, password: string, ip: string) => Promise<Submitter | Refused>
 
+/** Logins at the beginning of a session, and what has become of them later. */
+export interface SmtpLogins {
+  logIn: SmtpLogin
+  /**
+   * What a login from {@link SmtpLogins.logIn} may do now, at most 2 s behind the database. Refused once it is
+   * removed, disabled, suspended or has a new password. Rejects when the database does not answer.
+   */
+  renew(submitter: Submitter): Promise<Submitter | Refused>
+}
+
 /** What the check needs. */
 export interface SmtpLoginDeps {
   db: Db
@@ -37,7 +47,7 @@ const CREDENTIAL_AGE_MS = 2_000
 const NOTE_USE_MS = 60_000
 
 /** The check of one process. */
-export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginDeps): SmtpLogin {
+export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginDeps): SmtpLogins {
   const accounts = createAccounts(db, clock)
   const recent = createRecent<CredentialDoc | undefined>({
     ttlMs: CREDENTIAL_AGE_MS,
@@ -91,21 +101,37 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
       .get(id, () => touchCredential(db, id, clock.now()).then(() => true))
       .catch((error: unknown) => log.warn({ credential: id, err: error }, 'use of a login not noted'))
 
-  return async (typed, password, ip) => {
-    const username = foldUsername(typed)
-    const outcome = await logIn(username, password, ip)
-    if (outcome.kind === 'limited') return refused('rate_limited', problems.rate_limited.title)
-    if (outcome.kind === 'refused') return refused('invalid_login', problems.invalid_login.title)
-    const credential = outcome.value
-    if (credential.allowed_cidrs.length > 0 && !credential.allowed_cidrs.some(network => inNetwork(ip, network)))
-      return refused('network_not_allowed', problems.network_not_allowed.title)
-    void noteUse(credential._id)
-    return {
+  const issued = new WeakMap<Submitter, CredentialDoc>()
+  const issue = (credential: CredentialDoc): Submitter => {
+    const submitter: Submitter = {
       userId: credential.user_id,
       via: { channel: 'smtp', id: credential._id },
       allowedSenders: credential.allowed_senders,
       messagesPerHour: credential.messages_per_hour,
     }
+    issued.set(submitter, credential)
+    return submitter
+  }
+
+  return {
+    async logIn(typed, password, ip) {
+      const username = foldUsername(typed)
+      const outcome = await logIn(username, password, ip)
+      if (outcome.kind === 'limited') return refused('rate_limited', problems.rate_limited.title)
+      if (outcome.kind === 'refused') return refused('invalid_login', problems.invalid_login.title)
+      const credential = outcome.value
+      if (credential.allowed_cidrs.length > 0 && !credential.allowed_cidrs.some(network => inNetwork(ip, network)))
+        return refused('network_not_allowed', problems.network_not_allowed.title)
+      void noteUse(credential._id)
+      return issue(credential)
+    },
+    async renew(submitter) {
+      const before = issued.get(submitter)
+      const now = before && (await recent.get(before.username, () => findCredentialByName(db, before.username)))
+      const same = now?._id === before?._id && now?.password_hash === before?.password_hash
+      if (!now || !same || !(await isOpen(now))) return refused('invalid_login', 'This login is not valid any more.')
+      return now === before ? submitter : issue(now)
+    },
   }
 }
 

@@ -30,6 +30,8 @@ export interface SessionOptions {
   accept: Accept
   /** Rejects only when the database does not answer. */
   checkLogin(username: string, password: string, ip: string): Promise<Submitter | Refused>
+  /** What a login may do now; asked before each message. Rejects only when the database does not answer. */
+  renewLogin(submitter: Submitter): Promise<Submitter | Refused>
   /** Judges an envelope sender ahead of the message. Rejects only when the database does not answer. */
   judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
   maxMessageBytes: number
@@ -107,7 +109,7 @@ class Session {
 
 /** Makes the sessions of a process. */
 export function createSessions(options: SessionOptions): Sessions {
-  const { log, limits, judgeSender } = options
+  const { log, limits } = options
   const sessions = new Map<string, Session>()
   const budget = createBudget(limits.receivingBytes)
   const emptied = Promise.withResolvers<void>()
@@ -135,9 +137,7 @@ export function createSessions(options: SessionOptions): Sessions {
         })
       },
       onMailFrom({ address }, { id }, done) {
-        const { submitter } = of({ id })
-        if (!submitter) return done(toError(problemOf('authentication_required')))
-        return void within(LOOKUP_MS, judgeSender(submitter, address)).then(
+        void within(LOOKUP_MS, beginMessage(options, of({ id }), address)).then(
           refused => done(refused && toError(refused)),
           () => done(toError(problemOf('queue_unavailable'))),
         )
@@ -193,6 +193,19 @@ async function logIn(
     log.warn({ err: error, session: session.connection.id }, 'login not checked')
     return problemOf('login_unavailable')
   }
+}
+
+/** Asks whether the login still holds and may send as this address. */
+async function beginMessage(
+  { renewLogin, judgeSender }: SessionOptions,
+  session: Session,
+  address: string,
+): Promise<Refused | undefined> {
+  if (!session.submitter) return problemOf('authentication_required')
+  const renewed = await renewLogin(session.submitter)
+  if ('kind' in renewed) return renewed
+  session.submitter = renewed
+  return judgeSender(renewed, address)
 }
 
 /** Receives and submits one message. Undefined when there is nobody left to answer. */
