@@ -55,12 +55,11 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
     const stream = Readable.from(lines(position, userId, context, { ...deps, signal: ended.signal }))
     const end = () => ended.abort()
     deps.closing.addEventListener('abort', end, { once: true })
-    stream.once('close', () => {
+    context.res.once('close', () => {
       deps.closing.removeEventListener('abort', end)
       end()
       change(userId, -1)
     })
-    context.res.once('close', () => stream.destroy())
     context.type = 'text/event-stream'
     context.set('Cache-Control', 'no-store')
     context.set('X-Accel-Buffering', 'no')
