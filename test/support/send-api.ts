@@ -38,10 +38,14 @@ export interface CallOptions {
 const checkContract = openApiChecker('mail')
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 
-/** Starts it; `env` adds settings. */
+/** Starts it; `env` adds settings. With a database of another API, the account needs another verified domain. */
 export async function startSendApi(
   env: Record<string, string> = {},
-  { mongo: given, clock = systemClock }: { mongo?: Mongo; clock?: Clock } = {},
+  {
+    mongo: given,
+    clock = systemClock,
+    domain: name = 'example.com',
+  }: { mongo?: Mongo; clock?: Clock; domain?: string } = {},
 ): Promise<SendApi> {
   const mongo = given ?? (await freshDatabase())
   const config = readConfig({
@@ -62,7 +66,7 @@ export async function startSendApi(
   })
   const url = `http://127.0.0.1:${running.port}`
   const user = await giveUser(mongo.db)
-  const domain = await giveDomain(mongo.db, user._id, 'example.com', { status: 'verified', verified_by: 'dns' })
+  const domain = await giveDomain(mongo.db, user._id, name, { status: 'verified', verified_by: 'dns' })
   const { value: token } = await giveToken(mongo.db, user._id)
   return {
     url,
