@@ -1,0 +1,134 @@
+/** Reports on delivery (RFC 3464) in English and Chinese, as raw messages. */
+
+/** One recipient that a report is about. */
+export interface DsnRecipient {
+  email: string
+  /** ORCPT of the submission, as given (`rfc822;…`, xtext). */
+  orcpt?: string
+  /** `failed`: will not arrive. `relayed`: handed to a system that sends no reports of its own (RFC 3461 section 5.2.5). */
+  action: 'failed' | 'relayed'
+  /** Enhanced status code; of ours where the server gave none. */
+  status: string
+  /** Last reply as one line. */
+  diagnostic?: string
+  /** Host that gave it. */
+  remote?: string
+  at: Date
+}
+
+/** A report. */
+export interface DsnInput {
+  /** Sender of the report's header. */
+  from: string
+  /** The original envelope sender. */
+  to: string
+  /** Name of this system. */
+  reportingMta: string
+  messageId: string
+  /** Boundary of the parts; must not occur in the original. */
+  boundary: string
+  at: Date
+  arrivedAt: Date
+  envid?: string
+  recipients: readonly DsnRecipient[]
+  /** The original: its header, or with RET=FULL the whole message. */
+  original: { bytes: Buffer; full: boolean }
+}
+
+/** The report as it is submitted: CRLF line ends, lines of at most 998 octets as far as the original's are. */
+export function buildDsn(input: DsnInput): Buffer {
+  const failed = input.recipients.some(({ action }) => action === 'failed')
+  const subject = failed ? 'Undelivered mail returned to sender / 邮件未能送达' : 'Mail handed over / 邮件已转交'
+  const head = [
+    `From: Mail Delivery System <${input.from}>`,
+    `To: <${input.to}>`,
+    `Subject: =?utf-8?B?${base64(subject)}?=`,
+    `Date: ${rfc5322Date(input.at)}`,
+    `Message-ID: ${input.messageId}`,
+    'Auto-Submitted: auto-replied',
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/report; report-type=delivery-status;\r\n boundary="${input.boundary}"`,
+    '',
+    `--${input.boundary}`,
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    base64(explain(input, failed)).replace(/.{1,76}(?=.)/g, '$&\r\n'),
+    `--${input.boundary}`,
+    'Content-Type: message/delivery-status',
+    '',
+    statusFields(input),
+    `--${input.boundary}`,
+    `Content-Type: ${input.original.full ? 'message/rfc822' : 'text/rfc822-headers'}`,
+    ...(hasHighBytes(input.original.bytes) ? ['Content-Transfer-Encoding: 8bit'] : []),
+    '',
+    '',
+  ].join('\r\n')
+  return Buffer.concat([
+    Buffer.from(head, 'utf8'),
+    input.original.bytes,
+    Buffer.from(`\r\n--${input.boundary}--\r\n`, 'utf8'),
+  ])
+}
+
+/** Whether a recipient's NOTIFY (RFC 3461 section 4.1) asks for a report; without NOTIFY only failures are reported. */
+export function wantsReport(notify: readonly string[] | undefined, action: DsnRecipient['action']): boolean {
+  if (!notify || notify.length === 0) return action === 'failed'
+  return notify.includes(action === 'failed' ? 'FAILURE' : 'SUCCESS')
+}
+
+/** `Sat, 21 Nov 2026 10:15:12 +0000` (RFC 5322 section 3.3). */
+export function rfc5322Date(at: Date): string {
+  return at.toUTCString().replace('GMT', '+0000')
+}
+
+function explain({ recipients, reportingMta }: DsnInput, failed: boolean): string {
+  const list = recipients
+    .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
+    .join('\r\n')
+  const english = failed
+    ? `This is the mail system at ${reportingMta}.\r\n\r\nYour message could not be delivered to the following recipients. It will not be tried again.`
+    : `This is the mail system at ${reportingMta}.\r\n\r\nYour message was handed to the mail system of the following recipients, which sends no reports of its own.`
+  const chinese = failed
+    ? `这里是 ${reportingMta} 的邮件系统。\r\n\r\n您的邮件未能送达以下收件人，系统不会再次尝试投递。`
+    : `这里是 ${reportingMta} 的邮件系统。\r\n\r\n您的邮件已转交以下收件人的邮件系统，对方系统不会发送送达报告。`
+  return `${english}\r\n\r\n${list}\r\n${chinese}\r\n\r\n${list}`
+}
+
+function statusFields({ reportingMta, envid, arrivedAt, recipients }: DsnInput): string {
+  const message = [
+    `Reporting-MTA: dns; ${reportingMta}`,
+    ...(envid ? [`Original-Envelope-Id: ${envid}`] : []),
+    `Arrival-Date: ${rfc5322Date(arrivedAt)}`,
+  ]
+  const each = recipients.map(recipient =>
+    [
+      ...(recipient.orcpt ? [`Original-Recipient: ${recipient.orcpt}`] : []),
+      `Final-Recipient: ${addressType(recipient.email)}`,
+      `Action: ${recipient.action}`,
+      `Status: ${recipient.status}`,
+      ...(recipient.remote ? [`Remote-MTA: dns; ${recipient.remote}`] : []),
+      ...(recipient.diagnostic ? [`Diagnostic-Code: smtp; ${ascii(recipient.diagnostic).slice(0, 900)}`] : []),
+      `Last-Attempt-Date: ${rfc5322Date(recipient.at)}`,
+    ].join('\r\n'),
+  )
+  return `${[message.join('\r\n'), ...each].join('\r\n\r\n')}\r\n`
+}
+
+/** RFC 6533 section 3: addresses outside of ASCII get the type utf-8, in its ASCII encoding. */
+function addressType(email: string): string {
+  if (!/\P{ASCII}/u.test(email)) return `rfc822; ${email}`
+  return `utf-8; ${Array.from(email, char => (char.charCodeAt(0) < 128 ? char : `\\x{${char.codePointAt(0)?.toString(16).toUpperCase()}}`)).join('')}`
+}
+
+function ascii(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, '?')
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64')
+}
+
+function hasHighBytes(bytes: Buffer): boolean {
+  return bytes.some(byte => byte > 127)
+}

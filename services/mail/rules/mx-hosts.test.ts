@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { isPublicAddress, planMx, providerOfHosts } from './mx-hosts.ts'
+
+const mx = (priority: number, exchange: string) => ({ priority, exchange })
+
+describe('planMx', () => {
+  test.each([
+    ['no record', [], { kind: 'implicit' }],
+    ['null MX (RFC 7505)', [mx(0, '.')], { kind: 'null_mx' }],
+    ['null MX as an empty name', [mx(0, '')], { kind: 'null_mx' }],
+    [
+      'order of preference',
+      [mx(20, 'b.example'), mx(10, 'a.example')],
+      { kind: 'hosts', hosts: ['a.example', 'b.example'] },
+    ],
+    ['names in one form', [mx(10, 'A.Example.')], { kind: 'hosts', hosts: ['a.example'] }],
+    ['a host once', [mx(10, 'a.example'), mx(20, 'a.example')], { kind: 'hosts', hosts: ['a.example'] }],
+    ['an empty name beside a real one', [mx(0, '.'), mx(10, 'a.example')], { kind: 'hosts', hosts: ['a.example'] }],
+  ])('%s', (_, records, plan) => {
+    expect(planMx(records, () => 0.5)).toEqual(plan)
+  })
+
+  test('equal preferences are mixed by the numbers handed in, and five hosts are enough', () => {
+    const numbers = [0.9, 0.1]
+    expect(planMx([mx(10, 'a.example'), mx(10, 'b.example')], () => numbers.shift() ?? 0)).toEqual({
+      kind: 'hosts',
+      hosts: ['b.example', 'a.example'],
+    })
+    const many = Array.from({ length: 9 }, (_, i) => mx(i, `h${i}.example`))
+    expect(planMx(many, () => 0)).toMatchObject({ hosts: { length: 5 } })
+  })
+})
+
+test.each([
+  [['aspmx.l.google.com', 'alt1.aspmx.l.google.com'], 'google'],
+  [['acme-com.mail.protection.outlook.com'], 'microsoft'],
+  [['mxbiz1.qq.com', 'mxbiz2.qq.com'], 'tencent'],
+  [['aspmx.l.google.com', 'mail.example.com'], undefined],
+  [['notgoogle.com'], undefined],
+  [[], undefined],
+])('%j belong to %s', (hosts, provider) => {
+  expect(providerOfHosts(hosts)).toBe(provider)
+})
+
+test.each(['8.8.8.8', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s is public', address => {
+  expect(isPublicAddress(address)).toBe(true)
+})
+
+test.each([
+  ...['127.0.0.1', '10.1.2.3', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'],
+  ...['192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
+  ...['::1', '::', 'fe80::1', 'fd00::1', '2001:db8::1', '3fff::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1'],
+  'not an address',
+])('%s is not public', address => {
+  expect(isPublicAddress(address)).toBe(false)
+})

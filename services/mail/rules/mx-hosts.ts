@@ -1,0 +1,64 @@
+/** Which hosts receive a domain's mail, from what DNS says (RFC 5321 section 5.1, RFC 7505), and which addresses are public. */
+import ipaddr from 'ipaddr.js'
+
+/** One MX record. */
+export interface MxRecord {
+  exchange: string
+  priority: number
+}
+
+/** The hosts to try in order; or no mail at all (null MX); or the domain itself, when it has no MX. */
+export type MxPlan = { kind: 'hosts'; hosts: string[] } | { kind: 'null_mx' } | { kind: 'implicit' }
+
+/** Most hosts tried for one attempt: more only delay the verdict. */
+const MOST_HOSTS = 5
+
+/** Orders MX records by preference, equal ones by `shuffle` (a number from 0 to 1 for each call). */
+export function planMx(records: readonly MxRecord[], shuffle: () => number): MxPlan {
+  if (records.length === 0) return { kind: 'implicit' }
+  const named = records
+    .map(({ exchange, priority }) => ({ host: exchange.toLowerCase().replace(/\.$/, ''), priority, order: shuffle() }))
+    .filter(({ host }) => host !== '')
+  if (named.length === 0) return { kind: 'null_mx' }
+  const hosts = named.sort((a, b) => a.priority - b.priority || a.order - b.order).map(({ host }) => host)
+  return { kind: 'hosts', hosts: [...new Set(hosts)].slice(0, MOST_HOSTS) }
+}
+
+/** Suffixes of MX names that tell the provider of a domain that is not the provider's own. */
+const PROVIDER_OF_MX: readonly (readonly [string, string])[] = [
+  ['.google.com', 'google'],
+  ['.googlemail.com', 'google'],
+  ['.mail.protection.outlook.com', 'microsoft'],
+  ['.mx.microsoft', 'microsoft'],
+  ['.yahoodns.net', 'yahoo'],
+  ['.icloud.com', 'apple'],
+  ['.qq.com', 'tencent'],
+  ['.netease.com', 'netease'],
+  ['.163.com', 'netease'],
+  ['.yandex.net', 'yandex'],
+  ['.mail.ru', 'mailru'],
+]
+
+/** The provider's site when all MX hosts of a domain are its; undefined when the domain is a site of its own. */
+export function providerOfHosts(hosts: readonly string[]): string | undefined {
+  const found = hosts.map(host => PROVIDER_OF_MX.find(([suffix]) => `.${host}`.endsWith(suffix))?.[1])
+  return found.length > 0 && found.every(site => site !== undefined && site === found[0]) ? found[0] : undefined
+}
+
+/** Benchmark and documentation ranges that ipaddr.js counts as unicast or that newer RFCs added. */
+const MORE_PRIVATE = [
+  '198.18.0.0/15',
+  '192.0.2.0/24',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '2001:db8::/32',
+  '3fff::/20',
+].map(range => ipaddr.parseCIDR(range))
+
+/** True for an address on the public internet; loopback, private, link-local, documentation and reserved ones are not. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address counts as what it carries
+  if (parsed.range() !== 'unicast') return false
+  return !MORE_PRIVATE.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
+}
