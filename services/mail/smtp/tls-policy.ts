@@ -1,0 +1,63 @@
+/** Remembers what is known of a receiver's TLS: MTA-STS policies by domain, and hosts whose TLS is broken. */
+import { getPolicy } from 'mailauth/lib/mta-sts.js'
+import { CLEAR_TEXT_MS, type StsPolicy, type TlsMode, tlsModeOf } from '../rules/tls.ts'
+
+/** Fetches a domain's policy (RFC 8461); `known` is the last one, kept while it lives when DNS or the fetch fails. */
+export type FetchPolicy = (domain: string, known: FetchedPolicy | undefined) => Promise<FetchedPolicy>
+
+/** A policy and its age. */
+export interface FetchedPolicy {
+  id: string | false
+  mode: StsPolicy['mode']
+  mx?: string[]
+  expires?: string
+}
+
+/** TLS knowledge of one process. */
+export interface TlsPolicy {
+  /** The domain's policy, asked again at most every ten minutes. Never rejects. */
+  policyOf(domain: string): Promise<StsPolicy | undefined>
+  /** How to connect to a host; undefined: not at all under this policy. */
+  modeOf(host: string, policy: StsPolicy | undefined): TlsMode | undefined
+  /** The handshake with this host failed: speak in clear for three days. */
+  rememberClear(host: string): void
+}
+
+const RECHECK_MS = 10 * 60_000
+/** A policy host must not hold up mail: without an answer in this time the last known policy counts. */
+const FETCH_MS = 10_000
+const CACHE_MOST = 50_000
+
+/** Makes the store. Without `fetch` there is no MTA-STS (relay and capture mode have no use for it). */
+export function createTlsPolicy(options: { fetch?: FetchPolicy; now: () => number }): TlsPolicy {
+  const { fetch, now } = options
+  const policies = new Map<string, { at: number; answer: Promise<FetchedPolicy | undefined> }>()
+  const clear = new Map<string, number>()
+  return {
+    async policyOf(domain) {
+      if (!fetch) return undefined
+      const held = policies.get(domain)
+      if (!held || now() - held.at > RECHECK_MS) {
+        if (policies.size >= CACHE_MOST) policies.clear()
+        const known = await held?.answer
+        policies.set(domain, { at: now(), answer: fetch(domain, known).catch(() => known) })
+      }
+      const policy = await policies.get(domain)?.answer
+      return policy && policy.mode !== 'none' ? { mode: policy.mode, mx: policy.mx ?? [] } : undefined
+    },
+    modeOf: (host, policy) => tlsModeOf(host, policy, clear.get(host) ?? 0, now()),
+    rememberClear: host => void clear.set(host, now() + CLEAR_TEXT_MS),
+  }
+}
+
+/** The real thing: `_mta-sts` TXT record and https policy file, within ten seconds. */
+export function fetchStsPolicy(resolver: (name: string, type: string) => Promise<unknown>): FetchPolicy {
+  return async (domain, known) => {
+    const { policy } = await getPolicy(domain, known as Parameters<typeof getPolicy>[1], {
+      strict: true,
+      timeout: FETCH_MS,
+      resolver: resolver as never,
+    })
+    return policy as FetchedPolicy
+  }
+}
