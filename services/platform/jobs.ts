@@ -34,6 +34,8 @@ export interface Jobs {
   seed(name: string, key: string, interval: RepeatInterval, data?: object): Promise<void>
   /** Stores a job that runs once, at `at`. */
   once(name: string, at: Date, data: object): Promise<void>
+  /** Makes all jobs of a name that are not running due now. */
+  hurry(name: string): Promise<void>
   start(): Promise<void>
   /** Stops taking jobs, aborts the signal and waits for those that run. */
   stop(): Promise<void>
@@ -118,6 +120,9 @@ export async function createJobs(
     },
     async once(name, at, data) {
       await agenda.schedule(at, name, data)
+    },
+    async hurry(name) {
+      await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: new Date() } })
     },
     start: () => agenda.start(),
     async stop() {

@@ -1,5 +1,9 @@
-/** The delivery queue: one small document per recipient that is not final yet. */
-import { defineCollection } from '../../platform/mongo.ts'
+/**
+ * The delivery queue: one small document per recipient that is not final yet. `due` is the next time to try and, while
+ * a worker holds the delivery, the time at which anybody may assume that the worker is gone. `tok` names the claim;
+ * every later write of the worker is matched on it.
+ */
+import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import type { DeliveryDoc } from './documents.ts'
 
 /**
@@ -7,3 +11,190 @@ import type { DeliveryDoc } from './documents.ts'
  * of `_id` (`<message>.<n>`).
  */
 export const DELIVERIES = defineCollection<DeliveryDoc>('deliveries', [{ key: { slot: 1, lane: 1, due: 1 } }])
+
+/** Filter for the deliveries of one message: ids are the message's id, a dot, and a number (`/` is the next character). */
+export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $lt: string } } {
+  return { _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } }
+}
+
+/** A delivery that is ours. */
+export type Claimed = DeliveryDoc & { tok: string }
+
+/** Which claim: the worker's slots with their epochs. */
+export interface ClaimScope {
+  epochs: ReadonlyMap<number, number>
+  /** Unique for each claim. */
+  nonce: string
+  now: Date
+  /** Until when the claim holds without renewal. */
+  until: Date
+}
+
+/** Writes of the worker that a failover may undo: the worst outcome is a repeated claim, which the token notices. */
+const FAST = { writeConcern: { w: 1, j: false } } as const
+const LANES = { first: ['system', 'transactional'], second: ['bulk'] } as const
+/**
+ * Slots of one query: above 200 index ranges MongoDB sorts in memory instead of merging, and then reads the whole
+ * backlog. Two lanes share a query.
+ */
+const SLOTS_PER_QUERY = 96
+
+/** Reads of the queue for its workers. */
+export class DeliveryQueue {
+  readonly #deliveries: Collection<DeliveryDoc>
+
+  constructor(mongo: Mongo) {
+    this.#deliveries = collectionOf(mongo.db, DELIVERIES)
+  }
+
+  /**
+   * Deliveries that are due in these slots, oldest first, bulk mail last; while there is bulk mail, a fifth of the
+   * room is its, so that it does not starve. `skip`: ids that are in hand.
+   */
+  async findDue(
+    slots: readonly number[],
+    now: Date,
+    limit: number,
+    skip: (id: string) => boolean,
+  ): Promise<DeliveryDoc[]> {
+    const part = rotate(slots).slice(0, SLOTS_PER_QUERY)
+    const find = (lanes: readonly DeliveryDoc['lane'][]) =>
+      this.#deliveries
+        .find({ slot: { $in: part }, lane: { $in: [...lanes] }, due: { $lte: now } })
+        .sort({ due: 1 })
+        .limit(limit)
+        .toArray()
+    const [first, bulk] = await Promise.all([find(LANES.first), find(LANES.second)])
+    const bulkRoom = Math.max(limit - first.length, Math.min(bulk.length, Math.ceil(limit / 5)))
+    return [...first.slice(0, limit - bulkRoom), ...bulk.slice(0, bulkRoom)].filter(({ _id }) => !skip(_id))
+  }
+
+  /** Takes them; answers those that are ours. Only the owner of a slot claims in it, so normally that is all of them. */
+  async claim(found: readonly DeliveryDoc[], scope: ClaimScope): Promise<Claimed[]> {
+    if (found.length === 0) return []
+    const claimed = found.map(doc => ({ ...doc, tok: tokenOf(doc.slot, scope) }))
+    const ids = found.map(({ _id }) => _id)
+    const epochs: number[] = []
+    for (const [slot, epoch] of scope.epochs) epochs[slot] = epoch
+    const epoch = { $arrayElemAt: [Array.from(epochs, value => value ?? 0), '$slot'] }
+    const tok = { $concat: [{ $toString: '$slot' }, ':', { $toString: epoch }, ':', scope.nonce] }
+    const { matchedCount } = await this.#deliveries.updateMany(
+      { _id: { $in: ids }, due: { $lte: scope.now } },
+      [{ $set: { tok, due: scope.until } }],
+      FAST,
+    )
+    if (matchedCount === found.length) return claimed
+    const ours = await this.#heldIds(
+      ids,
+      claimed.map(({ tok }) => tok),
+    )
+    return claimed.filter(({ _id }) => ours.has(_id))
+  }
+
+  /** Notes that the final dot may go out now; answers the ids for which it may. `durable`: survives a failover too. */
+  async markDot(held: readonly Pick<Claimed, '_id' | 'tok'>[], durable: boolean): Promise<ReadonlySet<string>> {
+    const ids = held.map(({ _id }) => _id)
+    const toks = [...new Set(held.map(({ tok }) => tok))]
+    const { matchedCount } = await this.#deliveries.updateMany(
+      { _id: { $in: ids }, tok: { $in: toks } },
+      { $set: { ph: 'dot' } },
+      durable ? { writeConcern: { w: 'majority', j: true } } : FAST,
+    )
+    return matchedCount === ids.length ? new Set(ids) : this.#heldIds(ids, toks)
+  }
+
+  /** Extends claims of deliveries that are still in hand. */
+  async keep(held: readonly Pick<Claimed, '_id' | 'tok'>[], until: Date): Promise<void> {
+    await this.#update(held, { $set: { due: until } })
+  }
+
+  /** Gives claims back, to be tried at `due`; an attempt does not count. A marked delivery stays marked. */
+  async release(held: readonly Pick<Claimed, '_id' | 'tok'>[], due: Date): Promise<void> {
+    await this.#update(held, { $set: { due }, $unset: { tok: '' } })
+  }
+
+  /** Gives claims back to another slot and site. */
+  async move(held: readonly Pick<Claimed, '_id' | 'tok'>[], site: string, slot: number, due: Date): Promise<void> {
+    await this.#update(held, { $set: { site, slot, due }, $unset: { tok: '' } })
+  }
+
+  /** Removes deliveries that are final; answers how many were still held under these tokens. */
+  async remove(held: readonly Pick<Claimed, '_id' | 'tok'>[]): Promise<number> {
+    if (held.length === 0) return 0
+    const { deletedCount } = await this.#deliveries.deleteMany(
+      { _id: { $in: held.map(({ _id }) => _id) }, tok: { $in: [...new Set(held.map(({ tok }) => tok))] } },
+      { writeConcern: { w: 'majority', j: true } },
+    )
+    return deletedCount
+  }
+
+  /** Removes deliveries that got a 250 under an old claim, unless the new holder is past its own mark. */
+  async removeDelivered(ids: readonly string[]): Promise<void> {
+    await this.#deliveries.deleteMany(
+      { _id: { $in: [...ids] }, ph: { $exists: false } },
+      { writeConcern: { w: 'majority', j: true } },
+    )
+  }
+
+  /** Sets the next attempt of each; answers how many were still held. */
+  async reschedule(
+    steps: readonly { held: Pick<Claimed, '_id' | 'tok'>; set: Partial<DeliveryDoc> }[],
+  ): Promise<number> {
+    if (steps.length === 0) return 0
+    const { matchedCount } = await this.#deliveries.bulkWrite(
+      steps.map(({ held, set }) => ({
+        updateOne: {
+          filter: { _id: held._id, tok: held.tok },
+          update: { $set: set, $unset: { tok: '' as const, ph: '' as const } },
+        },
+      })),
+      { ordered: false, writeConcern: { w: 'majority', j: true } },
+    )
+    return matchedCount
+  }
+
+  /** Makes what a gone worker held in these slots due at once; the slots are ours, so it cannot send any more. */
+  async recover(slots: readonly number[], now: Date, visibilityMs: number): Promise<void> {
+    const lanes = [...LANES.first, ...LANES.second]
+    await this.#deliveries.updateMany(
+      {
+        slot: { $in: [...slots] },
+        lane: { $in: lanes },
+        due: { $gt: now, $lte: new Date(now.getTime() + visibilityMs) },
+        tok: { $exists: true },
+      },
+      { $set: { due: now } },
+      FAST,
+    )
+  }
+
+  async #update(held: readonly Pick<Claimed, '_id' | 'tok'>[], change: object): Promise<void> {
+    if (held.length === 0) return
+    await this.#deliveries.updateMany(
+      { _id: { $in: held.map(({ _id }) => _id) }, tok: { $in: [...new Set(held.map(({ tok }) => tok))] } },
+      change,
+      FAST,
+    )
+  }
+
+  async #heldIds(ids: readonly string[], toks: readonly string[]): Promise<ReadonlySet<string>> {
+    const held = await this.#deliveries
+      .find({ _id: { $in: [...ids] }, tok: { $in: [...new Set(toks)] } })
+      .project<{ _id: string }>({ _id: 1 })
+      .toArray()
+    return new Set(held.map(({ _id }) => _id))
+  }
+}
+
+/** The token of a claim: which slot, under which epoch, and a number used once. */
+function tokenOf(slot: number, { epochs, nonce }: ClaimScope): string {
+  return `${slot}:${epochs.get(slot) ?? 0}:${nonce}`
+}
+
+let turn = 0
+/** Starts somewhere else each time, so that all slots get their turn when there are more than one query takes. */
+function rotate(slots: readonly number[]): readonly number[] {
+  if (slots.length <= SLOTS_PER_QUERY) return slots
+  turn = (turn + SLOTS_PER_QUERY) % slots.length
+  return [...slots.slice(turn), ...slots.slice(0, turn)]
+}

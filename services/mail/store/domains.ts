@@ -42,6 +42,11 @@ export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim'
   return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
 }
 
+/** The domain of this name that an account has verified. */
+export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ name, status: 'verified' })) ?? undefined
+}
+
 /** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
 export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
   return collectionOf(db, domains)

@@ -1,5 +1,5 @@
 /** The delivery log: one document per attempt, append-only, removed by its time. */
-import { defineCollection } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
 import type { EventDoc } from './documents.ts'
 
 /** Events of a message are a range of `_id` (`<message>.<n>#<attempt>`), see {@link eventsOfMessage}. */
@@ -12,4 +12,40 @@ export const EVENTS = defineCollection<EventDoc>('events', [
 /** Filter on `_id` for everything of one message: ids are the message's id, a dot, and more (`/` is the next character). */
 export function eventsOfMessage(messageId: string): { _id: { $gte: string; $lt: string } } {
   return { _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } }
+}
+
+/**
+ * Appends attempts durably. An attempt that is there already stays, except that a final result replaces a passing one:
+ * a worker that died between this write and the next one repeats the attempt under the same number.
+ */
+export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): Promise<void> {
+  if (events.length === 0) return
+  const collection = collectionOf(mongo.db, EVENTS)
+  const durable = { writeConcern: { w: 'majority', j: true } } as const
+  try {
+    await collection.insertMany([...events], { ordered: false, ...durable })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+    const final = events.filter(({ type }) => type !== 'deferred')
+    if (final.length === 0) return
+    const replace = final.map(event => {
+      const { _id, ...rest } = event
+      return { updateOne: { filter: { _id, type: 'deferred' as const }, update: { $set: rest } } }
+    })
+    await collection.bulkWrite(replace, { ordered: false, ...durable })
+  }
+}
+
+/** The attempts of these ids that were written; for recovery. */
+export async function findEvents(mongo: Mongo, ids: readonly string[]): Promise<Map<string, EventDoc>> {
+  if (ids.length === 0) return new Map()
+  const found = await collectionOf(mongo.db, EVENTS)
+    .find({ _id: { $in: [...ids] } })
+    .toArray()
+  return new Map(found.map(event => [event._id, event]))
+}
+
+/** The `_id` of an attempt. */
+export function eventId(deliveryId: string, attempt: number): string {
+  return `${deliveryId}#${attempt}`
 }

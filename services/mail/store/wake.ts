@@ -99,7 +99,7 @@ async function tail(
   // The cursor of an empty capped collection dies at once, so there is always one document to stand on.
   const start: HintDoc = { _id: newId('wh'), from: me, slots: [] }
   await hints.insertOne(start)
-  const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 10_000 })
+  const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 1_000 })
   const close = () => void cursor.close().catch(() => undefined)
   signal.addEventListener('abort', close, { once: true })
   try {

@@ -1,0 +1,168 @@
+/** Reads accepted messages for delivery, many at once, and notes what became of their recipients. */
+import { zstdDecompressSync } from 'node:zlib'
+import { type Collection, collectionOf, type Mongo } from '../../platform/mongo.ts'
+import { BODIES, bodyId, readBody } from './bodies.ts'
+import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
+import { MESSAGES } from './messages.ts'
+
+/** A message about to go out. `raw` reads its bytes; undefined when they are gone. */
+export interface Outgoing {
+  message: OutgoingMessage
+  raw(): Promise<Buffer | undefined>
+}
+
+/** The fields that delivery works with. */
+export type OutgoingMessage = Pick<
+  MessageDoc,
+  | '_id'
+  | 'user_id'
+  | 'domain_id'
+  | 'via'
+  | 'mail_from'
+  | 'message_id'
+  | 'size'
+  | 'parts'
+  | 'rcpts'
+  | 'lane'
+  | 'ambiguous'
+  | 'dsn'
+  | 'smtputf8'
+  | 'created_at'
+  | 'exp'
+>
+
+const FIELDS = {
+  ...{ user_id: 1, domain_id: 1, via: 1, mail_from: 1, message_id: 1, size: 1, parts: 1, rcpts: 1, lane: 1 },
+  ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
+}
+
+/** Bodies up to this size are read together with their messages; larger ones when their turn comes. */
+const TOGETHER_BYTES = 128 * 1024
+
+/** What became of one recipient, for its message. */
+export interface RecipientNote {
+  messageId: string
+  /** Index in `rcpts`. */
+  n: number
+  status: RecipientStatus
+  final: boolean
+  code?: number | undefined
+  enhanced?: string | undefined
+  /** The message has one recipient, so that it is final with it. */
+  only: boolean
+}
+
+/** Messages and bodies of the worker. */
+export class Outbox {
+  readonly #mongo: Mongo
+  readonly #messages: Collection<MessageDoc>
+  readonly #bodies: Collection<BodyDoc>
+  readonly #logMs: number
+
+  /** `logDays`: how long a message stays after its last recipient is final. */
+  constructor(mongo: Mongo, logDays: number) {
+    this.#mongo = mongo
+    this.#messages = collectionOf(mongo.db, MESSAGES)
+    this.#bodies = collectionOf(mongo.db, BODIES)
+    this.#logMs = logDays * 86_400_000
+  }
+
+  /** The messages of these ids, by id; one that was never committed is missing. */
+  async load(ids: readonly string[]): Promise<Map<string, Outgoing>> {
+    const messages = await this.#messages
+      .find({ _id: { $in: [...ids] } })
+      .project<OutgoingMessage>(FIELDS)
+      .toArray()
+    const small = messages.filter(({ size }) => size <= TOGETHER_BYTES)
+    const parts = await this.#bodies.find({ _id: { $in: small.map(({ _id }) => bodyId(_id, 0)) } }).toArray()
+    const bodies = new Map(parts.map(part => [part.m, part]))
+    return new Map(messages.map(message => [message._id, this.#outgoing(message, bodies.get(message._id))]))
+  }
+
+  /** Notes recipients' states; repeating it changes nothing. `at`: when. */
+  async note(notes: readonly RecipientNote[], at: Date): Promise<void> {
+    const updates = [...groupAlike(notes), ...notes.filter(note => !note.only).map(note => [note])]
+    if (updates.length === 0) return
+    await this.#messages.bulkWrite(
+      updates.map(group => {
+        const [first] = group
+        const filter = { _id: { $in: group.map(({ messageId }) => messageId) } }
+        return first?.only
+          ? { updateMany: { filter, update: { $set: this.#ofOnly(first, at) } } }
+          : { updateMany: { filter, update: first ? this.#ofMany(first, at) : [] } }
+      }),
+      { ordered: false, writeConcern: { w: 'majority', j: true } },
+    )
+  }
+
+  #outgoing(message: OutgoingMessage, body: BodyDoc | undefined): Outgoing {
+    if (!body) return { message, raw: () => readBody(this.#mongo, message._id, message.parts) }
+    const { buffer, byteOffset, byteLength } = body.enc ? zstdDecompressSync(body.z.buffer) : body.z.buffer
+    const raw = Buffer.from(buffer, byteOffset, byteLength)
+    return { message, raw: async () => raw }
+  }
+
+  #ofOnly({ n, status, code, enhanced, final }: RecipientNote, at: Date): Record<string, unknown> {
+    return {
+      [`rcpts.${n}.status`]: status,
+      [`rcpts.${n}.at`]: at,
+      ...(code === undefined ? {} : { [`rcpts.${n}.code`]: code }),
+      ...(enhanced === undefined ? {} : { [`rcpts.${n}.enhanced`]: enhanced }),
+      ...(final ? { left: 0, final_at: at, exp: new Date(at.getTime() + this.#logMs) } : {}),
+    }
+  }
+
+  /** Several recipients: what is left is counted from the recipients, so that a repeated note does not count twice. */
+  #ofMany({ n, status, code, enhanced, final }: RecipientNote, at: Date): Record<string, unknown>[] {
+    const state = {
+      status,
+      at,
+      ...(code === undefined ? {} : { code }),
+      ...(enhanced === undefined ? {} : { enhanced }),
+    }
+    const each = {
+      $map: {
+        input: { $range: [0, { $size: '$rcpts' }] },
+        as: 'i',
+        in: {
+          $let: {
+            vars: { one: { $arrayElemAt: ['$rcpts', '$$i'] } },
+            in: { $cond: [{ $eq: ['$$i', n] }, { $mergeObjects: ['$$one', { $literal: state }] }, '$$one'] },
+          },
+        },
+      },
+    }
+    const open = { $filter: { input: '$rcpts', as: 'one', cond: { $in: ['$$one.status', OPEN] } } }
+    const done = { $eq: ['$left', 0] }
+    return [
+      { $set: { rcpts: each } },
+      { $set: { left: { $size: open } } },
+      ...(final
+        ? [
+            {
+              $set: {
+                final_at: { $cond: [done, { $ifNull: ['$final_at', at] }, '$$REMOVE'] },
+                exp: { $cond: [done, new Date(at.getTime() + this.#logMs), '$exp'] },
+              },
+            },
+          ]
+        : []),
+    ]
+  }
+}
+
+/** States in which a recipient still waits. */
+const OPEN: readonly RecipientStatus[] = ['queued', 'scheduled', 'sending', 'deferred']
+
+/** Messages with one recipient and the same outcome are noted by one statement. */
+function groupAlike(notes: readonly RecipientNote[]): RecipientNote[][] {
+  const groups = new Map<string, RecipientNote[]>()
+  for (const note of notes) {
+    if (!note.only) continue
+    const key = `${note.status} ${note.code} ${note.enhanced}`
+    const group = groups.get(key)
+    if (group) group.push(note)
+    else groups.set(key, [note])
+  }
+  return [...groups.values()]
+}

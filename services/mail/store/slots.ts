@@ -1,0 +1,106 @@
+/**
+ * Who owns which delivery slot. The document is the truth: taken only when free or expired, with a new epoch, and
+ * judged by the database's clock, so that workers' clocks do not matter.
+ */
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
+import type { SlotDoc } from './documents.ts'
+
+/** Slots; `owner` is empty when nobody has it. */
+export const SLOTS = defineCollection<SlotDoc>('slots')
+
+/** A delivery worker that lives; the document goes some time after it stopped renewing. */
+interface WorkerDoc {
+  _id: string
+  until: Date
+}
+
+/** Delivery workers. */
+export const WORKERS = defineCollection<WorkerDoc>('workers', [{ key: { until: 1 }, expireAfterSeconds: 60 }])
+
+interface EngineDoc {
+  _id: 'slots'
+  count: number
+}
+
+const ENGINE = defineCollection<EngineDoc>('engine')
+
+/**
+ * The number of slots of this database: the first process to ask fixes it, later settings are ignored, because stored
+ * deliveries carry slot numbers. Also makes the slots.
+ */
+export async function fixSlotCount(mongo: Mongo, configured: number): Promise<number> {
+  const engine = collectionOf(mongo.db, ENGINE)
+  const fix = () =>
+    engine.findOneAndUpdate(
+      { _id: 'slots' },
+      { $setOnInsert: { count: configured } },
+      { upsert: true, returnDocument: 'after' },
+    )
+  const fixed = await fix().catch((error: unknown) => {
+    if (isDuplicateKey(error)) return fix() // another process fixed it in this moment
+    throw error
+  })
+  const count = fixed?.count ?? configured
+  const slots = collectionOf(mongo.db, SLOTS)
+  if ((await slots.countDocuments()) < count) {
+    const all = Array.from({ length: count }, (_, _id) => ({ _id, owner: '', epoch: 0, until: new Date(0) }))
+    await slots.insertMany(all, { ordered: false }).catch((error: unknown) => {
+      if (!isDuplicateKey(error)) throw error
+    })
+  }
+  return count
+}
+
+/** A time of the database's clock from now. */
+const inMs = (ms: number) => ({ $add: ['$$NOW', ms] })
+
+/** Takes those of the slots that are free or expired; answers the ones that are ours now. */
+export async function takeSlots(
+  mongo: Mongo,
+  owner: string,
+  ids: readonly number[],
+  ttlMs: number,
+): Promise<SlotDoc[]> {
+  const slots = collectionOf(mongo.db, SLOTS)
+  await slots.updateMany(
+    { _id: { $in: [...ids] }, $expr: { $or: [{ $eq: ['$owner', ''] }, { $lt: ['$until', '$$NOW'] }] } },
+    [{ $set: { owner, epoch: { $add: ['$epoch', 1] }, until: inMs(ttlMs) } }],
+  )
+  return slots.find({ _id: { $in: [...ids] }, owner }).toArray()
+}
+
+/** Extends all slots of an owner in one write; answers those that are still its. */
+export async function renewSlots(mongo: Mongo, owner: string, ttlMs: number): Promise<SlotDoc[]> {
+  const slots = collectionOf(mongo.db, SLOTS)
+  await slots.updateMany({ owner }, [{ $set: { until: inMs(ttlMs) } }])
+  return slots.find({ owner }).toArray()
+}
+
+/** Gives slots back; a slot that has a new owner stays with it. */
+export async function releaseSlots(mongo: Mongo, owner: string, ids: readonly number[]): Promise<void> {
+  await collectionOf(mongo.db, SLOTS).updateMany(
+    { _id: { $in: [...ids] }, owner },
+    { $set: { owner: '', until: new Date(0) } },
+  )
+}
+
+/** Slots whose owner stopped renewing them. */
+export async function expiredSlots(mongo: Mongo): Promise<number[]> {
+  const found = await collectionOf(mongo.db, SLOTS)
+    .find({ owner: { $ne: '' }, $expr: { $lt: ['$until', '$$NOW'] } })
+    .project<{ _id: number }>({ _id: 1 })
+    .toArray()
+  return found.map(({ _id }) => _id)
+}
+
+/** Says that a worker lives; answers how many do. */
+export async function beat(mongo: Mongo, owner: string, ttlMs: number): Promise<number> {
+  const workers = collectionOf(mongo.db, WORKERS)
+  await workers.updateOne({ _id: owner }, [{ $set: { until: inMs(ttlMs) } }], { upsert: true })
+  return workers.countDocuments({ $expr: { $gt: ['$until', '$$NOW'] } })
+}
+
+/** Forgets a worker that stops. */
+export async function leave(mongo: Mongo, owner: string): Promise<void> {
+  await collectionOf(mongo.db, WORKERS).deleteOne({ _id: owner })
+}
