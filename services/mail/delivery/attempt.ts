@@ -1,0 +1,156 @@
+/** One attempt: read and sign the message, mark it, send it to its recipients at one destination, judge what came back. */
+import type { Log } from '../../platform/log.ts'
+import { SecretError } from '../../platform/secrets.ts'
+import type { SiteLimits } from '../rules/shaping.ts'
+import { type SignedMessage, signMessage } from '../smtp/signer.ts'
+import type { Route, Transport } from '../smtp/transport.ts'
+import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { createGroupCommit } from '../store/group-commit.ts'
+import type { Outgoing } from '../store/outgoing.ts'
+import { createByteGate } from './byte-gate.ts'
+import type { FindKeys } from './keys.ts'
+import { type LocalFailure, localResult, type Result, type ResultWorld, resultOf } from './result.ts'
+
+/** Recipients of a message that share one transaction. */
+export interface Group {
+  outgoing: Outgoing
+  deliveries: Claimed[]
+  site: string
+  route: Route
+}
+
+/** What an attempt came to; `untouched` deliveries were withheld and are to be given back. */
+export interface Attempted {
+  results: Result[]
+  untouched: Claimed[]
+}
+
+/** Runs an attempt; never rejects. */
+export type Attempt = (group: Group, limits: SiteLimits) => Promise<Attempted>
+
+/** What attempts need. */
+export interface AttemptOptions {
+  transport: Transport
+  queue: DeliveryQueue
+  findKeys: FindKeys
+  /** True while the slot of this token is ours for long enough. */
+  mayFinish(tok: string): boolean
+  world(): ResultWorld
+  log: Log
+}
+
+/** Memory for large messages that are on their way at once. */
+const LARGE_BYTES = 96 * 1024 * 1024
+const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, sizeOf: () => 1 }
+
+/** Makes the attempt function of a worker. */
+export function createAttempt(options: AttemptOptions): Attempt {
+  const { transport, world, mayFinish, log } = options
+  const prepare = createPreparation(options)
+  const marks = { retry: createMark(options.queue, false), fail: createMark(options.queue, true) }
+  const gate = createByteGate(LARGE_BYTES)
+
+  const send = async ({ outgoing, deliveries, route }: Group, limits: SiteLimits): Promise<Attempted> => {
+    const { message } = outgoing
+    const ready = await prepare(outgoing)
+    if ('judged' in ready) return failed(deliveries, outgoing, ready, world())
+    const mine = () => deliveries.every(({ tok }) => mayFinish(tok))
+    const sent = await transport.send(
+      route,
+      {
+        origin: { messageId: message._id, userId: message.user_id, deliveryId: deliveries[0]?._id ?? message._id },
+        from: message.mail_from,
+        recipients: deliveries.map(({ _id, rcpt }) => {
+          const state = message.rcpts[indexOf(_id)]
+          return { email: rcpt, notify: state?.notify, orcpt: state?.orcpt }
+        }),
+        content: ready.content,
+        eightBit: ready.eightBit,
+        utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
+        dsn: message.dsn,
+        mark: async () => mine() && (await Promise.all(deliveries.map(marks[message.ambiguous]))).every(Boolean),
+        mayFinish: mine,
+      },
+      limits.messagesPerConnection,
+    )
+    const now = world()
+    const attempted: Attempted = { results: [], untouched: [] }
+    deliveries.forEach((delivery, index) => {
+      const outcome = sent.outcomes[index]
+      const result = outcome && resultOf(delivery, message, outcome, sent, now)
+      if (result) attempted.results.push(result)
+      else attempted.untouched.push(delivery)
+    })
+    return attempted
+  }
+
+  return async (group, limits) => {
+    const release = await gate.enter(group.outgoing.message.size)
+    try {
+      return await send(group, limits)
+    } catch (error) {
+      // Nothing was sent: everything after the first byte is an outcome, not an exception.
+      log.error({ err: error, m: group.outgoing.message._id }, 'an attempt could not be made')
+      return { results: [], untouched: group.deliveries }
+    } finally {
+      release()
+    }
+  }
+}
+
+function failed(deliveries: Claimed[], { message }: Outgoing, failure: LocalFailure, world: ResultWorld): Attempted {
+  return { results: deliveries.map(delivery => localResult(delivery, message, failure, world)), untouched: [] }
+}
+
+/** Reads and signs; equal messages for several destinations are signed once. */
+function createPreparation({ findKeys, world, log }: AttemptOptions) {
+  const prepared = new WeakMap<Outgoing, Promise<SignedMessage | LocalFailure>>()
+
+  const unsigned = (m: string, reason: string): LocalFailure => {
+    log.error({ m, reason }, 'a message cannot be signed; it waits until its domain has a usable key')
+    return { judged: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
+  }
+
+  const prepare = async ({ message, raw }: Outgoing): Promise<SignedMessage | LocalFailure> => {
+    const [bytes, keys] = await Promise.all([
+      raw(),
+      findKeys(message).catch((error: unknown) => {
+        if (error instanceof SecretError) return error
+        throw error
+      }),
+    ])
+    if (!bytes)
+      return { judged: { outcome: 'bounced', kind: 'other' }, enhanced: '5.3.0', text: 'the stored message is gone' }
+    if (keys instanceof SecretError) return unsigned(message._id, `its key cannot be opened: ${keys.message}`)
+    if (!keys) return unsigned(message._id, 'its domain has no active DKIM key')
+    return signMessage(bytes, keys, Math.floor(world().now.getTime() / 1000))
+  }
+
+  return (outgoing: Outgoing) => {
+    const known = prepared.get(outgoing)
+    if (known) return known
+    const fresh = prepare(outgoing)
+    prepared.set(outgoing, fresh)
+    return fresh
+  }
+}
+
+/** The durable mark of one delivery, shared with others of this moment; false when it is not ours or not known. */
+function createMark(queue: DeliveryQueue, durable: boolean): (delivery: Claimed) => Promise<boolean> {
+  const commit = createGroupCommit<Claimed, { marked: boolean }>({
+    ...MARKS,
+    async write(batch) {
+      const marked = await queue.markDot(batch, durable).catch(() => new Set<string>())
+      return batch.map(({ _id }) => ({ marked: marked.has(_id) }))
+    },
+  })
+  return async delivery => (await commit(delivery)).marked
+}
+
+function indexOf(deliveryId: string): number {
+  return Number(deliveryId.slice(deliveryId.lastIndexOf('.') + 1))
+}
+
+function hasHighCharacters(address: string): boolean {
+  return /\P{ASCII}/u.test(address)
+}

@@ -1,0 +1,60 @@
+/** Takes what is due from the queue. */
+import { randomBytes } from 'node:crypto'
+import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import type { Outbox, Outgoing } from '../store/outgoing.ts'
+import type { Hand } from './hand.ts'
+
+/** What claiming needs. */
+export interface ClaimingOptions {
+  queue: DeliveryQueue
+  outbox: Outbox
+  hand: Hand
+  /** Deliveries in hand at most. */
+  inHand: number
+  /** Slots that may be claimed from, with their epochs. */
+  claimable(): ReadonlyMap<number, number>
+  world(): { now: Date }
+  /** Gives deliveries back, to be tried at `due`. */
+  postpone(deliveries: readonly Claimed[], due: Date): void
+  /** Takes over what was claimed, with the messages that were found. */
+  sort(claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>): Promise<void>
+}
+
+/** A claim without renewal ends after so long: the visibility timeout. */
+export const VISIBILITY_MS = 120_000
+/** Deliveries taken at once. */
+const AT_ONCE = 200
+
+/** How a round of claiming went: how many were taken, and whether there may be more at once. */
+export interface Round {
+  taken: number
+  full: boolean
+}
+
+/** Makes the function that does one round. Rejects when the database is away. */
+export function createClaiming(options: ClaimingOptions): () => Promise<Round> {
+  const { queue, outbox, hand, world } = options
+
+  return async () => {
+    const epochs = options.claimable()
+    const room = Math.min(AT_ONCE, options.inHand - hand.size)
+    if (epochs.size === 0 || room <= options.inHand / 20) return { taken: 0, full: false }
+    const { now } = world()
+    const found = await queue.findDue([...epochs.keys()], now, room, id => hand.has(id))
+    if (found.length === 0) return { taken: 0, full: false }
+    const nonce = randomBytes(6).toString('base64url')
+    const until = new Date(now.getTime() + VISIBILITY_MS)
+    const [claimed, messages] = await Promise.all([
+      queue.claim(found, { epochs, nonce, now, until }),
+      outbox.load([...new Set(found.map(({ m }) => m))]),
+    ])
+    hand.take(claimed)
+    try {
+      await options.sort(claimed, messages)
+    } catch (error) {
+      options.postpone(claimed, now)
+      throw error
+    }
+    return { taken: claimed.length, full: found.length >= room }
+  }
+}

@@ -1,0 +1,23 @@
+/** The collections that delivery works on; a main calls ensureIndexes with them. */
+import type { CollectionDefinition } from '../../platform/mongo.ts'
+import { BODIES } from '../store/bodies.ts'
+import { CAPTURED } from '../store/captured.ts'
+import { DELIVERIES } from '../store/deliveries.ts'
+import { domains } from '../store/domains.ts'
+import { EVENTS } from '../store/events.ts'
+import { MESSAGES } from '../store/messages.ts'
+import { SITES } from '../store/sites.ts'
+import { SLOTS, WORKERS } from '../store/slots.ts'
+
+/** All of them. */
+export const deliveryCollections: readonly CollectionDefinition<object>[] = [
+  BODIES,
+  MESSAGES,
+  DELIVERIES,
+  EVENTS,
+  SLOTS,
+  WORKERS,
+  SITES,
+  CAPTURED,
+  domains,
+]

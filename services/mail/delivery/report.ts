@@ -1,0 +1,109 @@
+/** Reports to senders on what failed for good (RFC 3464), submitted as mail of the system itself. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import { newId } from '../../platform/ids.ts'
+import { splitMessage } from '../rules/dkim-sign.ts'
+import { buildDsn, type DsnRecipient, wantsReport } from '../rules/dsn.ts'
+import type { Enqueue } from '../store/enqueue.ts'
+import type { Result } from './result.ts'
+
+/** The account id of mail that the system sends itself; no user has it. */
+export const SYSTEM_USER = 'system'
+
+/** What reports need. */
+export interface ReportOptions {
+  enqueue: Enqueue
+  /** The whole raw message. */
+  readRaw(messageId: string, parts: number): Promise<Buffer | undefined>
+  clock: Clock
+  /** Sender of reports in their header; the envelope sender is empty. */
+  from: string
+  /** This system's name. */
+  hostname: string
+}
+
+/** RET=FULL returns at most so much; above, the header (RFC 3461 section 6.2 allows it). */
+const FULL_BYTES = 1024 * 1024
+
+/**
+ * Makes the function that sends what final results ask for, one report for all recipients of a message among them.
+ * Never about mail with an empty sender. Rejects when a report could not be stored, so that the results stay.
+ */
+export function createReport(options: ReportOptions): (results: readonly Result[]) => Promise<void> {
+  return async results => {
+    const due = results.flatMap(result => {
+      const recipient = toRecipient(result)
+      return recipient && result.message.mail_from !== '' ? [{ result, recipient }] : []
+    })
+    if (due.length === 0) return
+    const byMessage = Map.groupBy(due, ({ result }) => result.message._id)
+    for (const entries of byMessage.values()) {
+      const [first] = entries
+      if (first)
+        await send(
+          options,
+          first.result.message,
+          entries.map(({ recipient }) => recipient),
+        )
+    }
+  }
+}
+
+/** What a report says of a recipient; undefined when it asks for none. */
+function toRecipient({ delivery, message, event, next, reportsItself }: Result): DsnRecipient | undefined {
+  if (next.kind === 'retry') return undefined
+  const state = message.rcpts[Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))]
+  const action = next.kind === 'delivered' ? 'relayed' : 'failed'
+  if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
+  // An expired delivery failed for good, though its last reply was a passing one.
+  const status = action === 'failed' ? (event.enhanced ?? '5.0.0').replace(/^[24]/, '5') : '2.0.0'
+  return {
+    email: delivery.rcpt,
+    action,
+    status: event.type === 'expired' ? '5.4.7' : status,
+    diagnostic: event.text,
+    at: event.at,
+    ...(state?.orcpt && { orcpt: state.orcpt }),
+    ...(event.mx && { remote: event.mx }),
+  }
+}
+
+async function send(
+  { enqueue, readRaw, clock, from, hostname }: ReportOptions,
+  message: Result['message'],
+  recipients: readonly DsnRecipient[],
+): Promise<void> {
+  const raw = (await readRaw(message._id, message.parts)) ?? Buffer.alloc(0)
+  const full = message.dsn?.ret === 'FULL' && raw.length <= FULL_BYTES
+  const now = clock.now()
+  const id = newId('em', now.getTime())
+  const messageId = `<${id}@${hostname}>`
+  const report = buildDsn({
+    from,
+    to: message.mail_from,
+    reportingMta: hostname,
+    messageId,
+    boundary: `=_${randomBytes(18).toString('base64url')}`,
+    at: now,
+    arrivedAt: message.created_at,
+    ...(message.dsn?.envid && { envid: message.dsn.envid }),
+    recipients,
+    original: { bytes: full ? raw : Buffer.from(splitMessage(raw).header, 'latin1'), full },
+  })
+  const outcome = await enqueue({
+    id,
+    user_id: SYSTEM_USER,
+    domain_id: '',
+    via: { channel: 'system' },
+    mail_from: '',
+    from,
+    subject: 'Delivery report',
+    message_id: messageId,
+    lane: 'system',
+    ambiguous: 'retry',
+    created_at: now,
+    raw: report,
+    recipients: [{ email: message.mail_from, type: 'envelope' }],
+  })
+  if (outcome.kind !== 'stored') throw new Error('a delivery report could not be stored')
+}

@@ -1,0 +1,161 @@
+/** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
+
+import { type Judged, judgeReply } from '../rules/outcome.ts'
+import { afterAmbiguous, afterFailure, type NextStep } from '../rules/retry.ts'
+import { type Reply, showReply } from '../rules/smtp-reply.ts'
+import type { RecipientOutcome } from '../smtp/transaction.ts'
+import type { Sent } from '../smtp/transport.ts'
+import type { Claimed } from '../store/deliveries.ts'
+import type { EventDoc } from '../store/documents.ts'
+import { eventId } from '../store/events.ts'
+import type { OutgoingMessage } from '../store/outgoing.ts'
+
+/** An attempt that can be written down. */
+export interface Result {
+  delivery: Claimed
+  message: OutgoingMessage
+  event: EventDoc
+  /** Delivered, or what comes next. */
+  next: { kind: 'delivered' } | NextStep
+  judged: Judged
+  /** The next hop sends reports itself, as the recipient's NOTIFY asked. */
+  reportsItself: boolean
+}
+
+/** What results need from the world. */
+export interface ResultWorld {
+  now: Date
+  /** A number from 0 to 1, drawn anew for each call. */
+  random(): number
+  logDays: number
+}
+
+/** A failure that comes from ourselves or from DNS, without a conversation. */
+export interface LocalFailure {
+  judged: Judged
+  code?: number
+  enhanced?: string
+  text: string
+}
+
+const DAY_MS = 86_400_000
+
+/** The result of a transaction for one recipient; undefined when it was withheld, so that nothing is known or changed. */
+export function resultOf(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  outcome: RecipientOutcome,
+  sent: Sent,
+  world: ResultWorld,
+): Result | undefined {
+  if (outcome.kind === 'withheld') return undefined
+  if (outcome.kind === 'unknown') return ambiguousResult(delivery, message, outcome.error.message, world, sent)
+  const { judged, code, enhanced, text } = judge(outcome, delivery.site)
+  return finish(delivery, message, { judged, text, ...(code && { code }), ...(enhanced && { enhanced }) }, world, sent)
+}
+
+/** The result of a failure before any conversation. */
+export function localResult(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  failure: LocalFailure,
+  world: ResultWorld,
+): Result {
+  return finish(delivery, message, failure, world, undefined)
+}
+
+/** The result of an attempt whose final dot went out and whose reply is not known. */
+export function ambiguousResult(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  reason: string,
+  world: ResultWorld,
+  sent?: Sent,
+): Result {
+  const history = { ...historyOf(delivery, message), ambiguous: (delivery.amb ?? 0) + 1 }
+  const next = afterAmbiguous(history, world.now, world.random())
+  const text = `the outcome is not known: the final dot went out, then ${reason}`
+  const event = { ...eventOf(delivery, message, typeOf(next), text, world, sent), ambiguous: true }
+  return { delivery, message, event, next, judged: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
+}
+
+function finish(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  { judged, text, code, enhanced }: LocalFailure,
+  world: ResultWorld,
+  sent: Sent | undefined,
+): Result {
+  const next =
+    judged.outcome === 'delivered'
+      ? { kind: 'delivered' as const }
+      : afterFailure(judged, historyOf(delivery, message), world.now, world.random())
+  const event: EventDoc = {
+    ...eventOf(delivery, message, typeOf(next), text, world, sent),
+    ...(code === undefined ? {} : { code }),
+    ...(enhanced === undefined ? {} : { enhanced }),
+  }
+  return { delivery, message, event, next, judged, reportsItself: sent?.dsn === true }
+}
+
+function typeOf(next: Result['next']): EventDoc['type'] {
+  if (next.kind === 'delivered') return 'delivered'
+  return next.kind === 'retry' ? 'deferred' : next.event
+}
+
+function historyOf(delivery: Claimed, message: OutgoingMessage) {
+  return {
+    attempts: delivery.att + 1,
+    ambiguous: delivery.amb ?? 0,
+    expiresAt: delivery.expires_at,
+    policy: message.ambiguous,
+  }
+}
+
+function eventOf(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  type: EventDoc['type'],
+  text: string,
+  { now, logDays }: ResultWorld,
+  sent: Sent | undefined,
+): EventDoc {
+  return {
+    _id: eventId(delivery._id, delivery.att + 1),
+    cell: 0,
+    m: message._id,
+    user_id: delivery.user_id,
+    rcpt: delivery.rcpt,
+    attempt: delivery.att + 1,
+    type,
+    at: now,
+    ms: sent?.ms ?? 0,
+    text,
+    ...(sent?.mx === undefined ? {} : { mx: sent.mx }),
+    ...(sent?.ip === undefined ? {} : { ip: sent.ip }),
+    ...(sent?.tls === undefined ? {} : { tls: sent.tls }),
+    ...(sent ? { conversation: sent.conversation } : {}),
+    exp: new Date(now.getTime() + logDays * DAY_MS),
+  }
+}
+
+/** A reply by the table; anything that broke is tried again. */
+function judge(
+  outcome: Exclude<RecipientOutcome, { kind: 'withheld' | 'unknown' }>,
+  site: string,
+): { judged: Judged; code?: number | undefined; enhanced?: string | undefined; text: string } {
+  if (outcome.kind === 'error') {
+    const kind = outcome.error.kind === 'tls' ? 'tls' : 'network'
+    return { judged: { outcome: 'deferred', kind }, text: outcome.error.message }
+  }
+  const { reply } = outcome
+  const judged: Judged =
+    outcome.kind === 'unsupported'
+      ? { outcome: 'bounced', kind: reply.enhanced === '5.3.4' ? 'size' : 'unsupported' }
+      : judgeReply(reply, outcome.stage, site)
+  return { judged, code: reply.code, enhanced: reply.enhanced ?? defaultStatus(reply), text: showReply(reply) }
+}
+
+function defaultStatus({ code }: Reply): string {
+  return `${Math.floor(code / 100)}.0.0`
+}

@@ -1,0 +1,61 @@
+/** Finds the way for a delivery: the relay, the captured mail, or the hosts of its domain. */
+import { providerOfHosts } from '../rules/mx-hosts.ts'
+import { siteOf } from '../rules/slots.ts'
+import type { StsPolicy } from '../rules/tls.ts'
+import type { Mx } from '../smtp/mx.ts'
+import type { TlsPolicy } from '../smtp/tls-policy.ts'
+import type { Route } from '../smtp/transport.ts'
+import type { LocalFailure } from './result.ts'
+
+/** A way, with the site that its limits belong to; or why there is none. */
+export type FoundRoute = { kind: 'route'; site: string; route: Route } | { kind: 'failed'; failure: LocalFailure }
+
+/** Finds ways; never rejects. */
+export type FindRoute = (rcpt: string) => Promise<FoundRoute>
+
+/** One next hop for everything: the site of relay mode, whatever the domain. */
+export function fixedRoute(site: string, host: string): FindRoute {
+  const found: FoundRoute = { kind: 'route', site, route: { key: site, hosts: [host] } }
+  return async () => found
+}
+
+/** The captured mail: sites as in direct mode, nobody asked. */
+export const captureRoute: FindRoute = async rcpt => {
+  const site = siteOf(domainOf(rcpt))
+  return { kind: 'route', site, route: { key: site, hosts: ['capture.invalid'] } }
+}
+
+/** By MX. A domain at a large provider joins the provider's site. */
+export function directRoutes({ mx, tlsPolicy }: { mx: Mx; tlsPolicy: TlsPolicy }): FindRoute {
+  return async rcpt => {
+    const domain = domainOf(rcpt)
+    const [answer, policy] = await Promise.all([mx.hostsOf(domain), tlsPolicy.policyOf(domain)])
+    if (answer.kind === 'hosts') {
+      const site = siteOf(domain)
+      return {
+        kind: 'route',
+        site: site === domain ? (providerOfHosts(answer.hosts) ?? site) : site,
+        route: { key: keyOf(answer.hosts, domain, policy), hosts: answer.hosts, policy },
+      }
+    }
+    return { kind: 'failed', failure: failureOf(answer) }
+  }
+}
+
+/** A domain with a policy of its own shares no connections: they may have been opened under another one. */
+function keyOf(hosts: readonly string[], domain: string, policy: StsPolicy | undefined): string {
+  const list = hosts.toSorted().join(' ')
+  return policy ? `${list} for ${domain}` : list
+}
+
+function failureOf(
+  answer: { kind: 'permanent'; enhanced: string; text: string } | { kind: 'temporary'; text: string },
+): LocalFailure {
+  return answer.kind === 'permanent'
+    ? { judged: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.text }
+    : { judged: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.text }
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes results down, many at once: the log first, then the queue, then the message. Each write may be repeated; a
+ * crash between them is found by the next claim. While the database is away results wait in memory, and nothing new
+ * is claimed, so there are never more than fit in flight.
+ */
+import type { Log } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import type { Mongo } from '../../platform/mongo.ts'
+import type { DeliveryQueue } from '../store/deliveries.ts'
+import type { DeliveryDoc } from '../store/documents.ts'
+import { appendEvents } from '../store/events.ts'
+import { createGroupCommit } from '../store/group-commit.ts'
+import type { Outbox, RecipientNote } from '../store/outgoing.ts'
+import type { Result } from './result.ts'
+import { abortableDelay } from './timing.ts'
+
+/** Writes one result; resolves when it is durable. Rejects only after `signal` aborts. */
+export type Settle = (result: Result) => Promise<void>
+
+/** What settling needs. */
+export interface SettleOptions {
+  mongo: Mongo
+  queue: DeliveryQueue
+  outbox: Outbox
+  log: Log
+  metrics: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'queueSeconds' | 'fenced' | 'ambiguous' | 'mongoSeconds'>
+  /** Sends the reports that these final results ask for; called before they leave the queue. */
+  report(results: readonly Result[]): Promise<void>
+  /** Ends the attempts to reach a database that is away. */
+  signal: AbortSignal
+}
+
+const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 2 }
+const AGAIN_MS = 250
+
+/** Makes the settle function of a worker. */
+export function createSettle(options: SettleOptions): Settle {
+  const { mongo, queue, outbox, log, metrics, signal } = options
+
+  const write = async (results: readonly Result[], repeated: boolean) => {
+    const started = performance.now()
+    await appendEvents(
+      mongo,
+      results.map(({ event }) => event),
+    )
+    await options.report(results)
+    const final = results.filter(({ next }) => next.kind !== 'retry')
+    const [removed, moved] = await Promise.all([
+      queue.remove(final.map(({ delivery }) => delivery)),
+      queue.reschedule(results.flatMap(toStep)),
+      outbox.note(results.map(toNote), results[0]?.event.at ?? new Date()),
+    ])
+    metrics.mongoSeconds.observe({ collection: 'settle' }, (performance.now() - started) / 1000)
+    const fenced = results.length - removed - moved
+    if (fenced === 0 || repeated) return
+    metrics.fenced.inc(fenced)
+    log.warn({ results: fenced }, 'results came after their claim had ended')
+    // A 250 counts whoever owns the slot now: without this the recipient would get the message again.
+    await queue.removeDelivered(
+      final.filter(({ next }) => next.kind === 'delivered').map(({ delivery }) => delivery._id),
+    )
+  }
+
+  const commit = createGroupCommit<Result, true>({
+    ...BATCH,
+    sizeOf: ({ event }) => 500 + (event.conversation?.length ?? 0),
+    async write(results) {
+      for (let tries = 0; ; tries++) {
+        try {
+          await write(results, tries > 0)
+          return results.map(() => true as const)
+        } catch (error) {
+          log.warn({ err: error, results: results.length }, 'results not written; trying again')
+          if (signal.aborted) throw error
+          await abortableDelay(AGAIN_MS, signal)
+        }
+      }
+    },
+  })
+
+  return async result => {
+    await commit(result)
+    observe(result, log, metrics)
+  }
+}
+
+function toStep({ delivery, event, next }: Result): { held: Result['delivery']; set: Partial<DeliveryDoc> }[] {
+  if (next.kind !== 'retry') return []
+  const { code, enhanced, text, mx, at } = event
+  const last = { text, at, ...(code && { code }), ...(enhanced && { enhanced }), ...(mx && { mx }) }
+  const amb = event.ambiguous ? { amb: (delivery.amb ?? 0) + 1 } : {}
+  return [{ held: delivery, set: { due: next.due, att: event.attempt, last, ...amb } }]
+}
+
+function toNote({ delivery, message, event, next }: Result): RecipientNote {
+  const n = Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))
+  const status = next.kind === 'delivered' ? 'delivered' : next.kind === 'retry' ? 'deferred' : next.status
+  return {
+    messageId: message._id,
+    n,
+    status,
+    final: next.kind !== 'retry',
+    code: event.code,
+    enhanced: event.enhanced,
+    only: message.rcpts.length === 1,
+  }
+}
+
+function observe(
+  { delivery, message, event, next, judged }: Result,
+  log: Log,
+  metrics: SettleOptions['metrics'],
+): void {
+  const outcome = event.ambiguous ? 'ambiguous' : next.kind === 'end' ? 'bounced' : event.type
+  metrics.attempts.inc({ outcome })
+  metrics.attemptSeconds.observe({ outcome }, event.ms / 1000)
+  if (event.ambiguous) metrics.ambiguous.inc()
+  if (next.kind !== 'retry') metrics.queueSeconds.observe((event.at.getTime() - message.created_at.getTime()) / 1000)
+  log.info(
+    {
+      m: message._id,
+      delivery: delivery._id,
+      attempt: event.attempt,
+      outcome: event.type,
+      ...(judged.kind && { kind: judged.kind }),
+      ...(event.ambiguous && { ambiguous: true }),
+      site: delivery.site,
+      code: event.code,
+      ms: event.ms,
+    },
+    'attempt',
+  )
+}

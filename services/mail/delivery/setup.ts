@@ -1,0 +1,127 @@
+/** Puts the engine together from a process's configuration: which way out, which resolver, which keys. */
+
+import { Resolver } from 'node:dns/promises'
+import { hostname } from 'node:os'
+import { createAccounts } from '../../accounts/account.ts'
+import type { Config } from '../../platform/config.ts'
+import { newId } from '../../platform/ids.ts'
+import { createJobs } from '../../platform/jobs.ts'
+import type { Foundation, Running } from '../../platform/run.ts'
+import { startDelivery } from '../deliver.ts'
+import { createLookup, createMx } from '../smtp/mx.ts'
+import { createOutbound } from '../smtp/outbound.ts'
+import { createTlsPolicy, fetchStsPolicy } from '../smtp/tls-policy.ts'
+import type { Deadlines } from '../smtp/transaction.ts'
+import type { Relay, Transport } from '../smtp/transport.ts'
+import { readBody } from '../store/bodies.ts'
+import { createEnqueue } from '../store/enqueue.ts'
+import { fixSlotCount } from '../store/slots.ts'
+import { wakeOf } from '../store/wake.ts'
+import { createCapture } from './capture.ts'
+import { createKeys } from './keys.ts'
+import { LEASE_TIMES, type LeaseTimes } from './leases.ts'
+import { createReport } from './report.ts'
+import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
+
+/** Settings that only tests change. */
+export interface DeliverySetup {
+  times?: LeaseTimes
+  deadlines?: Deadlines
+  /** Certificate authority of the receivers, besides the system's. */
+  ca?: string
+  graceMs?: number
+}
+
+/** Well below the 30 s that Kubernetes gives a pod unless told otherwise. */
+const GRACE_MS = 20_000
+/** Slots are invited within a second. */
+const SLOT_POLL_MS = 1_000
+
+/** Starts the delivery of this process. */
+export async function startConfiguredDelivery(foundation: Foundation, setup: DeliverySetup = {}): Promise<Running> {
+  const { config, log, metrics, mongo, secrets, clock } = foundation
+  const slots = await fixSlotCount(mongo, config.SLOTS)
+  const relay = config.DELIVERY_MODE === 'relay'
+  const wake = wakeOf(mongo)
+  const placement = { slots, relay, bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS }
+  const from = config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`
+  const enqueue = createEnqueue({ mongo, log, metrics, wake: ids => wake.ring(ids), ...placement })
+  const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS })
+  const { isSuspended } = createAccounts(mongo.db, clock)
+  return startDelivery({
+    mongo,
+    log,
+    metrics,
+    clock,
+    owner: newId(`${hostname()}-${process.pid}`),
+    jobs,
+    slots,
+    relay,
+    logDays: config.RETENTION_LOG_DAYS,
+    times: setup.times ?? LEASE_TIMES,
+    graceMs: setup.graceMs ?? GRACE_MS,
+    ...wayOut(foundation, setup),
+    findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: from.slice(from.lastIndexOf('@') + 1) }),
+    isSuspended,
+    report: createReport({
+      enqueue,
+      readRaw: (id, parts) => readBody(mongo, id, parts),
+      clock,
+      from,
+      hostname: config.MAIL_HOSTNAME,
+    }),
+    wake,
+    random: Math.random,
+  })
+}
+
+/** The transport of DELIVERY_MODE and how its routes are found. */
+function wayOut(
+  { config, mongo, clock, metrics }: Foundation,
+  { deadlines, ca }: DeliverySetup,
+): { transport: Transport; findRoute: FindRoute } {
+  if (config.DELIVERY_MODE === 'capture') return { transport: createCapture(mongo, clock), findRoute: captureRoute }
+  const relay = config.DELIVERY_MODE === 'relay' ? readRelay(config) : undefined
+  const now = () => clock.now().getTime()
+  const lookup = createLookup(config.DNS_SERVERS)
+  // The relay is named by the administrator, so it may lie on a private address.
+  const mx = createMx({
+    lookup,
+    allowPrivate: config.DELIVERY_ALLOW_PRIVATE || relay !== undefined,
+    random: Math.random,
+    now,
+  })
+  const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: fetchStsPolicy(stsResolver(config)), now })
+  const transport = createOutbound({
+    mx,
+    tlsPolicy,
+    helo: config.MAIL_HOSTNAME,
+    port: config.DELIVERY_PORT,
+    relay,
+    ca,
+    deadlines,
+    now,
+    onConnections: count => metrics.outboundConnections.set(count),
+  })
+  return { transport, findRoute: relay ? fixedRoute('relay', relay.host) : directRoutes({ mx, tlsPolicy }) }
+}
+
+function stsResolver({ DNS_SERVERS }: Config): (name: string, type: string) => Promise<unknown> {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+  if (DNS_SERVERS.length > 0) resolver.setServers([...DNS_SERVERS])
+  return (name, type) => resolver.resolve(name, type)
+}
+
+/** RELAY_URL: `smtp://user:password@host:port` or `smtps://…`; ports 25 and 465 by default. */
+function readRelay({ RELAY_URL }: Config): Relay {
+  if (!RELAY_URL) throw new Error('RELAY_URL is needed with DELIVERY_MODE=relay')
+  const { protocol, hostname: name, port, username, password } = new URL(RELAY_URL)
+  const implicitTls = protocol === 'smtps:'
+  const login = { user: decodeURIComponent(username), password: decodeURIComponent(password) }
+  return {
+    host: name.replace(/^\[|\]$/g, ''),
+    port: Number(port || (implicitTls ? 465 : 25)),
+    implicitTls,
+    ...(username && { login }),
+  }
+}

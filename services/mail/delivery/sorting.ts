@@ -1,0 +1,193 @@
+/** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../platform/log.ts'
+import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import type { EventDoc } from '../store/documents.ts'
+import { eventId } from '../store/events.ts'
+import type { Outbox, Outgoing } from '../store/outgoing.ts'
+import type { Group } from './attempt.ts'
+import type { Hand } from './hand.ts'
+import { ambiguousResult, localResult, type Result, type ResultWorld } from './result.ts'
+import type { FindRoute } from './routes.ts'
+
+/** What sorting needs. */
+export interface SortingOptions {
+  queue: DeliveryQueue
+  outbox: Outbox
+  hand: Hand
+  findRoute: FindRoute
+  findEvents(ids: readonly string[]): Promise<Map<string, EventDoc>>
+  /** At most 5 s behind. */
+  isSuspended(userId: string): Promise<boolean>
+  /** The slot of a delivery when it belongs to this site. */
+  slotOf(site: string, messageId: string): number
+  /** In relay mode the slot says nothing about the site, so nothing moves. */
+  moves: boolean
+  world(): ResultWorld
+  /** Gives deliveries back, to be tried at `due`. */
+  postpone(deliveries: readonly Claimed[], due: Date): void
+  submit(group: Group): void
+  settle(result: Result): void
+  log: Log
+}
+
+/** Recipients of one transaction (RFC 5321 section 4.5.3.1.8 lets a server refuse more than 100). */
+const RCPTS = 100
+/** A delivery without its message was never accepted, or its acceptance is under way: it is tried again, then removed. */
+const ORPHAN_AGE_MS = 10 * 60_000
+const ORPHAN_WAIT_MS = 60_000
+const SUSPENDED_WAIT_MS = 30_000
+/** Waits before a missing message is looked for again, in milliseconds. */
+const LOOK_AGAIN_MS: readonly number[] = [5, 10, 20, 50, 100, 300]
+
+/** Makes the function that sorts claimed deliveries; `messages` are those that were found. */
+export function createSorting(
+  options: SortingOptions,
+): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
+  const { hand, queue, world, findRoute, settle } = options
+
+  /** Acceptance writes deliveries a moment before their message, so a missing one is looked for again before it is believed. */
+  const lookAgain = async (missing: readonly Claimed[], tries: number): Promise<void> => {
+    const wait = LOOK_AGAIN_MS[tries]
+    if (wait === undefined) return giveUp(missing)
+    await sleep(wait)
+    await sort(missing, await options.outbox.load([...new Set(missing.map(({ m }) => m))]), tries + 1)
+  }
+
+  /** Deliveries of messages that were never accepted, as far as anybody can tell. */
+  const giveUp = async (orphans: readonly Claimed[]) => {
+    const { now } = world()
+    const [old, young] = split(orphans, ({ created_at }) => now.getTime() - created_at.getTime() > ORPHAN_AGE_MS)
+    options.postpone(young, new Date(now.getTime() + ORPHAN_WAIT_MS))
+    if (old.length === 0) return
+    await queue.remove(old)
+    for (const delivery of old) hand.drop(delivery)
+    options.log.info({ deliveries: old.length }, 'removed deliveries of messages that were never accepted')
+  }
+
+  /** Marked by a worker that is gone: what it wrote down counts; without a note the outcome is not known. */
+  const recovered = async (marked: readonly Pair[]) => {
+    if (marked.length === 0) return
+    const events = await options.findEvents(marked.map(({ delivery }) => eventId(delivery._id, delivery.att + 1)))
+    for (const { delivery, outgoing } of marked) {
+      const event = events.get(eventId(delivery._id, delivery.att + 1))
+      settle(
+        event
+          ? repeated(delivery, outgoing, event, world())
+          : ambiguousResult(delivery, outgoing.message, 'the worker stopped before it noted the reply', world()),
+      )
+    }
+  }
+
+  const suspendedUsers = async (all: readonly Pair[]) => {
+    const users = new Set(all.filter(isUsers).map(({ delivery }) => delivery.user_id))
+    const held = new Set<string>()
+    for (const user of users) if (await options.isSuspended(user)) held.add(user)
+    return held
+  }
+
+  /** A domain that turned out to be a provider's belongs to the provider's slots, and perhaps to another worker. */
+  const moved = async (delivery: Claimed, site: string): Promise<boolean> => {
+    if (!options.moves || site === delivery.site) return false
+    const slot = options.slotOf(site, delivery.m)
+    if (slot === delivery.slot) return false
+    await queue.move([delivery], site, slot, world().now)
+    hand.drop(delivery)
+    return true
+  }
+
+  /** Groups the recipients of one message by their way. DNS may take its time: other messages do not wait for it. */
+  const route = async ({ outgoing, deliveries }: { outgoing: Outgoing; deliveries: Claimed[] }) => {
+    const groups = new Map<string, Group>()
+    for (const delivery of deliveries) {
+      const found = await findRoute(delivery.rcpt)
+      if (found.kind === 'failed') settle(localResult(delivery, outgoing.message, found.failure, world()))
+      else if (!(await moved(delivery, found.site))) join(groups, delivery, outgoing, found, options.submit)
+    }
+    for (const group of groups.values()) options.submit(group)
+  }
+
+  const sort = async (
+    claimed: readonly Claimed[],
+    messages: ReadonlyMap<string, Outgoing>,
+    tries = 0,
+  ): Promise<void> => {
+    const [known, missing] = split(claimed, ({ m }) => messages.has(m))
+    if (missing.length > 0)
+      lookAgain(missing, tries).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'messages of deliveries could not be looked for')
+        options.postpone(missing, world().now)
+      })
+    const all = known.flatMap(delivery => {
+      const outgoing = messages.get(delivery.m)
+      return outgoing ? [{ delivery, outgoing }] : []
+    })
+    const held = await suspendedUsers(all)
+    const [waiting, active] = split(all, pair => isUsers(pair) && held.has(pair.delivery.user_id))
+    const [marked, fresh] = split(active, ({ delivery }) => delivery.ph === 'dot')
+    if (waiting.length > 0)
+      options.postpone(
+        waiting.map(({ delivery }) => delivery),
+        new Date(world().now.getTime() + SUSPENDED_WAIT_MS),
+      )
+    await recovered(marked)
+    for (const [outgoing, pairs] of Map.groupBy(fresh, pair => pair.outgoing)) {
+      const deliveries = pairs.map(({ delivery }) => delivery)
+      route({ outgoing, deliveries }).catch((error: unknown) => {
+        options.log.warn({ err: error, m: outgoing.message._id }, 'a message was not handed on')
+        options.postpone(deliveries, world().now)
+      })
+    }
+  }
+
+  return sort
+}
+
+interface Pair {
+  delivery: Claimed
+  outgoing: Outgoing
+}
+
+/** Reports of our own are never held back with the account they concern. */
+function isUsers({ outgoing }: Pair): boolean {
+  return outgoing.message.via.channel !== 'system'
+}
+
+function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = []
+  const no: T[] = []
+  for (const item of all) (test(item) ? yes : no).push(item)
+  return [yes, no]
+}
+
+/** Adds a delivery to the group of its message and route; a full group goes at once. */
+function join(
+  groups: Map<string, Group>,
+  delivery: Claimed,
+  outgoing: Outgoing,
+  { site, route }: { site: string; route: Group['route'] },
+  submit: (group: Group) => void,
+): void {
+  const key = `${delivery.m} ${route.key}`
+  const group = groups.get(key) ?? { outgoing, deliveries: [], site, route }
+  groups.set(key, group)
+  group.deliveries.push(delivery)
+  if (group.deliveries.length < RCPTS) return
+  groups.delete(key)
+  submit(group)
+}
+
+/** The event of the attempt exists: only the rest of its settlement is missing. */
+function repeated(delivery: Claimed, { message }: Outgoing, event: EventDoc, world: ResultWorld): Result {
+  if (event.type === 'delivered')
+    return {
+      delivery,
+      message,
+      event,
+      next: { kind: 'delivered' },
+      judged: { outcome: 'delivered' },
+      reportsItself: true,
+    }
+  const judged = { outcome: event.type === 'deferred' ? 'deferred' : 'bounced', kind: 'other' } as const
+  return { ...localResult(delivery, message, { judged, text: event.text }, world), event }
+}
