@@ -1,0 +1,97 @@
+/** What an account may do with its waiting mail: cancel it, or have it tried now. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import { collectionOf, type Mongo } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import { type Claimed, DELIVERIES, DeliveryQueue, deliveriesOfMessage } from './store/deliveries.ts'
+import type { EventDoc, MessageDoc } from './store/documents.ts'
+import { appendEvents, eventId } from './store/events.ts'
+import { MESSAGES } from './store/messages.ts'
+import { Outbox } from './store/outgoing.ts'
+import { wakeOf } from './store/wake.ts'
+
+/** What the use cases need. */
+export interface QueueControlOptions {
+  mongo: Mongo
+  clock: Clock
+  /** RETENTION_LOG_DAYS. */
+  logDays: number
+}
+
+/** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
+const CANCEL_MS = 60_000
+const DAY_MS = 86_400_000
+
+/**
+ * Cancels every recipient of a message that is not final and whose content is not on its way; answers how many. 404
+ * when the account has no such message, 409 `not_cancelable` when nothing was left to cancel.
+ */
+export async function cancel(options: QueueControlOptions, userId: string, messageId: string): Promise<number> {
+  const { mongo, clock, logDays } = options
+  const message = await ownMessage(mongo, userId, messageId)
+  const now = clock.now()
+  // Taking the claim fences a worker that holds the delivery: its mark before the final dot fails.
+  const tok = `cancel:0:${randomBytes(6).toString('base64url')}`
+  const deliveries = collectionOf(mongo.db, DELIVERIES)
+  await deliveries.updateMany(
+    { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
+    { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) } },
+  )
+  const taken = (await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()) as Claimed[]
+  if (taken.length === 0) throw new ProblemError('not_cancelable')
+  const events = taken.map(
+    (delivery): EventDoc => ({
+      _id: eventId(delivery._id, delivery.att + 1),
+      cell: 0,
+      m: messageId,
+      user_id: userId,
+      rcpt: delivery.rcpt,
+      attempt: delivery.att + 1,
+      type: 'canceled',
+      at: now,
+      ms: 0,
+      text: 'canceled by the account',
+      exp: new Date(now.getTime() + logDays * DAY_MS),
+    }),
+  )
+  await appendEvents(mongo, events)
+  await new DeliveryQueue(mongo).remove(taken)
+  await new Outbox(mongo, logDays).note(
+    taken.map(({ _id }) => ({
+      messageId,
+      n: Number(_id.slice(_id.lastIndexOf('.') + 1)),
+      status: 'canceled',
+      final: true,
+      only: message.rcpts.length === 1,
+    })),
+    now,
+  )
+  return taken.length
+}
+
+/**
+ * Makes every waiting recipient of a message due now; answers how many. One that a worker has in hand is left alone.
+ * 404 when the account has no such message.
+ */
+export async function retryNow(
+  { mongo, clock }: QueueControlOptions,
+  userId: string,
+  messageId: string,
+): Promise<number> {
+  await ownMessage(mongo, userId, messageId)
+  const deliveries = collectionOf(mongo.db, DELIVERIES)
+  const waiting = { ...deliveriesOfMessage(messageId), tok: { $exists: false } }
+  const slots = await deliveries.distinct('slot', waiting)
+  const { modifiedCount } = await deliveries.updateMany(waiting, { $set: { due: clock.now() } })
+  if (modifiedCount > 0) wakeOf(mongo).ring(slots)
+  return modifiedCount
+}
+
+async function ownMessage(mongo: Mongo, userId: string, messageId: string): Promise<Pick<MessageDoc, 'rcpts'>> {
+  const message = await collectionOf(mongo.db, MESSAGES).findOne(
+    { _id: messageId, user_id: userId },
+    { projection: { rcpts: 1 } },
+  )
+  if (!message) throw new ProblemError('not_found')
+  return message
+}
