@@ -1,0 +1,57 @@
+/** The process that delivers mail and does all timed work. */
+
+import { deliveryCollections } from './mail/delivery/collections.ts'
+import { startConfiguredDelivery } from './mail/delivery/setup.ts'
+import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
+import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
+import { ensureIndexes } from './platform/mongo.ts'
+import { type Foundation, type Running, run, together } from './platform/run.ts'
+
+/** Timed work: runs on one worker at a time, and may run twice, so every `run` is idempotent. */
+interface TimedWork {
+  name: string
+  interval: RepeatInterval
+  run(foundation: Foundation, signal: AbortSignal): Promise<unknown>
+}
+
+const MINUTE = 60_000
+
+/** Everything that the worker does by the clock. A new kind of timed work is one entry here. */
+const jobs: readonly TimedWork[] = [
+  {
+    name: 'sweep-final-bodies',
+    interval: { everyMs: 10 * MINUTE },
+    run: ({ mongo, clock, config }) =>
+      sweepFinalBodies(
+        mongo,
+        { bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS },
+        clock.now(),
+      ),
+  },
+  {
+    name: 'sweep-orphan-bodies',
+    interval: { everyMs: 60 * MINUTE },
+    run: ({ mongo, clock }) => sweepOrphanBodies(mongo, clock.now()),
+  },
+]
+
+/** Starts delivery and timed work. */
+export async function worker(foundation: Foundation): Promise<Running> {
+  const { mongo, log, metrics } = foundation
+  await ensureIndexes(mongo.db, deliveryCollections)
+  const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
+  await register(timed, foundation)
+  return together(timed, await startConfiguredDelivery(foundation))
+}
+
+async function register(timed: Jobs, foundation: Foundation): Promise<void> {
+  for (const { name, interval, run: work } of jobs) {
+    timed.define(name, { concurrency: 1, lockLifetimeMs: 10 * MINUTE }, async ({ signal }) => {
+      await work(foundation, signal)
+    })
+    await timed.seed(name, 'only', interval)
+  }
+  await timed.start()
+}
+
+if (import.meta.main) await run('worker', process.env, worker)
