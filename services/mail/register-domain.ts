@@ -8,8 +8,17 @@ import type { Secrets } from '../platform/secrets.ts'
 import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
+import { findDnsAccount } from './store/dns-accounts.ts'
 import type { DomainDoc } from './store/documents.ts'
-import { deleteDomain, findDomain, findDomainById, insertDomain, keysOfName, verifyDomain } from './store/domains.ts'
+import {
+  deleteDomain,
+  findDomain,
+  findDomainById,
+  insertDomain,
+  keysOfName,
+  updateDomain,
+  verifyDomain,
+} from './store/domains.ts'
 
 /** What the use cases need. */
 export interface DomainDeps extends ActingResource {
@@ -72,7 +81,41 @@ export async function getDomain({ db }: DomainDeps, userId: string, idOrName: st
   return domain
 }
 
-/** Gives a domain up; its keys are gone. Messages that wait are sent as they are accepted, or expire. */
+/** What a person may change of a domain; absent stays. */
+export interface DomainSettings {
+  /** Account at a DNS provider that the records are written through; null = none. */
+  dns_account_id?: string | null | undefined
+}
+
+/** Changes a domain. 422 when the DNS account is not the account's own. Without one, records are no longer kept. */
+export async function changeDomain(
+  deps: DomainDeps,
+  userId: string,
+  idOrName: string,
+  { dns_account_id: account }: DomainSettings,
+): Promise<DomainDoc> {
+  const domain = await getDomain(deps, userId, idOrName)
+  refuseManaged(domain, deps)
+  if (account === undefined) return domain
+  if (account !== null && !(await findDnsAccount(deps.db, userId, account))) throw noSuchDnsAccount()
+  const now = { updated_at: deps.clock.now() }
+  const unbound = { ...now, ...(domain.dns ? { dns: { ...domain.dns, manage: false } } : {}) }
+  const changed =
+    account === null
+      ? await updateDomain(deps.db, domain._id, unbound, ['dns_account_id'])
+      : await updateDomain(deps.db, domain._id, { ...now, dns_account_id: account })
+  if (!changed) throw new ProblemError('not_found', 'There is no such domain.')
+  return changed
+}
+
+function noSuchDnsAccount(): ProblemError {
+  const message = 'You have no such DNS account.'
+  return new ProblemError('validation_failed', message, {
+    faults: [{ pointer: '/dns_account_id', code: 'not_found', message }],
+  })
+}
+
+/** Gives a domain up, with its keys. */
 export async function removeDomain(deps: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)

@@ -1,6 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
 import { domains, findDomainById } from '../../services/mail/store/domains.ts'
+import { newId } from '../../services/platform/ids.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
 import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveDomain } from '../support/tenants.ts'
@@ -103,6 +105,49 @@ describe('an admin', () => {
     )
     const answers = await Promise.all(claims.map(({ body }) => boss.post(`/api/v1/admin/domains/${body.id}/verify`)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  })
+})
+
+describe('the DNS account of a domain', () => {
+  const giveAccount = async (userId: string) => {
+    const account = {
+      _id: newId('dns'),
+      user_id: userId,
+      provider: 'cloudflare',
+      name: 'x',
+      sealed: 'x',
+      by_hand: true,
+    } as const
+    const now = new Date()
+    await insertDnsAccount(api.db, { ...account, tested: { at: now, ok: true, zones: [] }, created_at: now, updated_at: now })
+    return account._id
+  }
+
+  test('is bound and taken away, and a kept domain is then no longer kept', async () => {
+    const { user, client } = await api.newUser()
+    const account = await giveAccount(user._id)
+    const { _id } = await giveDomain(api.db, user._id, 'bound.example', { dns: { manage: true, spf: ['mx'] } })
+    const bind = (dns_account_id: unknown) => client.call('PATCH', `/api/v1/domains/${_id}`, { dns_account_id })
+    expect(await bind(account)).toMatchObject({ status: 200, body: { dns_account_id: account } })
+    expect(await client.call('PATCH', '/api/v1/domains/bound.example', {})).toMatchObject({
+      body: { dns_account_id: account },
+    })
+    expect(await bind(null)).toMatchObject({ status: 200, body: { dns_account_id: null } })
+    expect((await findDomainById(api.db, _id))?.dns).toEqual({ manage: false, spf: ['mx'] })
+  })
+
+  test('must be of the same account', async () => {
+    const { user, client } = await api.newUser()
+    const foreign = await giveAccount((await api.newUser()).user._id)
+    const { _id } = await giveDomain(api.db, user._id, 'foreign.example')
+    for (const dns_account_id of [foreign, 'dns_none'])
+      expect(await client.call('PATCH', `/api/v1/domains/${_id}`, { dns_account_id })).toMatchObject({
+        status: 422,
+        body: { errors: [{ pointer: '/dns_account_id' }] },
+      })
+    expect(await client.call('PATCH', `/api/v1/domains/${_id}`, { name: 'other.example' })).toMatchObject({
+      status: 422,
+    })
   })
 })
 

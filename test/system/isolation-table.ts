@@ -35,6 +35,7 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'POST /api/v1/domains': { kind: 'own', reason: created },
   'GET /api/v1/domains': { kind: 'list', thing: 'domain' },
   'GET /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 200 },
+  'PATCH /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 200, body: { dns_account_id: null } },
   'DELETE /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 204 },
   'GET /api/v1/admin/domains': { kind: 'admin' },
   'POST /api/v1/admin/domains/{id}/verify': { kind: 'admin', body: {} },

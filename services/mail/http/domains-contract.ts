@@ -71,6 +71,17 @@ export const getDomainOperation = endpoint({
   response: domain,
 })
 
+/** `PATCH /api/v1/domains/{id}`. */
+export const patchDomainOperation = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/domains/{id}',
+  summary: 'Binds a sending domain to a DNS account, or to none with null.',
+  access: WRITE,
+  params: domainParams,
+  body: z.strictObject({ dns_account_id: z.string().min(1).max(128).nullable().optional() }),
+  response: domain,
+})
+
 /** `DELETE /api/v1/domains/{id}`. */
 export const deleteDomainOperation = endpoint({
   method: 'DELETE',

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { showManagedBy } from '../../accounts/http/show-user.ts'
 import type { Db } from '../../platform/mongo.ts'
 import { bind } from '../../platform/web.ts'
-import { getDomain, registerDomain, removeDomain, verifyByAdmin } from '../register-domain.ts'
+import { changeDomain, getDomain, registerDomain, removeDomain, verifyByAdmin } from '../register-domain.ts'
 import type { SendPolicy } from '../rules/may-send.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import { domainMaySend, listDomains } from '../store/domains.ts'
@@ -15,6 +15,7 @@ import {
   getDomainOperation,
   listAllDomainsOperation,
   listDomainsOperation,
+  patchDomainOperation,
   verifyByAdminOperation,
 } from './domains-contract.ts'
 
@@ -43,6 +44,12 @@ export function mountDomains(router: Router, deps: MailHttpDeps): void {
   bind(router, authorise, getDomainOperation, async ({ params }, { account }) =>
     show(await getDomain(useCase, account.id, params.id)),
   )
+
+  bind(router, authorise, patchDomainOperation, async ({ params, body }, caller, context) => {
+    const changed = await changeDomain(useCase, caller.account.id, params.id, body)
+    await audit(caller, context, { action: 'domain.changed', target: target(changed) })
+    return show(changed)
+  })
 
   bind(router, authorise, deleteDomainOperation, async ({ params }, caller, context) => {
     const removed = await removeDomain(useCase, caller.account.id, params.id)
