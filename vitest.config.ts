@@ -40,6 +40,10 @@ export default defineConfig({
       },
       { extends: true, test: { ...node, name: 'chart', include: ['test/chart/**/*.test.ts'] } },
       { extends: true, test: { ...node, name: 'panel', include: ['test/panel/**/*.test.ts'], testTimeout: 120_000 } },
+      // On a real cluster: only where TEST_CLUSTER names the tool that reaches one.
+      ...(process.env.TEST_CLUSTER
+        ? [{ extends: true as const, test: { ...node, name: 'cluster', include: ['test/cluster/**/*.test.ts'] } }]
+        : []),
     ],
   },
 })

@@ -1,0 +1,63 @@
+/** A real cluster through one small tool: TEST_CLUSTER names a program with the verbs `up`, `load IMAGE` and `run COMMAND`. */
+import { spawn } from 'node:child_process'
+
+/** What a command printed, and how it ended. */
+export interface Result {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+const tool = process.env.TEST_CLUSTER ?? ''
+
+/** Why there is no cluster; undefined when there is one. */
+export const noCluster = tool ? undefined : 'TEST_CLUSTER is not set'
+
+/** Runs a program beside the cluster; rejects with what it printed when it fails. */
+export async function host(program: string, args: readonly string[], input = ''): Promise<string> {
+  const { code, stdout, stderr } = await execute(program, args, input)
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${stderr || stdout}`)
+  return stdout
+}
+
+/** The tool's own verbs. */
+export function cluster(...args: string[]): Promise<string> {
+  return host(tool, args)
+}
+
+/** Runs a program that reaches the cluster's network and API server. */
+export function inside(program: string, args: readonly string[], input = ''): Promise<string> {
+  return host(tool, ['run', program, ...args], input)
+}
+
+/** The same, with the exit code as a result. */
+export function tryInside(program: string, args: readonly string[], input = ''): Promise<Result> {
+  return execute(tool, ['run', program, ...args], input)
+}
+
+/** kubectl. */
+export function kubectl(...args: string[]): Promise<string> {
+  return inside('kubectl', args)
+}
+
+/** Applies a manifest. */
+export function apply(manifest: string): Promise<string> {
+  return inside('kubectl', ['apply', '-f', '-'], manifest)
+}
+
+function execute(program: string, args: readonly string[], input: string): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', chunk => {
+      stdout += chunk
+    })
+    child.stderr.on('data', chunk => {
+      stderr += chunk
+    })
+    child.once('error', reject)
+    child.once('close', code => resolve({ code, stdout, stderr }))
+    child.stdin.end(input)
+  })
+}
