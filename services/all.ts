@@ -1,0 +1,73 @@
+/** Everything but the operator in one process, for a laptop or a small server: what `npm start` runs. */
+import { findFirstAdmin } from './accounts/store/users.ts'
+import { admin } from './admin.ts'
+import { sandboxName } from './mail/first-start.ts'
+import { issueToken } from './mail/issue-token.ts'
+import { welcomeText } from './mail/rules/welcome.ts'
+import { panel } from './panel.ts'
+import { type Foundation, type Running, run, together } from './platform/run.ts'
+import { prepareTrial, type Trial } from './platform/trial.ts'
+import { smtp } from './smtp.ts'
+import { worker } from './worker.ts'
+
+/** Starts all parts, each stopped before those that it needs. */
+export async function all(foundation: Foundation): Promise<Running> {
+  const parts: Running[] = []
+  // One after the other: when one cannot start, those before it stop in order.
+  try {
+    for (const start of [worker, panel, admin, smtp]) parts.push(await start(foundation))
+    return together(...parts)
+  } catch (error) {
+    await together(...parts).stop()
+    throw error
+  }
+}
+
+if (import.meta.main) {
+  const say = (text: string) => process.stderr.write(`postwright: ${text}\n`)
+  let trial: Trial | undefined
+  await run(
+    'postwright',
+    process.env,
+    async foundation => {
+      const parts = await all(foundation)
+      if (trial?.logins) await welcome(foundation, trial)
+      return parts
+    },
+    async env => {
+      trial = await prepareTrial(env, say)
+      return trial
+    },
+  )
+}
+
+/** Shows the made logins once. The token is made here because only its creation knows its value. */
+async function welcome({ config, mongo, clock }: Foundation, trial: Trial): Promise<void> {
+  const owner = await findFirstAdmin(mongo.db)
+  if (!owner || !trial.logins) return
+  const { ADMIN_USERNAME, ADMIN_PASSWORD, SMTP_USERNAME, SMTP_PASSWORD } = trial.logins
+  const scopes = ['emails:send', 'emails:read']
+  const { value } = await issueToken({ db: mongo.db, clock }, owner._id, {
+    name: 'first',
+    mode: 'live',
+    scopes,
+    domains: [],
+    allowed_cidrs: [],
+  })
+  const [listener] = config.SUBMISSION_LISTEN.filter(({ mode }) => mode === 'starttls')
+  process.stdout.write(
+    welcomeText({
+      panelUrl: config.APP_BASE_URL,
+      admin: { username: ADMIN_USERNAME, password: ADMIN_PASSWORD },
+      smtp: {
+        host: config.SUBMISSION_HOST ?? config.MAIL_HOSTNAME,
+        port: listener?.port ?? 0,
+        username: SMTP_USERNAME,
+        password: SMTP_PASSWORD,
+      },
+      token: value,
+      domain: sandboxName(config.MAIL_HOSTNAME),
+    }),
+  )
+  await trial.loginsShown()
+}
