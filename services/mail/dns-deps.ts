@@ -72,7 +72,8 @@ export function sealCredentials(secrets: Secrets, accountId: string, credentials
   return secrets.seal('dns-credential', `dns-accounts/${accountId}`, JSON.stringify(credentials))
 }
 
-function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
+/** The inverse of {@link sealCredentials}. Throws SecretError. */
+export function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
   return dnsCredentials.parse(JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed)))
 }
 

@@ -106,7 +106,7 @@ export async function removeCredential(deps: CredentialDeps, userId: string, id:
 }
 
 /** Where a sealed password belongs. */
-function credentialPlace(id: string): string {
+export function credentialPlace(id: string): string {
   return `credentials/${id}`
 }
 

@@ -97,6 +97,13 @@ export async function withdrawApp(s: Subscriptions, by: ManagedBy, appKey: strin
   await putApp(s, operatorActor(by), app, rest)
 }
 
+/** Gives an app to another resource that declares it too. */
+export async function handOverApp(s: Subscriptions, by: ManagedBy, appKey: string, heir: ManagedBy): Promise<void> {
+  const app = await findApp(s.c, appKey)
+  if (app?.managed_by?.uid !== by.uid) return
+  await putApp(s, operatorActor(by), app, { ...app, managed_by: heir })
+}
+
 /** Makes the plan with this name be as the resource says. An unmanaged one is taken over, a deleted one comes back. */
 export async function applyPlan(
   s: Subscriptions,

@@ -11,6 +11,7 @@ export const dnsAccounts = defineCollection<DnsAccountDoc>('dns_accounts', [
     partialFilterExpression: { by_hand: true },
   },
   { key: { user_id: 1, _id: 1 } },
+  { key: { 'managed_by.uid': 1 }, sparse: true },
 ])
 
 /** Stores a new account; false when the user has one of that provider. */
@@ -27,6 +28,11 @@ export async function insertDnsAccount(db: Db, account: DnsAccountDoc): Promise<
 /** The accounts of a user, oldest first. */
 export function listDnsAccounts(db: Db, userId: string): Promise<DnsAccountDoc[]> {
   return collectionOf(db, dnsAccounts).find({ user_id: userId }).sort({ _id: 1 }).toArray()
+}
+
+/** The accounts that a resource made: one for each user whose domains it writes for. */
+export function listDnsAccountsOfResource(db: Db, uid: string): Promise<DnsAccountDoc[]> {
+  return collectionOf(db, dnsAccounts).find({ 'managed_by.uid': uid }).sort({ _id: 1 }).toArray()
 }
 
 /** One account of a user. */

@@ -35,6 +35,8 @@ export interface DomainDoc {
   /** How it came to be verified; shown to people. */
   verified_by?: 'dns' | 'admin' | 'sandbox'
   verified_at?: Date
+  /** Who suspended it; absent: an admin. Only the resource that did so ends it by itself. */
+  suspended_by?: 'resource'
   /** Value of the ownership TXT record. */
   verification_token: string
   /** Keys, newest last; `active` signs. Private keys are sealed with purpose `dkim`, place `domains/<_id>/dkim/<selector>`. */
@@ -183,6 +185,8 @@ export interface CredentialDoc {
   password_hash: string
   /** Sealed with purpose `smtp-password`, place `credentials/<_id>`. Absent: "hash only", not copyable. */
   password_sealed?: string
+  /** SHA-256 of the made password before the last rotation, which works until then; random passwords need no slow hash. */
+  previous?: { sha256: string; until: Date }
   /** Addresses or `@domain` that may stand in From and the envelope; empty = all of the account's domains. */
   allowed_senders: string[]
   /** Networks that may log in; empty = any. */

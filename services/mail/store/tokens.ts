@@ -4,7 +4,10 @@ import type { PageRequest } from '../../platform/pages.ts'
 import type { TokenDoc } from './documents.ts'
 
 /** The collection of tokens. */
-export const tokens = defineCollection<TokenDoc>('tokens', [{ key: { user_id: 1, _id: 1 } }])
+export const tokens = defineCollection<TokenDoc>('tokens', [
+  { key: { user_id: 1, _id: 1 } },
+  { key: { 'managed_by.uid': 1 }, sparse: true },
+])
 
 /** Stores a token. */
 export async function insertToken(db: Db, token: TokenDoc): Promise<void> {
@@ -35,7 +38,7 @@ export async function updateToken(
   db: Db,
   userId: string,
   id: string,
-  change: Partial<Pick<TokenDoc, 'name' | 'secret_hash' | 'revoked_at' | 'expires_at'>>,
+  change: Partial<Pick<TokenDoc, 'name' | 'secret_hash' | 'scopes' | 'domains' | 'revoked_at' | 'expires_at'>>,
 ): Promise<TokenDoc | undefined> {
   const filter = { _id: id, user_id: userId, revoked_at: { $exists: false } }
   const options = { returnDocument: 'after' as const }
@@ -47,4 +50,12 @@ export async function touchToken(db: Db, id: string, now: Date): Promise<void> {
   const minuteAgo = new Date(now.getTime() - 60_000)
   const stale = { $or: [{ last_used_at: { $exists: false } }, { last_used_at: { $lt: minuteAgo } }] }
   await collectionOf(db, tokens).updateOne({ _id: id, ...stale }, { $set: { last_used_at: now } })
+}
+
+/** Tokens that a resource made and that are not revoked, oldest first. */
+export function listTokensOfResource(db: Db, uid: string): Promise<TokenDoc[]> {
+  return collectionOf(db, tokens)
+    .find({ 'managed_by.uid': uid, revoked_at: { $exists: false } })
+    .sort({ _id: 1 })
+    .toArray()
 }

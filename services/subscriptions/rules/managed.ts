@@ -12,3 +12,12 @@ export interface ManagedBy {
 export function managedText({ namespace, name }: ManagedBy): string {
   return `k8s:${namespace}/${name}`
 }
+
+/** Where the resource that manages a record stands, as administrators see it. */
+export interface ResourceState {
+  ready: boolean
+  reason: string
+  message: string
+  conditions: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[]
+  observed_at: Date
+}

@@ -2,7 +2,7 @@
  * The documents of the subscription half, as they lie in MongoDB: the data model on one page. Records that the
  * reference shows have decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
-import type { ManagedBy } from '../rules/managed.ts'
+import type { ManagedBy, ResourceState } from '../rules/managed.ts'
 import type { Period, PlanSnapshot } from '../rules/period.ts'
 import type { PlanSpec } from '../rules/plan.ts'
 import type { SwitchSpec } from '../rules/switch-spec.ts'
@@ -46,6 +46,7 @@ export interface AppDoc {
   status: '0' | '1'
   version: number
   managed_by?: ManagedBy
+  k8s?: ResourceState
   /** True until it is deleted; the unique index on names looks at it. */
   live?: true
   deleted_at?: Date
@@ -120,6 +121,7 @@ export interface PlanDoc extends PlanSpec {
   /** Raised with every change. */
   edits: number
   managed_by?: ManagedBy
+  k8s?: ResourceState
   /** Plans that were sold stay, hidden, when their resource is deleted. */
   deleted_at?: Date
   created_at: Date
@@ -208,6 +210,7 @@ export interface SwitchDoc extends SwitchSpec {
   name: string
   version: number
   managed_by?: ManagedBy
+  k8s?: ResourceState
   created_by: string
   updated_by: string
   created_at: Date

@@ -1,0 +1,31 @@
+/** The account that a Kubernetes namespace acts for. Nobody logs in with it: its password is made and forgotten. */
+import type { Clock } from '../platform/clock.ts'
+import type { Mongo } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
+import { createUser } from './manage-users.ts'
+import { findUserByName, type ResourceRef, type UserDoc } from './store/users.ts'
+
+/**
+ * The account with this name that belongs to the namespace; created when missing. 409 `conflict` when a person has an
+ * account with the name: a namespace must not act for it.
+ */
+export async function ensureNamespaceAccount(
+  deps: { mongo: Mongo; clock: Clock },
+  username: string,
+  namespace: string,
+): Promise<UserDoc> {
+  const known = (await findUserByName(deps.mongo.db, username)) ?? (await create(deps, username, namespace))
+  if (known.managed_by?.kind === 'Namespace' && known.managed_by.name === namespace) return known
+  throw new ProblemError('conflict', `The account ${username} exists and does not belong to namespace ${namespace}.`)
+}
+
+async function create(deps: { mongo: Mongo; clock: Clock }, username: string, namespace: string): Promise<UserDoc> {
+  const managedBy: ResourceRef = { kind: 'Namespace', namespace, name: namespace, uid: '' }
+  try {
+    return (await createUser(deps, { username, role: 'user', lang: 'en', tz: 'UTC', managedBy })).user
+  } catch (error) {
+    const known = await findUserByName(deps.mongo.db, username)
+    if (known) return known // another process was faster
+    throw error
+  }
+}

@@ -1,0 +1,105 @@
+/** Makes an SMTP login as its resource declares it: limits, password, rotation with an overlap, removal. */
+import { isDeepStrictEqual } from 'node:util'
+import { ProblemError } from '../platform/problems.ts'
+import { SecretError } from '../platform/secrets.ts'
+import { refuseManaged } from './managed.ts'
+import { hashSecret } from './rules/token.ts'
+import { type CredentialDeps, createCredential, credentialPlace, setCredentialPassword } from './smtp-credentials.ts'
+import { deleteCredential, findCredential, findCredentialByName, updateCredential } from './store/credentials.ts'
+import type { CredentialDoc, ManagedBy } from './store/documents.ts'
+
+/** What a resource declares of a login. */
+export interface WantedCredential {
+  username: string
+  allowed_senders: string[]
+  allowed_cidrs: string[]
+  messages_per_hour: number
+}
+
+/** The login with its password; undefined when only the hash is left. */
+export interface AppliedCredential {
+  credential: CredentialDoc
+  password: string | undefined
+  created: boolean
+  changed: readonly string[]
+}
+
+/** Use cases run for a resource. */
+export type CredentialResourceDeps = CredentialDeps & { resource: ManagedBy }
+
+/** The password before the last rotation works for so long, in milliseconds. */
+export const OVERLAP_MS = 24 * 3_600_000
+
+/**
+ * Creates the login, or brings the existing one into line. 409 `conflict` when another account, or a person, has the
+ * name; 409 `managed_by_resource` when another resource manages it.
+ */
+export async function applyCredential(
+  deps: CredentialResourceDeps,
+  userId: string,
+  wanted: WantedCredential,
+): Promise<AppliedCredential> {
+  const taken = new ProblemError('conflict', `The SMTP user name ${wanted.username} is taken.`)
+  const known = await findCredentialByName(deps.db, wanted.username)
+  if (!known) {
+    const { credential, password } = await createCredential(deps, userId, wanted)
+    return { credential, password, created: true, changed: [] }
+  }
+  if (known.user_id !== userId || !known.managed_by) throw taken
+  refuseManaged(known, deps)
+  const { allowed_senders, allowed_cidrs, messages_per_hour } = wanted
+  const fields = { allowed_senders, allowed_cidrs, messages_per_hour, disabled: false, managed_by: deps.resource }
+  const changed = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(current(known, name), value))
+  const credential =
+    changed.length === 0
+      ? known
+      : await updateCredential(deps.db, userId, known._id, { ...fields, updated_at: deps.clock.now() })
+  if (!credential) throw taken // removed in this moment; the next run makes it anew
+  return {
+    credential,
+    password: openPassword(deps, credential),
+    created: false,
+    changed: changed.map(([name]) => name),
+  }
+}
+
+/**
+ * A new password. The old one, if it can still be read, works for {@link OVERLAP_MS} more, so that pods can take up the
+ * new Secret.
+ */
+export async function rotateCredential(
+  deps: CredentialResourceDeps,
+  userId: string,
+  id: string,
+): Promise<{ credential: CredentialDoc; password: string }> {
+  const before = await findCredential(deps.db, userId, id)
+  if (!before) throw new ProblemError('not_found', 'There is no such SMTP login.')
+  refuseManaged(before, deps)
+  const old = openPassword(deps, before)
+  if (old !== undefined) {
+    const until = new Date(deps.clock.now().getTime() + OVERLAP_MS)
+    await updateCredential(deps.db, userId, id, { previous: { sha256: hashSecret(old), until } })
+  }
+  return setCredentialPassword(deps, userId, id)
+}
+
+/** Removes the login of a resource; one that is gone is fine. */
+export async function withdrawCredential(deps: CredentialResourceDeps, username: string): Promise<void> {
+  const known = await findCredentialByName(deps.db, username)
+  if (known?.managed_by?.uid === deps.resource.uid) await deleteCredential(deps.db, known.user_id, known._id)
+}
+
+function current(credential: CredentialDoc, name: string): unknown {
+  const value: unknown = Object.entries(credential).find(([field]) => field === name)?.[1]
+  return name === 'disabled' ? (value ?? false) : value
+}
+
+function openPassword({ secrets }: CredentialDeps, { _id, password_sealed }: CredentialDoc): string | undefined {
+  if (password_sealed === undefined) return undefined
+  try {
+    return secrets.open('smtp-password', credentialPlace(_id), password_sealed)
+  } catch (error) {
+    if (error instanceof SecretError) return undefined // sealed with a secret that is lost
+    throw error
+  }
+}

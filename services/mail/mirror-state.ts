@@ -1,0 +1,29 @@
+/** Writes where a resource stands onto the record that it manages, for the panel. */
+import { collectionOf, type Db } from '../platform/mongo.ts'
+import { credentials } from './store/credentials.ts'
+import { dnsAccounts } from './store/dns-accounts.ts'
+import type { ResourceState } from './store/documents.ts'
+import { domains } from './store/domains.ts'
+import { tokens } from './store/tokens.ts'
+
+const COLLECTIONS = {
+  DNSProvider: dnsAccounts,
+  MailDomain: domains,
+  SMTPCredential: credentials,
+  APIToken: tokens,
+} as const
+
+/** Kinds of the mail half whose records carry a state. */
+export type MirroredKind = keyof typeof COLLECTIONS
+
+/** Writes the state onto all records of the resource; a record of another one is left alone. */
+export async function mirrorState(
+  db: Db,
+  kind: MirroredKind,
+  uid: string,
+  id: string,
+  state: ResourceState,
+): Promise<void> {
+  const collection = collectionOf<{ _id: string; k8s?: ResourceState }>(db, COLLECTIONS[kind])
+  await collection.updateOne({ _id: id, 'managed_by.uid': uid }, { $set: { k8s: state } })
+}
