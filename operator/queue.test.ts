@@ -74,6 +74,16 @@ test('of two times for a key the earlier one counts, and a change makes both nee
   expect(keys.depth()).toBe(0)
 })
 
+test('a time that is further off than a timer reaches does not come at once', async () => {
+  const keys = queue()
+  keys.addAfter('a', 40 * 86_400_000)
+  keys.addAfter('b', 5)
+  await until(() => keys.depth() > 0)
+  expect(await keys.next()).toBe('b')
+  expect(keys.depth()).toBe(0)
+  keys.close()
+})
+
 test('closing ends those that wait and takes nothing more', async () => {
   const keys = queue()
   const waiting = keys.next()

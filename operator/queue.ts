@@ -32,6 +32,9 @@ export interface RetryTimes {
   capMs: number
 }
 
+/** A timer beyond 2^31 ms fires at once; a key that comes early only finds that there is nothing to do. */
+const LONGEST_MS = 24 * 3_600_000
+
 interface Waiting {
   priority: Priority
   since: number
@@ -84,8 +87,9 @@ export function createQueue(
     metrics.queueDepth.set({ name }, depth())
     offer()
   }
-  const addAfter = (key: string, ms: number, priority: Priority = 'low') => {
+  const addAfter = (key: string, wanted: number, priority: Priority = 'low') => {
     if (closed) return
+    const ms = Math.min(wanted, LONGEST_MS)
     const due = performance.now() + ms
     const set = later.get(key)
     if (set && set.due <= due) return

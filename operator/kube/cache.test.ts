@@ -25,6 +25,14 @@ test('a list that is taken again tells only what changed, and what is gone', () 
   expect([...made.keys()]).toEqual(['ns/a', 'ns/c'])
 })
 
+test('a list of one namespace says nothing about the others', () => {
+  const { made } = cache()
+  made.put(object('a', 1, { namespace: 'other' }))
+  made.replace([object('b', 2)], false, 'ns')
+  made.replace([], false, 'ns')
+  expect([...made.keys()]).toEqual(['other/a'])
+})
+
 test('an older revision never replaces a newer one; numbers, not texts, are compared', () => {
   const { made, changes } = cache()
   made.put(object('a', 10))

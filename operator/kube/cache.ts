@@ -42,8 +42,8 @@ export interface ObjectCache {
   /** Takes one object, unless a newer one is there already. */
   put(object: KubeObject, initial?: boolean): void
   remove(key: string): void
-  /** Takes a complete list: objects that are not in it are gone. */
-  replace(objects: Iterable<KubeObject>, initial: boolean): void
+  /** Takes a complete list, of one namespace or of all: objects that are not in it are gone. */
+  replace(objects: Iterable<KubeObject>, initial: boolean, namespace?: string): void
 }
 
 /** An empty cache. `onError` gets what a listener throws: one bad listener must not end a watch. */
@@ -99,13 +99,14 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
     onChange: listener => void listeners.push(listener),
     put,
     remove,
-    replace(list, initial) {
+    replace(list, initial, namespace) {
       const seen = new Set<string>()
       for (const object of list) {
         seen.add(keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name } satisfies ObjectId))
         put(object, initial)
       }
-      for (const key of [...objects.keys()]) if (!seen.has(key)) remove(key)
+      const within = namespace === undefined ? '' : `${namespace}/`
+      for (const key of [...objects.keys()]) if (key.startsWith(within) && !seen.has(key)) remove(key)
     },
   }
 }

@@ -17,6 +17,8 @@ export interface ReflectorOptions {
   path: string
   labelSelector?: string
   cache: ObjectCache
+  /** The namespace that the list covers; undefined: all. */
+  scope?: string | undefined
   /** Label of the metrics: the kind. */
   name: string
   log: Log
@@ -50,7 +52,7 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const state: SessionState = { streaming: true, revision: undefined, first: true, lively: false }
   let isSynced = false
   const onList = (objects: Iterable<KubeObject>) => {
-    cache.replace(objects, state.first)
+    cache.replace(objects, state.first, options.scope)
     state.first = false
     isSynced = true
     synced.resolve()

@@ -23,10 +23,11 @@ export interface SecretContent {
   annotations: Record<string, string>
 }
 
-/** Marks Secrets of ours; only these are watched. */
-export const MANAGED_LABEL = 'postwright.dev/managed'
-/** Marks Secrets of users that a DNSProvider reads, so that a change of credentials is seen. */
-export const SOURCE_LABEL = 'postwright.dev/credentials'
+/**
+ * Label of the Secrets that are watched: `managed` for those that we write, `credentials` for those of users that a
+ * DNSProvider reads.
+ */
+export const SECRET_LABEL = 'postwright.dev/secret'
 
 /** All writes of the reconcilers. Every method throws {@link KubeError} on refusal. */
 export interface Writer {
@@ -42,7 +43,7 @@ export interface Writer {
   readSecret(id: ObjectId): Promise<SecretObject | undefined>
   /** Creates or replaces a Secret of ours, owned by the target. */
   applySecret(kind: Kind, owner: Target, content: SecretContent): Promise<SecretObject>
-  /** Puts {@link SOURCE_LABEL} on a Secret of a user. */
+  /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
   readNamespace(name: string): Promise<KubeObject>
 }
@@ -84,7 +85,7 @@ export function createWriter(client: KubeClient): Writer {
         metadata: {
           name,
           namespace,
-          labels: { [MANAGED_LABEL]: 'true' },
+          labels: { [SECRET_LABEL]: 'managed' },
           annotations,
           ownerReferences: [reference],
         },
@@ -97,7 +98,7 @@ export function createWriter(client: KubeClient): Writer {
       return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
     },
     async labelSecret({ namespace, name }) {
-      const body = { metadata: { labels: { [SOURCE_LABEL]: 'true' } } }
+      const body = { metadata: { labels: { [SECRET_LABEL]: 'credentials' } } }
       const path = `${secretsPath(namespace)}/${name}`
       await client.request({
         method: 'PATCH',

@@ -19,6 +19,31 @@ const logEntry = z
   })
   .describe('Notes of one version.')
 
+const percent = z
+  .string()
+  .max(7)
+  .regex(/^(100(\.0{1,3})?|\d{1,2}(\.\d{1,3})?)$/)
+
+const targetingRule = z
+  .object({
+    name: z.string().max(64).default('').describe('Name of the rule, for people.'),
+    conditions: listOf(
+      z.object({
+        attribute: z.string().min(1).max(64).describe('Attribute of the evaluation context.'),
+        operator: z
+          .enum(['eq', 'ne', 'in', 'not_in', 'contains', 'starts_with', 'ends_with', 'gt', 'lt', 'version_gte'])
+          .describe('How the attribute is compared.'),
+        values: listOf(z.string().max(200), 100).min(1).describe('What it is compared with.'),
+      }),
+      10,
+    )
+      .min(1)
+      .describe('Conditions that must all hold.'),
+    value: z.string().max(4096).optional().describe('Value for those who match; default is the value of the switch.'),
+    rollout: percent.optional().describe('Share of those who match, in percent.'),
+  })
+  .describe('Gives some users another value; the first rule that matches decides.')
+
 const spec = withRules(
   z.object({
     appRef: immutable(referenceTo('App'), 'appRef').describe('The App that asks for this switch.'),
@@ -43,12 +68,10 @@ const spec = withRules(
     logs: listOf(logEntry, 50).prefault([]).describe('Release notes, newest first.'),
     enabled: z.boolean().default(true).describe('false is the kill switch: evaluation answers DISABLED.'),
     clientVisible: z.boolean().default(false).describe('Whether clients with the publishable key may see it.'),
-    rollout: z
-      .string()
-      .max(7)
-      .regex(/^(100(\.0{1,3})?|\d{1,2}(\.\d{1,3})?)$/)
+    rollout: percent
       .default('100')
       .describe('Share of targeting keys that get the value, in percent with up to three decimals.'),
+    rules: listOf(targetingRule, 20).prefault([]).describe('Targeting rules, first match wins.'),
   }),
   {
     rule: "self.type != 'boolean' || self.value in ['0', '1']",

@@ -137,6 +137,7 @@ const status = z.object({
   records: mapOf(record, 64, ['purpose', 'name', 'type']).optional().describe('The DNS records and how they stand.'),
   lastCheckTime: time.optional().describe('When public DNS was last looked up.'),
   nextCheckTime: time.optional().describe('When it is looked up next.'),
+  dnsRevision: z.string().max(32).optional().describe('Identifies the set of records that was last written.'),
   failedAttempts: z.int().min(0).optional().describe('Failed tries in a row to write at the provider.'),
   nextAttemptTime: time.optional().describe('When the next try is made.'),
 })

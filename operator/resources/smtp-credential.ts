@@ -21,7 +21,7 @@ const spec = withRules(
         .string()
         .min(3)
         .max(128)
-        .regex(/^[a-z0-9][a-z0-9._@+-]*$/),
+        .regex(/^[a-z0-9][a-z0-9._+-]*$/),
       'username',
     )
       .optional()

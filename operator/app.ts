@@ -1,0 +1,143 @@
+/** Makes an App true: the app of the Subscription Administration API, and its keys in a Secret. */
+import {
+  type AppliedApp,
+  applyApp,
+  handOverApp,
+  rotateAppSecret,
+  withdrawApp,
+} from '../services/subscriptions/apply.ts'
+import type { Subscriptions } from '../services/subscriptions/context.ts'
+import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
+import { findApp } from '../services/subscriptions/store/apps.ts'
+import { driftOf, refusalOf } from './apps.ts'
+import { bad } from './conditions.ts'
+import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
+import { heir, oldest } from './duplicates.ts'
+import type { KubeObject } from './kube/cache.ts'
+import type { EventInput } from './kube/events.ts'
+import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from './owners.ts'
+import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
+import { App } from './resources/app.ts'
+import type { Kind } from './resources/kind.ts'
+import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from './secret.ts'
+
+type Spec = App['spec']
+type Status = NonNullable<App['status']>
+
+/** A refusal rests on things that are not watched: look again after so long. */
+const REFUSED_MS = 60_000
+/** An app with active subscriptions cannot go: look again after so long. */
+const IN_USE_MS = 5 * 60_000
+
+/** The reconciler of Apps. */
+export function appReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  return {
+    kind: App,
+    ensure: resource => ensure(context, s, resource),
+    remove: (resource, retain) => remove(context, s, resource, retain),
+    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'App', uid, Number(id), state),
+  }
+}
+
+async function ensure(context: OperatorContext, s: Subscriptions, resource: App): Promise<Outcome> {
+  const { spec, metadata, status } = resource
+  const name = `${metadata.name}-app`
+  const obstacle = await obstacleOf(context, s, resource)
+  if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
+  const current = await currentSecret(context, metadata, name)
+  if (current.state === 'foreign') return { aspects: [foreignSecret(name)], message: '' }
+  const { appName, appDescription, status: wanted } = spec
+  let applied: AppliedApp
+  try {
+    applied = await applyApp(s, managedBy(resource), spec.appKey, {
+      app_name: appName,
+      app_description: appDescription,
+      status: wanted === 'Enabled' ? '1' : '0',
+    })
+  } catch (error) {
+    return refusalOf(error)
+  }
+  const secret = await appSecret(s, resource, current, applied)
+  const data = { 'app-key': spec.appKey, 'publishable-key': applied.publishableKey, 'app-secret': secret.value }
+  const content = { name, type: 'Opaque', data, annotations: {} }
+  const kept = await keepSecret(context, App as unknown as Kind, metadata, current, content, {
+    wasThere: status?.secretName === name,
+    renewed: secret.renewed,
+  })
+  return {
+    aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect],
+    message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
+    status: { appId: String(applied.app._id), secretName: name },
+    events: [
+      ...driftOf(context, resource, applied.outcome, status?.appId !== undefined),
+      ...secret.events,
+      ...kept.events,
+    ],
+    recordId: String(applied.app._id),
+  }
+}
+
+/** Why the app cannot be this resource's: reason and message. */
+async function obstacleOf(
+  context: OperatorContext,
+  s: Subscriptions,
+  { spec, metadata }: App,
+): Promise<[reason: string, message: string] | undefined> {
+  const first = oldest(declaring(context, spec.appKey))
+  if (first && first.metadata.uid !== metadata.uid)
+    return ['Conflict', `App ${first.metadata.namespace}/${first.metadata.name} is older and declares ${spec.appKey}.`]
+  const known = await findApp(s.c, spec.appKey)
+  if (!known || known.managed_by) return undefined
+  if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
+  return [
+    'Conflict',
+    `The app ${spec.appKey} exists already. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${spec.appKey} in ${OWNERS_ANNOTATION} of the Namespace.`,
+  ]
+}
+
+/** All resources that declare an app key. */
+function declaring(context: OperatorContext, appKey: string): KubeObject[] {
+  const cache = cacheOf(context, App as unknown as Kind)
+  return cache.find(APP_KEY_INDEX, appKey).flatMap(key => cache.get(key) ?? [])
+}
+
+/** Index of the cache: the app key that a resource declares. */
+export const APP_KEY_INDEX = 'appKey'
+
+interface AppSecret {
+  value: string
+  renewed: boolean
+  events: EventInput[]
+}
+
+/** The app secret is known only when it is made: it is kept from the Secret, or made anew when that is lost. */
+async function appSecret(
+  s: Subscriptions,
+  resource: App,
+  current: CurrentSecret,
+  { appSecret: made }: AppliedApp,
+): Promise<AppSecret> {
+  if (made !== undefined) return { value: made, renewed: true, events: [] }
+  const held = current.state === 'ours' ? current.data['app-secret'] : undefined
+  if (held) return { value: held, renewed: false, events: [] }
+  const value = await rotateAppSecret(s, managedBy(resource), resource.spec.appKey)
+  const note = `The app secret of ${resource.spec.appKey} was lost with the Secret; a new one was made. The one before keeps working until the next rotation.`
+  return { value, renewed: true, events: [{ type: 'Warning', reason: 'SecretRestored', action: 'WriteSecret', note }] }
+}
+
+async function remove(context: OperatorContext, s: Subscriptions, resource: App, retain: boolean): Promise<Removal> {
+  const { appKey, deletionPolicy } = resource.spec
+  const next = heir(declaring(context, appKey), resource.metadata.uid)
+  try {
+    if (next) {
+      await handOverApp(s, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
+      return { done: true }
+    }
+    await withdrawApp(s, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
+    return { done: true }
+  } catch (error) {
+    const [aspect] = refusalOf(error).aspects
+    const message = `${aspect?.message ?? ''} Set deletionPolicy: Retain to let the resource go and keep the app.`
+    return { done: false, aspect: bad('DeletionBlocked', 'ActiveSubscriptions', message.trim()), againMs: IN_USE_MS }
+  }
+}

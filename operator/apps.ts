@@ -1,0 +1,64 @@
+/** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, refusals. */
+import { ProblemError } from '../services/platform/problems.ts'
+import { openSubscriptions, type Subscriptions } from '../services/subscriptions/context.ts'
+import { bad, conditionOf, unknown } from './conditions.ts'
+import { type OperatorContext, sibling } from './context.ts'
+import type { EventInput } from './kube/events.ts'
+import type { Outcome } from './reconcile.ts'
+import { App } from './resources/app.ts'
+import type { Metadata } from './resources/kind.ts'
+
+/** Opens the subscription half for the operator. */
+export function subscriptionsOf(context: OperatorContext): Subscriptions {
+  return openSubscriptions(context)
+}
+
+/** The key of the App that an appRef names, or why it cannot be used yet. */
+export function appKeyOf(
+  context: OperatorContext,
+  metadata: Pick<Metadata, 'namespace'>,
+  name: string,
+): { appKey: string } | { outcome: Outcome } {
+  const app = sibling(context, App, metadata, name)
+  const wait = (outcome: Outcome['aspects'][number]) => ({ outcome: { aspects: [outcome], message: '' } })
+  if (!app) return wait(bad('Accepted', 'DependencyNotReady', `There is no App ${name} in this namespace.`))
+  const taken = conditionOf(app.status?.conditions, 'Accepted')
+  if (taken?.status === 'False')
+    return wait(bad('Accepted', 'DependencyNotReady', `App ${name} is not accepted: ${taken.message}`))
+  if (app.status?.appId === undefined)
+    return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`))
+  return { appKey: app.spec.appKey }
+}
+
+/** The key of the App, also while it is going: for undoing. */
+export function appKeyForRemoval(
+  context: OperatorContext,
+  metadata: Pick<Metadata, 'namespace'>,
+  name: string,
+): string | undefined {
+  const object = context.caches.get('App')?.get(`${metadata.namespace}/${name}`)
+  return object ? App.parse(object).spec.appKey : undefined
+}
+
+/** A refusal of a use case as an outcome; anything else is thrown on. */
+export function refusalOf(error: unknown): Outcome {
+  if (!(error instanceof ProblemError)) throw error
+  const invalid = error.code === 'validation_failed'
+  const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
+  const message = [error.detail, details].filter(Boolean).join(' ')
+  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '' }
+}
+
+/** An update although the spec did not change: somebody else changed the record. */
+export function driftOf(
+  context: OperatorContext,
+  resource: { kind: string; metadata: Metadata; status: { observedGeneration?: number | undefined } | undefined },
+  outcome: 'created' | 'updated' | 'unchanged',
+  known: boolean,
+): EventInput[] {
+  const settled = known && resource.status?.observedGeneration === resource.metadata.generation
+  if (!settled || outcome === 'unchanged') return []
+  context.metrics.operator.driftReverted.inc({ kind: resource.kind, place: 'database' })
+  const note = `The record was ${outcome === 'created' ? 'removed' : 'changed'} behind this resource; it is as declared again.`
+  return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
+}

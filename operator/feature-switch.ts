@@ -1,0 +1,74 @@
+/** Makes a FeatureSwitch true: the switch of its App. */
+import { applySwitch, withdrawSwitch } from '../services/subscriptions/apply.ts'
+import type { Subscriptions } from '../services/subscriptions/context.ts'
+import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
+import type { SwitchFields } from '../services/subscriptions/rules/switch-spec.ts'
+import { appKeyForRemoval, appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { managedBy, type OperatorContext } from './context.ts'
+import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { FeatureSwitch } from './resources/feature-switch.ts'
+
+type Spec = FeatureSwitch['spec']
+type Status = NonNullable<FeatureSwitch['status']>
+
+/** The reconciler of FeatureSwitches. */
+export function featureSwitchReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  return {
+    kind: FeatureSwitch,
+    ensure: resource => ensure(context, s, resource),
+    async remove(resource, retain) {
+      const { metadata, spec } = resource
+      const appKey = appKeyForRemoval(context, metadata, spec.appRef.name)
+      if (appKey !== undefined && !retain) await withdrawSwitch(s, managedBy(resource), { appKey, name: spec.name })
+      return { done: true }
+    },
+    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'FeatureSwitch', uid, Number(id), state),
+  }
+}
+
+async function ensure(context: OperatorContext, s: Subscriptions, resource: FeatureSwitch): Promise<Outcome> {
+  const { spec, metadata, status } = resource
+  const app = appKeyOf(context, metadata, spec.appRef.name)
+  if ('outcome' in app) return app.outcome
+  try {
+    const target = { appKey: app.appKey, name: spec.name }
+    const { stored, outcome } = await applySwitch(s, managedBy(resource), target, switchFields(spec))
+    return {
+      aspects: [accepted(`The switch ${spec.name} of ${app.appKey} is as declared.`)],
+      message: `The switch ${spec.name} of ${app.appKey} is as declared.`,
+      status: { switchId: String(stored._id) },
+      events: driftOf(context, resource, outcome, status?.switchId !== undefined),
+      recordId: String(stored._id),
+    }
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
+/** The fields as the API takes them. */
+export function switchFields({
+  description,
+  type,
+  value,
+  title,
+  logs,
+  enabled,
+  clientVisible,
+  rollout,
+  rules,
+}: Spec): SwitchFields {
+  return {
+    description,
+    type,
+    value,
+    title,
+    logs,
+    enabled: enabled ? '1' : '0',
+    client_visible: clientVisible ? '1' : '0',
+    rollout: Number(rollout),
+    rules: rules.map(({ rollout: share, ...rule }) => ({
+      ...rule,
+      ...(share === undefined ? {} : { rollout: Number(share) }),
+    })),
+  }
+}

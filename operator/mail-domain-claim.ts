@@ -1,0 +1,123 @@
+/** Whose a MailDomain is: duplicates, owner, the account, and the record in the database. */
+import { ensureNamespaceAccount } from '../services/accounts/namespace-account.ts'
+import { findUserByName, type UserDoc } from '../services/accounts/store/users.ts'
+import { type AppliedDomain, applyDomain, type WantedDomain } from '../services/mail/apply-domain.ts'
+import { findDomain } from '../services/mail/store/domains.ts'
+import { ProblemError } from '../services/platform/problems.ts'
+import { type Aspect, bad } from './conditions.ts'
+import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
+import { heir, oldest } from './duplicates.ts'
+import type { KubeObject } from './kube/cache.ts'
+import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from './owners.ts'
+import type { Kind } from './resources/kind.ts'
+import { MailDomain } from './resources/mail-domain.ts'
+
+/** Index of the cache: account and domain name. Two resources under one name are duplicates. */
+export const CLAIM_INDEX = 'claim'
+
+/** The account that a MailDomain acts for. */
+export function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
+  return spec.owner?.username ?? namespaceAccount(metadata.namespace)
+}
+
+/** What a MailDomain claims, for {@link CLAIM_INDEX}; an unreadable one claims nothing. */
+export function claimsOf(object: unknown): string[] {
+  try {
+    const resource = MailDomain.parse(object)
+    return [`${ownerName(resource)} ${resource.spec.domainName}`]
+  } catch {
+    return []
+  }
+}
+
+/** All resources that claim the same. */
+function rivals(context: OperatorContext, resource: MailDomain): KubeObject[] {
+  const cache = cacheOf(context, MailDomain as unknown as Kind)
+  return claimsOf(resource)
+    .flatMap(claim => cache.find(CLAIM_INDEX, claim))
+    .flatMap(key => cache.get(key) ?? [])
+}
+
+/** The resource that takes over when this one goes. */
+export function heirOf(context: OperatorContext, resource: MailDomain): KubeObject | undefined {
+  return heir(rivals(context, resource), resource.metadata.uid)
+}
+
+/** A MailDomain with its record, or the reason why it has none. */
+export type Claim = { kind: 'held'; user: UserDoc; applied: AppliedDomain } | { kind: 'refused'; aspect: Aspect }
+
+const refused = (reason: string, message: string): Claim => ({
+  kind: 'refused',
+  aspect: bad('Accepted', reason, message),
+})
+
+/** Decides about the claim and brings the record into line. */
+export async function claimDomain(
+  context: OperatorContext,
+  resource: MailDomain,
+  wantedFor: (owner: UserDoc) => Promise<WantedDomain>,
+): Promise<Claim> {
+  const { domainName } = resource.spec
+  const older = oldest(rivals(context, resource))
+  if (older && older.metadata.uid !== resource.metadata.uid) {
+    const { namespace, name } = older.metadata
+    return refused(
+      'DomainTaken',
+      `MailDomain ${namespace}/${name} is older and declares ${domainName} for the same account. Delete one of them.`,
+    )
+  }
+  const user = await ownerOf(context, resource)
+  if ('aspect' in user) return user
+  const listed = ownersOf(context, resource.metadata.namespace)
+  const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
+  const adopt = await isOursOrAdoptable(context, resource, user, listed)
+  try {
+    return { kind: 'held', user, applied: await applyDomain(deps, user._id, await wantedFor(user), adopt) }
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    if (error.code === 'conflict')
+      return refused(
+        'Conflict',
+        `${user.username} has ${domainName} already, made in the panel or kept from an earlier resource. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${user.username} in ${OWNERS_ANNOTATION} of the Namespace.`,
+      )
+    if (error.code === 'managed_by_resource') return refused('Conflict', error.detail)
+    if (error.code === 'validation_failed') return refused('InvalidSpec', error.detail)
+    throw error
+  }
+}
+
+/** The account behind the owner, if this namespace may act for it. */
+async function ownerOf(
+  context: OperatorContext,
+  resource: MailDomain,
+): Promise<UserDoc | Extract<Claim, { kind: 'refused' }>> {
+  const { namespace } = resource.metadata
+  const username = ownerName(resource)
+  const no = (reason: string, message: string) => refused(reason, message) as Extract<Claim, { kind: 'refused' }>
+  if (!(await mayOwn(namespace, username, ownersOf(context, namespace))))
+    return no(
+      'OwnerNotAllowed',
+      `Namespace ${namespace} may not act for the account ${username}. Whoever may change the Namespace can list it in the annotation ${OWNERS_ANNOTATION}.`,
+    )
+  if (username === namespaceAccount(namespace)) {
+    try {
+      return await ensureNamespaceAccount(context, username, namespace)
+    } catch (error) {
+      if (error instanceof ProblemError) return no('OwnerNotAllowed', error.detail)
+      throw error
+    }
+  }
+  return (await findUserByName(context.mongo.db, username)) ?? no('OwnerNotFound', `There is no account ${username}.`)
+}
+
+/** True for a domain that is new, is ours already, or may be taken over. Asks the Namespace only when it matters. */
+async function isOursOrAdoptable(
+  context: OperatorContext,
+  { spec, metadata }: MailDomain,
+  user: UserDoc,
+  listed: () => Promise<readonly string[]>,
+): Promise<boolean> {
+  const known = await findDomain(context.mongo.db, user._id, spec.domainName)
+  if (!known || known.managed_by) return true
+  return mayAdopt(metadata.annotations, user.username, listed)
+}

@@ -1,0 +1,189 @@
+/** The DNS side of a MailDomain: which account writes, what was written, and what stands in the way. */
+import { createHash } from 'node:crypto'
+import type { UserDoc } from '../services/accounts/store/users.ts'
+import { shareDnsAccount } from '../services/mail/apply-dns-account.ts'
+import { askForCheck } from '../services/mail/apply-domain.ts'
+import { DnsProviderError } from '../services/mail/dns/provider.ts'
+import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
+import { type Published, publishDns, unpublishDns } from '../services/mail/publish-dns.ts'
+import { guidance } from '../services/mail/rules/dns-guidance.ts'
+import type { DomainDoc } from '../services/mail/store/documents.ts'
+import { findDomainById } from '../services/mail/store/domains.ts'
+import { type Aspect, bad, conditionOf, good, toSeconds, unknown } from './conditions.ts'
+import { managedBy, type OperatorContext, sibling } from './context.ts'
+import { isPermanent, pauseAfter, reasonOf } from './dns.ts'
+import type { EventInput } from './kube/events.ts'
+import type { Removal } from './reconcile.ts'
+import { DNSProvider } from './resources/dns-provider.ts'
+import type { MailDomain } from './resources/mail-domain.ts'
+
+/** What the DNS side adds to the outcome. */
+export interface DnsOutcome {
+  aspects: Aspect[]
+  status: object
+  events: EventInput[]
+  againMs?: number
+}
+
+const CONFLICTS = { Fail: 'fail', Adopt: 'adopt', Overwrite: 'overwrite' } as const
+/** Conflicts are looked at again after so long: somebody may have cleared them at the provider. */
+const CONFLICT_MS = 15 * 60_000
+/** Records that cannot be removed are left behind after so long. */
+const GIVE_UP_MS = 3_600_000
+
+/** The DNS account to write with for this owner: its id, nothing when none is wanted, or why there is none. */
+export async function dnsAccountFor(
+  context: OperatorContext,
+  dns: DnsDeps,
+  { spec, metadata }: MailDomain,
+  owner: UserDoc,
+): Promise<{ id: string | undefined } | { aspect: Aspect }> {
+  const { managementPolicy, providerRef } = spec.dns
+  if (managementPolicy !== 'Manage' || !providerRef) return { id: undefined }
+  const missing = (message: string) => ({ aspect: bad('DNSSynced', 'DependencyNotReady', message) })
+  const provider = sibling(context, DNSProvider, metadata, providerRef.name)
+  if (!provider) return missing(`There is no DNSProvider ${providerRef.name} in this namespace.`)
+  const account = await shareDnsAccount(dns, managedBy(provider), owner._id).catch((error: unknown) => {
+    if (error instanceof DnsProviderError) return undefined
+    throw error
+  })
+  if (account) return { id: account._id }
+  const why = conditionOf(provider.status?.conditions, 'Ready')?.message ?? 'its credentials were not tried yet'
+  return missing(`DNSProvider ${providerRef.name} is not ready: ${why}`)
+}
+
+/** Writes the records if they are to be managed and something changed since they were last written. */
+export async function writeDns(
+  context: OperatorContext,
+  dns: DnsDeps,
+  resource: MailDomain,
+  domain: DomainDoc,
+): Promise<DnsOutcome> {
+  const { spec, status } = resource
+  const { managementPolicy, conflictPolicy } = spec.dns
+  if (managementPolicy === 'None') return { aspects: [], status: {}, events: [] }
+  if (managementPolicy === 'Observe') return { aspects: [observed(domain)], status: {}, events: [] }
+  const revision = revisionOf(context, resource, domain)
+  const before = conditionOf(status?.conditions, 'DNSSynced')
+  const waitMs = Date.parse(status?.nextAttemptTime ?? '') - context.clock.now().getTime()
+  if (status?.dnsRevision === revision && before) {
+    const aspect: Aspect = { type: 'DNSSynced', status: before.status, reason: before.reason, message: before.message }
+    if (before.status === 'True') return { aspects: [aspect], status: { dnsRevision: revision }, events: [] }
+    const { failedAttempts, nextAttemptTime } = status
+    if (waitMs > 0)
+      return {
+        aspects: [aspect],
+        status: { dnsRevision: revision, failedAttempts, nextAttemptTime },
+        events: [],
+        againMs: waitMs,
+      }
+  }
+  const published = await publishDns(dns, domain, { conflicts: CONFLICTS[conflictPolicy] })
+  const failures = status?.dnsRevision === revision ? (status.failedAttempts ?? 0) : 0
+  const outcome = judge(context, published, revision, failures)
+  if (published.items.some(item => item.status === 'done')) await askForCheck(dns, domain._id)
+  return outcome
+}
+
+/** Turns what happened at the provider into conditions, with the next try in the status for everybody to see. */
+function judge(context: OperatorContext, published: Published, revision: string, failures: number): DnsOutcome {
+  const { items, stopped, warnings } = published
+  const written = items.filter(item => item.status === 'done')
+  const events: EventInput[] =
+    written.length === 0
+      ? []
+      : [
+          {
+            type: 'Normal',
+            reason: 'DNSWritten',
+            action: 'PublishDNS',
+            note: `Written: ${written.map(({ name, type }) => `${name} ${type}`).join(', ')}.`,
+          },
+        ]
+  const retry = (aspect: Aspect, ms: number): DnsOutcome => {
+    const at = new Date(context.clock.now().getTime() + ms)
+    return {
+      aspects: [aspect],
+      status: { dnsRevision: revision, failedAttempts: failures + 1, nextAttemptTime: toSeconds(at) },
+      events,
+      againMs: ms,
+    }
+  }
+  if (stopped) {
+    const make = isPermanent(stopped.fault) ? bad : unknown
+    const ms = pauseAfter(failures + 1, stopped.retryAfter)
+    return retry(make('DNSSynced', reasonOf(stopped.fault), stopped.message), ms)
+  }
+  const stuck = items.filter(item => item.status === 'conflict' || item.status === 'failed')
+  if (stuck.length > 0) {
+    const reason = stuck.some(item => item.status === 'conflict') ? 'Conflict' : 'ProviderError'
+    const message = stuck.map(({ name, type, message, reason: why }) => `${name} ${type}: ${message ?? why}`).join(' ')
+    return retry(bad('DNSSynced', reason, message), CONFLICT_MS)
+  }
+  const note = warnings.length > 0 ? ` ${warnings.join(' ')}` : ''
+  return {
+    aspects: [good('DNSSynced', 'InSync', `All records are written.${note}`)],
+    status: { dnsRevision: revision },
+    events,
+  }
+}
+
+/** With Observe, what public DNS shows of the required records. */
+function observed({ check }: DomainDoc): Aspect {
+  if (!check) return unknown('DNSSynced', 'Progressing', 'Public DNS was not looked up yet.')
+  const missing = check.records.filter(
+    ({ status }) => status === 'failed' || status === 'conflict' || status === 'pending',
+  )
+  if (missing.length === 0) return good('DNSSynced', 'InSync', 'Public DNS shows all records.')
+  const list = missing.map(({ row }) => row).join(', ')
+  return bad(
+    'DNSSynced',
+    'Guidance',
+    `Add these records at your DNS provider; status.records has their values: ${list}.`,
+  )
+}
+
+/** Changes when other records are wanted, or another account is to write them, or another policy holds. */
+function revisionOf(context: OperatorContext, { spec, metadata }: MailDomain, domain: DomainDoc): string {
+  const rows = guidance(domain, sendingHost(context.config)).map(({ name, type, value }) => [name, type, value])
+  const facts = [rows, domain.dns_account_id, spec.dns.conflictPolicy, metadata.generation]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16)
+}
+
+/**
+ * Takes the records back. A provider that is down is tried for an hour; credentials that are refused, a zone or an
+ * account that is gone are not waited for: a namespace must be able to go.
+ */
+export async function removeDns(
+  context: OperatorContext,
+  dns: DnsDeps,
+  { spec, metadata, status }: MailDomain,
+  domainId: string,
+): Promise<Removal> {
+  const domain = await findDomainById(context.mongo.db, domainId)
+  if (!domain || spec.deletionPolicy.dns === 'Retain') return { done: true }
+  const left = (why: string): Removal => ({
+    done: true,
+    events: [
+      {
+        type: 'Warning',
+        reason: 'RecordsLeftBehind',
+        action: 'RemoveDNS',
+        note: `The records of ${domain.name} stay at the provider: ${why}`,
+      },
+    ],
+  })
+  const { stopped, items } = await unpublishDns(dns, domain)
+  if (!stopped) {
+    const stuck = items.filter(item => item.status === 'conflict' || item.status === 'failed')
+    if (stuck.length > 0) return left(stuck.map(({ name, type, reason }) => `${name} ${type}: ${reason}`).join(' '))
+    return domain.dns_owned?.length && !domain.dns_account_id ? left('the DNS account is gone.') : { done: true }
+  }
+  const age = context.clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? '')
+  if (isPermanent(stopped.fault) || age > GIVE_UP_MS) return left(stopped.message)
+  const message = `The records cannot be removed yet: ${stopped.message} Trying for an hour. ${FORCE_HINT}`
+  const ms = pauseAfter((status?.failedAttempts ?? 0) + 1, stopped.retryAfter)
+  return { done: false, aspect: bad('DNSRemoved', reasonOf(stopped.fault), message), againMs: Math.min(ms, 60_000) }
+}
+
+const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'

@@ -1,0 +1,101 @@
+/** Makes a MailDomain true: registered for its owner, with its key, its records written or observed, verified. */
+import { type AppliedDomain, handOver, type WantedDomain, withdrawDomain } from '../services/mail/apply-domain.ts'
+import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
+import { mirrorState } from '../services/mail/mirror-state.ts'
+import { guidance } from '../services/mail/rules/dns-guidance.ts'
+import { findDomainById } from '../services/mail/store/domains.ts'
+import type { Aspect } from './conditions.ts'
+import { managedBy, type OperatorContext } from './context.ts'
+import type { EventInput } from './kube/events.ts'
+import { claimDomain, heirOf } from './mail-domain-claim.ts'
+import { type DnsOutcome, dnsAccountFor, removeDns, writeDns } from './mail-domain-dns.ts'
+import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
+import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
+import { MailDomain } from './resources/mail-domain.ts'
+
+/** A refusal rests on things that are not watched, such as the Namespace: look again after so long. */
+const REFUSED_MS = 60_000
+
+type Spec = MailDomain['spec']
+type Status = NonNullable<MailDomain['status']>
+
+/** The reconciler of MailDomains. */
+export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Reconciler<Spec, Status> {
+  return {
+    kind: MailDomain,
+    ensure: resource => ensure(context, dns, resource),
+    remove: (resource, retain) => remove(context, dns, resource, retain),
+    mirror: (id, uid, state) => mirrorState(context.mongo.db, 'MailDomain', uid, id, state),
+  }
+}
+
+async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain): Promise<Outcome> {
+  let missing: Aspect | undefined
+  const claim = await claimDomain(context, resource, async owner => {
+    const account = await dnsAccountFor(context, dns, resource, owner)
+    if ('aspect' in account) missing = account.aspect
+    return wantedOf(resource, 'id' in account ? account.id : undefined)
+  })
+  if (claim.kind === 'refused') return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS }
+  const { user, applied } = claim
+  const written: DnsOutcome = missing
+    ? { aspects: [missing], status: {}, events: [] }
+    : await writeDns(context, dns, resource, applied.domain)
+  // Writing asks for a check, and the worker may have looked meanwhile.
+  const domain = (await findDomainById(context.mongo.db, applied.domain._id)) ?? applied.domain
+  return {
+    aspects: [
+      accepted(`${domain.name} belongs to the account ${user.username}.`),
+      ...written.aspects,
+      dkimAspect(domain),
+      verifiedAspect(domain),
+    ],
+    message: `${domain.name} is verified and may send.`,
+    status: {
+      ...statusFields(domain, user.username, guidance(domain, sendingHost(context.config))),
+      ...written.status,
+    },
+    events: [...driftEvents(context, resource, applied), ...written.events],
+    recordId: domain._id,
+    ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
+  }
+}
+
+function wantedOf({ spec }: MailDomain, dnsAccountId: string | undefined): WantedDomain {
+  return {
+    name: spec.domainName,
+    suspended: spec.suspended,
+    dns: {
+      manage: spec.dns.managementPolicy === 'Manage',
+      address: spec.dns.records.address === 'Managed',
+      dmarc: spec.dmarc,
+      spf: spec.spf.includes.map(name => `include:${name}`),
+      dkim_rotation_days: spec.dkim.rotationIntervalDays,
+    },
+    dnsAccountId,
+  }
+}
+
+/** A change of the record that did not come from a new spec came from somebody else. */
+function driftEvents(context: OperatorContext, { status, metadata }: MailDomain, applied: AppliedDomain): EventInput[] {
+  const settled = status?.domainId === applied.domain._id && status.observedGeneration === metadata.generation
+  if (!settled || applied.changed.length === 0) return []
+  context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'database' })
+  const note = `The record was changed behind this resource (${applied.changed.join(', ')}); it is as declared again.`
+  return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
+}
+
+async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDomain, retain: boolean): Promise<Removal> {
+  const id = resource.status?.domainId
+  if (id === undefined) return { done: true }
+  const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
+  const heir = heirOf(context, resource)
+  if (heir) {
+    await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: heir.metadata }))
+    return { done: true }
+  }
+  const cleaned = retain ? { done: true as const } : await removeDns(context, dns, resource, id)
+  if (!cleaned.done) return cleaned
+  await withdrawDomain(deps, id, retain ? 'Retain' : resource.spec.deletionPolicy.domain)
+  return cleaned
+}

@@ -1,0 +1,40 @@
+/**
+ * Who owns what a namespace declares. The right to write resources in a namespace is the right to act for the account
+ * of that namespace and for nobody else, unless whoever may change the Namespace itself says so (docs/adr/0042).
+ */
+
+/** Annotation on the Namespace: accounts and app keys that its resources may act for or take over, comma separated. */
+export const OWNERS_ANNOTATION = 'postwright.dev/owners'
+/** Annotation on a resource: take over the record that exists already. */
+export const ADOPT_ANNOTATION = 'postwright.dev/adopt'
+
+/** Name of the account of a namespace. */
+export function namespaceAccount(namespace: string): string {
+  return `k8s-${namespace}`
+}
+
+/** Accounts and app keys that the Namespace lists. */
+export function allowedOwners(annotations: Readonly<Record<string, string>> | undefined): string[] {
+  return (annotations?.[OWNERS_ANNOTATION] ?? '')
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(Boolean)
+}
+
+/** True when resources of the namespace may act for the account. The listing of the Namespace is asked only if needed. */
+export async function mayOwn(
+  namespace: string,
+  username: string,
+  listed: () => Promise<readonly string[]>,
+): Promise<boolean> {
+  return username === namespaceAccount(namespace) || (await listed()).includes(username)
+}
+
+/** True when a resource with these annotations may take over an existing record of `owner`, an account or app key. */
+export async function mayAdopt(
+  annotations: Readonly<Record<string, string>>,
+  owner: string,
+  listed: () => Promise<readonly string[]>,
+): Promise<boolean> {
+  return annotations[ADOPT_ANNOTATION] === 'true' && (await listed()).includes(owner)
+}

@@ -1,0 +1,84 @@
+/** Secrets that the operator writes: never over somebody else's, restored when lost, put right when changed. */
+import { isDeepStrictEqual } from 'node:util'
+import { type Aspect, bad, good } from './conditions.ts'
+import type { OperatorContext } from './context.ts'
+import type { EventInput } from './kube/events.ts'
+import { keyOf } from './kube/paths.ts'
+import type { SecretContent, SecretObject } from './kube/writer.ts'
+import type { Kind, Metadata } from './resources/kind.ts'
+
+/** What lies under the name now. */
+export type CurrentSecret =
+  | { state: 'none' }
+  | { state: 'ours'; secret: SecretObject; data: Record<string, string> }
+  | { state: 'foreign' }
+
+/** Looks into the cache, and asks the API server about Secrets that do not carry our label. */
+export async function currentSecret(
+  { secretCache, writer }: Pick<OperatorContext, 'secretCache' | 'writer'>,
+  owner: Pick<Metadata, 'namespace' | 'uid'>,
+  name: string,
+): Promise<CurrentSecret> {
+  const id = { namespace: owner.namespace, name }
+  const secret = (secretCache.get(keyOf(id)) as SecretObject | undefined) ?? (await writer.readSecret(id))
+  if (!secret) return { state: 'none' }
+  if (!secret.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) return { state: 'foreign' }
+  return { state: 'ours', secret, data: plain(secret) }
+}
+
+/** The condition for a Secret of somebody else. */
+export function foreignSecret(name: string): Aspect {
+  return bad(
+    'SecretSynced',
+    'Conflict',
+    `A Secret ${name} exists that this resource did not make. Delete it, or choose another name in a new resource.`,
+  )
+}
+
+/** What {@link keepSecret} did. */
+export interface KeptSecret {
+  aspect: Aspect
+  events: EventInput[]
+}
+
+/**
+ * Writes the Secret unless it is as wanted. `wasThere`: an earlier run wrote it, so that it is lost now if it is
+ * missing. `renewed`: its content was made anew in this run, so that a difference is no drift.
+ */
+export async function keepSecret(
+  context: OperatorContext,
+  kind: Kind,
+  owner: Metadata,
+  current: CurrentSecret,
+  content: SecretContent,
+  { wasThere, renewed }: { wasThere: boolean; renewed: boolean },
+): Promise<KeptSecret> {
+  const { name } = content
+  const aspect = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
+  if (current.state === 'ours' && isAsWanted(current, content)) return { aspect, events: [] }
+  const written = await context.writer.applySecret(kind, owner, content)
+  context.secretCache.put(written)
+  if (renewed) return { aspect, events: [] }
+  const drift = (reason: string, note: string): KeptSecret => {
+    context.metrics.operator.driftReverted.inc({ kind: kind.kind, place: 'secret' })
+    return { aspect, events: [{ type: 'Warning', reason, action: 'WriteSecret', note }] }
+  }
+  if (current.state === 'none' && wasThere)
+    return drift('SecretRestored', `The Secret ${name} was gone; it is back with the same content.`)
+  if (current.state === 'ours' && !isDeepStrictEqual(current.data, content.data) && sameVersion(current, content))
+    return drift('SecretReverted', `The Secret ${name} was changed; it is as before.`)
+  return { aspect, events: [] }
+}
+
+function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {
+  return isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
+}
+
+/** The annotations say what the content was made from; they differ after a change of the spec or a rotation. */
+function sameVersion({ secret }: { secret: SecretObject }, { annotations }: SecretContent): boolean {
+  return Object.entries(annotations).every(([key, value]) => secret.metadata.annotations?.[key] === value)
+}
+
+function plain({ data = {} }: SecretObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+}

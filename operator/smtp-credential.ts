@@ -1,0 +1,163 @@
+/** Makes an SMTPCredential true: a login of the MailDomain's account, and a Secret that pods can mount. */
+import {
+  type AppliedCredential,
+  applyCredential,
+  type CredentialResourceDeps,
+  rotateCredential,
+  withdrawCredential,
+} from '../services/mail/apply-credential.ts'
+import { mirrorState } from '../services/mail/mirror-state.ts'
+import { ProblemError } from '../services/platform/problems.ts'
+import { bad, toSeconds } from './conditions.ts'
+import { managedBy, type OperatorContext } from './context.ts'
+import { domainOf } from './domain-ref.ts'
+import type { EventInput } from './kube/events.ts'
+import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import type { Kind } from './resources/kind.ts'
+import { SMTPCredential } from './resources/smtp-credential.ts'
+import { currentSecret, foreignSecret, keepSecret } from './secret.ts'
+import { smtpEndpoint, smtpSecretData } from './smtp-secret.ts'
+
+type Spec = SMTPCredential['spec']
+type Status = NonNullable<SMTPCredential['status']>
+
+const DAY_MS = 86_400_000
+/** Annotation of the Secret: when its password was made. */
+const ROTATED_AT = 'postwright.dev/rotated-at'
+
+/** The reconciler of SMTPCredentials. */
+export function smtpCredentialReconciler(context: OperatorContext): Reconciler<Spec, Status> {
+  const { mongo, clock, secrets } = context
+  const deps = (resource: SMTPCredential) => ({ db: mongo.db, clock, secrets, resource: managedBy(resource) })
+  return {
+    kind: SMTPCredential,
+    ensure: resource => ensure(context, deps(resource), resource),
+    async remove(resource, retain) {
+      if (!retain) await withdrawCredential(deps(resource), usernameOf(resource))
+      return { done: true }
+    },
+    mirror: (id, uid, state) => mirrorState(mongo.db, 'SMTPCredential', uid, id, state),
+  }
+}
+
+/** The name of the login. `@` is not allowed in spec.username, so the default collides with nobody's choice. */
+export function usernameOf({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
+  return spec.username ?? `${metadata.name}@${metadata.namespace}`
+}
+
+/** Name of the Secret. */
+export function smtpSecretName({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
+  return spec.secret.name ?? `${metadata.name}-smtp`
+}
+
+async function ensure(
+  context: OperatorContext,
+  deps: CredentialResourceDeps,
+  resource: SMTPCredential,
+): Promise<Outcome> {
+  const { spec, metadata } = resource
+  const ref = await domainOf(context, metadata, spec.domainRef.name)
+  if ('aspect' in ref) return { aspects: [ref.aspect], message: '' }
+  const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
+  const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
+  if (foreign !== undefined) return refused('InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
+  const name = smtpSecretName(resource)
+  const current = await currentSecret(context, metadata, name)
+  if (current.state === 'foreign') return { aspects: [foreignSecret(name)], message: '' }
+  let applied: AppliedCredential
+  try {
+    applied = await applyCredential(deps, ref.userId, {
+      username: usernameOf(resource),
+      allowed_senders: senders.length > 0 ? senders : [`@${ref.domain}`],
+      allowed_cidrs: spec.allowedCIDRs,
+      messages_per_hour: spec.messagesPerHour,
+    })
+  } catch (error) {
+    if (error instanceof ProblemError) return refused('Conflict', error.detail)
+    throw error
+  }
+  const login = await withPassword(context, deps, resource, ref.userId, applied)
+  const data = smtpSecretData(
+    await smtpEndpoint(context.config, spec.endpoint),
+    applied.credential.username,
+    login.password,
+  )
+  const content = { name, type: 'servicebinding.io/smtp', data, annotations: { [ROTATED_AT]: login.madeAt } }
+  const wasThere = resource.status?.secretName === name
+  const kept = await keepSecret(context, SMTPCredential as unknown as Kind, metadata, current, content, {
+    wasThere,
+    renewed: login.renewed,
+  })
+  return {
+    aspects: [accepted(`The login ${applied.credential.username} sends for ${ref.domain}.`), kept.aspect],
+    message: `The login ${applied.credential.username} lies in the Secret ${name}.`,
+    status: {
+      credentialId: applied.credential._id,
+      username: applied.credential.username,
+      secretName: name,
+      lastRotatedTime: login.madeAt,
+    },
+    events: [...drift(context, resource, applied), ...login.events, ...kept.events],
+    recordId: applied.credential._id,
+    ...againAfter(login.madeAt, spec.rotationIntervalDays, context.clock.now()),
+  }
+}
+
+interface Login {
+  password: string
+  /** When the password was made. */
+  madeAt: string
+  renewed: boolean
+  events: EventInput[]
+}
+
+/** The password: the known one, or a new one when its time is over or only its hash is left. */
+async function withPassword(
+  { clock }: OperatorContext,
+  deps: CredentialResourceDeps,
+  { status, spec }: SMTPCredential,
+  userId: string,
+  { credential, password, created }: AppliedCredential,
+): Promise<Login> {
+  const now = clock.now()
+  const madeAt = created ? toSeconds(now) : (status?.lastRotatedTime ?? toSeconds(credential.created_at))
+  const due = spec.rotationIntervalDays > 0 && Date.parse(madeAt) + spec.rotationIntervalDays * DAY_MS <= now.getTime()
+  if (password !== undefined && !due) return { password, madeAt, renewed: created, events: [] }
+  const rotated = await rotateCredential(deps, userId, credential._id)
+  const note =
+    password === undefined
+      ? `The password of ${credential.username} could not be read any more; a new one was made. The old one stops working.`
+      : `${credential.username} has a new password; the old one works for another day.`
+  const events: EventInput[] = [
+    { type: password === undefined ? 'Warning' : 'Normal', reason: 'PasswordRotated', action: 'Rotate', note },
+  ]
+  return { password: rotated.password, madeAt: toSeconds(now), renewed: true, events }
+}
+
+function againAfter(madeAt: string, days: number, now: Date): { againMs?: number } {
+  return days === 0 ? {} : { againMs: Math.max(1_000, Date.parse(madeAt) + days * DAY_MS - now.getTime()) }
+}
+
+/** A login that is not as declared although the spec did not change was changed, or removed, by somebody else. */
+function drift(
+  context: OperatorContext,
+  { status, metadata }: SMTPCredential,
+  applied: AppliedCredential,
+): EventInput[] {
+  const settled = status?.credentialId !== undefined && status.observedGeneration === metadata.generation
+  if (!settled || (!applied.created && applied.changed.length === 0)) return []
+  context.metrics.operator.driftReverted.inc({ kind: 'SMTPCredential', place: 'database' })
+  const what = applied.created ? 'The login was gone' : `The login was changed (${applied.changed.join(', ')})`
+  return [
+    {
+      type: 'Warning',
+      reason: 'DriftReverted',
+      action: 'Apply',
+      note: `${what} behind this resource; it is as declared again.`,
+    },
+  ]
+}
+
+function refused(reason: string, message: string): Outcome {
+  return { aspects: [bad('Accepted', reason, message)], message: '' }
+}

@@ -1,0 +1,165 @@
+/** Puts the operator together: rights, caches, election, controllers; and takes it apart in the opposite order. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { watchChanges } from '../services/platform/changes.ts'
+import { ensureIndexes } from '../services/platform/mongo.ts'
+import type { Foundation, Running } from '../services/platform/run.ts'
+import type { OperatorContext } from './context.ts'
+import { type Controller, startController } from './controller.ts'
+import { fenced } from './fence.ts'
+import { createCache, type ObjectCache } from './kube/cache.ts'
+import type { KubeClient } from './kube/client.ts'
+import { createRecorder } from './kube/events.ts'
+import { LEASE_TIMES, type LeaseTimes, startElector } from './kube/lease.ts'
+import { listPath, secretsPath } from './kube/paths.ts'
+import { missingRights } from './kube/permissions.ts'
+import { type Reflector, startReflector } from './kube/reflector.ts'
+import { createWriter, SECRET_LABEL } from './kube/writer.ts'
+import { createQueue, type WorkQueue } from './queue.ts'
+import { NAMESPACE_RULES, OWN_RULES, WORKLOAD_RULES } from './rbac.ts'
+import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
+import { kinds } from './resources/kinds.ts'
+import { recordChanged, wire } from './wiring.ts'
+
+/** What the operator needs beside the foundation. */
+export interface OperatorOptions {
+  client: KubeClient
+  /** Namespace of the Lease. */
+  namespace: string
+  /** Unique per process. */
+  identity: string
+  /** Namespaces to watch; empty: all. */
+  watchNamespaces: readonly string[]
+  /** Called when another process took over or the API server is out of reach: this one must end. */
+  onLost: () => void
+  leaseTimes?: LeaseTimes
+}
+
+/** Name of the Lease. */
+export const LEASE = 'postwright-operator'
+
+/** Runs at once per kind: most of a run is waiting for a DNS provider. */
+const CONCURRENCY = 4
+/** Pauses after failures: 1 s doubled up to 15 min. Conflicts of revisions are retried by the change that caused them. */
+const RETRY = { baseMs: 1_000, capMs: 15 * 60_000 }
+/** Everything is looked at again so often, whatever was missed. */
+const RESYNC_MS = 10 * 3_600_000
+const FLUSH_MS = 3_000
+/** An election loop that stood still for so long has died. */
+const STUCK_MS = 60_000
+
+/** Starts the operator. Rejects, naming each, when rights are missing. */
+export async function startOperator(foundation: Foundation, options: OperatorOptions): Promise<Running> {
+  const { log, metrics, mongo } = foundation
+  const { client, namespace, watchNamespaces } = options
+  const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined]
+  await checkRights(client, namespace, scopes)
+  await ensureIndexes(mongo.db, collections)
+
+  const onError = (error: unknown) => log.error({ err: error }, 'a change could not be handled')
+  const caches = new Map<string, ObjectCache>(kinds.map(({ kind }) => [kind, createCache(onError)]))
+  const secretCache = createCache(onError)
+  const queues = new Map<string, WorkQueue>(
+    kinds.map(({ kind }) => [kind, createQueue(kind.toLowerCase(), RETRY, metrics.operator)]),
+  )
+  const enqueue = (kind: string, key: string, priority?: 'high' | 'low') => queues.get(kind)?.add(key, priority)
+  wire(caches, secretCache, enqueue)
+
+  const elector = startElector({
+    ...options,
+    name: LEASE,
+    log,
+    metrics: metrics.operator,
+    times: options.leaseTimes ?? LEASE_TIMES,
+  })
+  const assertLeader = () => elector.assertLeader()
+  const recorder = createRecorder(client, options.identity, log, Date.now)
+  const context: OperatorContext = {
+    ...foundation,
+    caches,
+    secretCache,
+    recorder,
+    assertLeader,
+    enqueue,
+    writer: fenced(createWriter(client), assertLeader),
+  }
+  const reflectors = startReflectors(foundation, client, scopes, caches, secretCache)
+  const enqueueAll = () => {
+    for (const [kind, cache] of caches) for (const key of cache.keys()) enqueue(kind, key, 'low')
+  }
+  const parts: { controllers: Controller[]; changes?: Running } = { controllers: [] }
+  const stopping = new AbortController()
+  const lead = async () => {
+    await elector.elected
+    await Promise.all(reflectors.map(({ synced }) => synced))
+    if (stopping.signal.aborted) return
+    parts.changes = watchChanges(mongo.db, log, recordCollections, recordChanged(caches, enqueue), enqueueAll)
+    const reconcile = reconcileFunctions(context)
+    parts.controllers = [...queues].flatMap(([kind, queue]) => {
+      const run = reconcile.get(kind)
+      const name = kind.toLowerCase()
+      const more = { name, queue, concurrency: CONCURRENCY, log, metrics: metrics.operator }
+      return run ? [startController({ ...more, reconcile: run })] : []
+    })
+  }
+  const leading = lead().catch(onError)
+  const resyncing = every(RESYNC_MS, stopping.signal, enqueueAll)
+  return {
+    notReady: () => (reflectors.every(({ isSynced }) => isSynced()) ? undefined : 'the caches are not complete yet'),
+    notAlive: () => (elector.idleMs() > STUCK_MS ? 'the election loop stands still' : undefined),
+    async stop() {
+      stopping.abort()
+      await parts.changes?.stop()
+      await Promise.all(parts.controllers.map(controller => controller.stop()))
+      for (const queue of queues.values()) queue.close()
+      await recorder.flush(FLUSH_MS)
+      await elector.stop()
+      await Promise.all(reflectors.map(reflector => reflector.stop()))
+      await resyncing
+      // A process that never led waits for an election that will not come; it holds nothing.
+      void leading
+      await client.close()
+    },
+  }
+}
+
+async function checkRights(client: KubeClient, own: string, scopes: readonly (string | undefined)[]): Promise<void> {
+  const missing = [
+    ...(await missingRights(client, OWN_RULES, [own])),
+    ...(await missingRights(client, [...WORKLOAD_RULES, ...NAMESPACE_RULES], scopes)),
+  ]
+  if (missing.length === 0) return
+  throw new Error(
+    `the service account lacks ${missing.length} rights; the chart grants them (rbac.create, operator.watchNamespaces):\n${missing.map(right => `  - ${right}`).join('\n')}`,
+  )
+}
+
+function startReflectors(
+  { log, metrics }: Foundation,
+  client: KubeClient,
+  scopes: readonly (string | undefined)[],
+  caches: ReadonlyMap<string, ObjectCache>,
+  secretCache: ObjectCache,
+): Reflector[] {
+  const shared = { client, log, metrics: metrics.operator }
+  return scopes.flatMap(scope => [
+    ...kinds.flatMap(({ kind, plural }) => {
+      const cache = caches.get(kind)
+      return cache ? [startReflector({ ...shared, name: kind, path: listPath(plural, scope), cache, scope })] : []
+    }),
+    startReflector({
+      ...shared,
+      name: 'Secret',
+      path: secretsPath(scope),
+      labelSelector: SECRET_LABEL,
+      cache: secretCache,
+      scope,
+    }),
+  ])
+}
+
+async function every(ms: number, signal: AbortSignal, work: () => void): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(ms * (0.9 + Math.random() * 0.2), undefined, { signal, ref: false }).catch(() => undefined)
+    if (!signal.aborted) work()
+  }
+}

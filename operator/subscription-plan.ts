@@ -1,0 +1,70 @@
+/** Makes a SubscriptionPlan true: the plan of its App. */
+import { applyPlan, withdrawPlan } from '../services/subscriptions/apply.ts'
+import type { Subscriptions } from '../services/subscriptions/context.ts'
+import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
+import type { PlanSpec } from '../services/subscriptions/rules/plan.ts'
+import { appKeyForRemoval, appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { managedBy, type OperatorContext } from './context.ts'
+import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { SubscriptionPlan } from './resources/subscription-plan.ts'
+
+type Spec = SubscriptionPlan['spec']
+type Status = NonNullable<SubscriptionPlan['status']>
+
+/** The reconciler of SubscriptionPlans. */
+export function subscriptionPlanReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  return {
+    kind: SubscriptionPlan,
+    ensure: resource => ensure(context, s, resource),
+    async remove(resource, retain) {
+      const { metadata, spec } = resource
+      const appKey = appKeyForRemoval(context, metadata, spec.appRef.name)
+      const how = retain ? 'Retain' : spec.deletionPolicy
+      if (appKey !== undefined) await withdrawPlan(s, managedBy(resource), { appKey, name: spec.name }, how)
+      return { done: true }
+    },
+    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'SubscriptionPlan', uid, Number(id), state),
+  }
+}
+
+async function ensure(context: OperatorContext, s: Subscriptions, resource: SubscriptionPlan): Promise<Outcome> {
+  const { spec, metadata, status } = resource
+  const app = appKeyOf(context, metadata, spec.appRef.name)
+  if ('outcome' in app) return app.outcome
+  try {
+    const { plan, outcome } = await applyPlan(s, managedBy(resource), app.appKey, planSpec(spec))
+    return {
+      aspects: [accepted(`The plan ${spec.name} of ${app.appKey} is as declared.`)],
+      message: `The plan ${spec.name} of ${app.appKey} is as declared.`,
+      status: { planId: String(plan._id) },
+      events: driftOf(context, resource, outcome, status?.planId !== undefined),
+      recordId: String(plan._id),
+    }
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
+/** The plan's figures as the subscription half keeps them: money in cents. */
+export function planSpec(spec: Spec): PlanSpec {
+  const price = cents(spec.price)
+  return {
+    name: spec.name,
+    description: spec.description,
+    price_cents: price,
+    original_price_cents: spec.originalPrice === undefined ? price : cents(spec.originalPrice),
+    duration: spec.durationDays,
+    features: spec.features,
+    sort_order: spec.sortOrder,
+    status: spec.status === 'Enabled' ? '1' : '0',
+    trial_days: 0,
+    grace_days: 0,
+    auto_renew_allowed: spec.durationDays > 0,
+  }
+}
+
+/** `19.9` is 1990: by its digits, because 19.9 * 100 is no whole number. */
+function cents(amount: string): number {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+}

@@ -1,0 +1,206 @@
+/** A whole operator on the shared API server: rights of rbac.ts only, a database of its own, short election times. */
+import { randomBytes } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import type { KubeObject } from '../../operator/kube/cache.ts'
+import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
+import { listPath, secretsPath } from '../../operator/kube/paths.ts'
+import type { SecretObject } from '../../operator/kube/writer.ts'
+import { rbacObjects } from '../../operator/rbac.ts'
+import { API_VERSION, type Condition } from '../../operator/resources/kind.ts'
+import { kinds } from '../../operator/resources/kinds.ts'
+import { LEASE, type OperatorOptions, startOperator } from '../../operator/start.ts'
+import { type Config, readConfig } from '../../services/platform/config.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { connectMongo, type Mongo } from '../../services/platform/mongo.ts'
+import type { Foundation, Running } from '../../services/platform/run.ts'
+import { createSecrets } from '../../services/platform/secrets.ts'
+import type { ApiServerAccess } from './apiserver.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { adminClient, applyRbac, clientFor, ensureNamespace, newNamespace } from './kube.ts'
+import { until } from './until.ts'
+
+/** A resource as tests look at it. */
+export interface Seen extends KubeObject {
+  spec: Record<string, unknown>
+  status?: Record<string, unknown> & { conditions?: Condition[]; observedGeneration?: number }
+}
+
+/** One running operator and the hands of an administrator. */
+export interface OperatorUnderTest {
+  namespace: string
+  admin: KubeClient
+  mongo: Mongo
+  foundation: Foundation
+  clock: TestClock
+  running: Running
+  /** Creates or changes a resource, as `kubectl apply` does. */
+  apply(kind: string, name: string, spec: object, metadata?: object, namespace?: string): Promise<Seen>
+  get(kind: string, name: string, namespace?: string): Promise<Seen | undefined>
+  remove(kind: string, name: string, namespace?: string): Promise<void>
+  /** Waits until the condition has this status for the present generation, and gives the resource. */
+  condition(kind: string, name: string, type: string, status: string, namespace?: string): Promise<Seen>
+  secret(name: string, namespace?: string): Promise<Record<string, string> | undefined>
+  /** Reasons of the events about a resource. */
+  events(name: string, namespace?: string): Promise<string[]>
+  /** Starts one more operator over the same database and namespaces. */
+  another(options?: Partial<OperatorOptions>, change?: Partial<Foundation>): Promise<Running>
+}
+
+/** How a test's operator differs from the usual one. */
+export interface UnderTestOptions {
+  server: ApiServerAccess
+  mongoUri: string
+  config?: Record<string, string>
+  /** Watch all namespaces with a ClusterRole instead of one with a Role. */
+  allNamespaces?: boolean
+  /** Further namespaces, made by the test. */
+  namespaces?: readonly string[]
+  /** Client of the operator; default its service account's. */
+  client?: (token: string) => KubeClient
+  options?: Partial<OperatorOptions>
+}
+
+const SECRET = 'a master secret of more than thirty-two bytes'
+const USER = 'system:serviceaccount:postwright:operator'
+const TIMES = { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 100 }
+
+/** Starts an operator for the present test; everything ends with it. */
+export async function operatorUnderTest(given: UnderTestOptions): Promise<OperatorUnderTest> {
+  const { server } = given
+  const admin = adminClient(server)
+  const namespace = await newNamespace(admin)
+  const own = `${namespace}-operator`
+  await ensureNamespace(admin, own)
+  const mongo = await connectMongo(given.mongoUri, silentLog, { dbName: `o_${randomBytes(8).toString('hex')}` })
+  const watched = [namespace, ...(given.namespaces ?? [])]
+  const target = { namespace: 'postwright', serviceAccount: 'operator', name: `op-${namespace}` }
+  const roles = rbacObjects({ ...target, watchNamespaces: given.allNamespaces ? [] : watched })
+  await applyRbac(
+    admin,
+    roles.map(role => inNamespace(role, 'postwright', own)),
+  )
+  const clock = testClock(new Date())
+  const foundation: Foundation = {
+    config: testConfig(given.config),
+    log: silentLog,
+    metrics: createMetrics('operator'),
+    mongo,
+    secrets: createSecrets(SECRET),
+    clock,
+  }
+  const started: Running[] = []
+  const another: OperatorUnderTest['another'] = async (options = {}, change = {}) => {
+    const token = server.tokens[USER] ?? ''
+    const part = await startOperator(
+      { ...foundation, ...change },
+      {
+        client: given.client?.(token) ?? clientFor(server, token),
+        namespace: own,
+        identity: randomBytes(4).toString('hex'),
+        watchNamespaces: given.allNamespaces ? [] : watched,
+        onLost: () => undefined,
+        leaseTimes: TIMES,
+        ...given.options,
+        ...options,
+      },
+    )
+    started.push(part)
+    return part
+  }
+  onTestFinished(async () => {
+    for (const part of started) await part.stop()
+    await mongo.db.dropDatabase()
+    await mongo.stop()
+    await admin.close()
+  })
+  const running = await another()
+  return { namespace, admin, mongo, foundation, clock, running, another, ...hands(admin, namespace) }
+}
+
+/** The leader's role lies in the operator's own namespace, which is another one in each test. */
+function inNamespace(role: object, from: string, to: string): object {
+  const text = JSON.stringify(role)
+  const { metadata } = role as { metadata: { namespace?: string } }
+  if (metadata.namespace !== from) return role
+  return { ...(JSON.parse(text) as object), metadata: { ...metadata, namespace: to } }
+}
+
+/** A configuration for tests. */
+export function testConfig(more: Record<string, string> = {}): Config {
+  return readConfig({
+    MAIL_HOSTNAME: 'mail.postwright.test',
+    SENDING_IP: '192.0.2.25',
+    SESSION_SECRET: SECRET,
+    SUBMISSION_CLUSTER_HOST: 'postwright-smtp.postwright.svc',
+    APP_BASE_URL: 'https://mail.postwright.test',
+    ...more,
+  })
+}
+
+/** What an administrator does with kubectl. */
+export function hands(admin: KubeClient, home: string) {
+  const path = (kind: string, namespace = home, name = '') => {
+    const plural = kinds.find(candidate => candidate.kind === kind)?.plural ?? `unknown kind ${kind}`
+    return `${listPath(plural, namespace)}${name ? `/${name}` : ''}`
+  }
+  const maybe = <T>(promise: Promise<T>): Promise<T | undefined> =>
+    promise.catch((error: unknown) => {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    })
+  const get = (kind: string, name: string, namespace = home) =>
+    maybe(admin.request<Seen>({ method: 'GET', path: path(kind, namespace, name) }))
+  return {
+    apply: (kind: string, name: string, spec: object, metadata: object = {}, namespace = home) =>
+      admin.request<Seen>({
+        method: 'PATCH',
+        path: path(kind, namespace, name),
+        query: { fieldManager: 'kubectl', force: true },
+        body: { apiVersion: API_VERSION, kind, metadata: { name, namespace, ...metadata }, spec },
+        patch: 'apply',
+      }),
+    get,
+    remove: async (kind: string, name: string, namespace = home) => {
+      await admin.request({ method: 'DELETE', path: path(kind, namespace, name) })
+    },
+    async condition(kind: string, name: string, type: string, status: string, namespace = home): Promise<Seen> {
+      let last: Seen | undefined
+      const holds = async () => {
+        last = await get(kind, name, namespace)
+        return (
+          last?.status?.observedGeneration === last?.metadata.generation &&
+          (last?.status?.conditions?.some(entry => entry.type === type && entry.status === status) ?? false)
+        )
+      }
+      await until(holds, 30_000).catch(() => {
+        throw new Error(`${kind} ${name} is not ${type}=${status}: ${JSON.stringify(last?.status, null, 1)}`)
+      })
+      if (!last) throw new Error(`${kind} ${name} is gone`)
+      return last
+    },
+    async secret(name: string, namespace = home): Promise<Record<string, string> | undefined> {
+      const found = await maybe(
+        admin.request<SecretObject>({ method: 'GET', path: `${secretsPath(namespace)}/${name}` }),
+      )
+      return (
+        found &&
+        Object.fromEntries(
+          Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+        )
+      )
+    },
+    async events(name: string, namespace = home): Promise<string[]> {
+      const { items } = await admin.request<{ items: { reason: string; regarding: { name: string } }[] }>({
+        method: 'GET',
+        path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+      })
+      return items.filter(({ regarding }) => regarding.name === name).map(({ reason }) => reason)
+    },
+  }
+}
+
+/** The Lease of a test's operator. */
+export function leasePath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}-operator/leases/${LEASE}`
+}
