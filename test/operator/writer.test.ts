@@ -4,7 +4,7 @@ import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
 import { createRecorder } from '../../operator/kube/events.ts'
 import { listPath, objectPath, secretsPath } from '../../operator/kube/paths.ts'
 import { missingRights } from '../../operator/kube/permissions.ts'
-import { createWriter, MANAGED_LABEL } from '../../operator/kube/writer.ts'
+import { createWriter, SECRET_LABEL } from '../../operator/kube/writer.ts'
 import { NAMESPACE_RULES, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
 import { App } from '../../operator/resources/app.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
@@ -80,7 +80,7 @@ onApiServer('writes to the API server', () => {
     await writer.applySecret(App, metadata, { ...content, data: { one: '1' } })
     const secret = await writer.readSecret({ namespace, name: 'secretive-app' })
     expect(secret?.data).toEqual({ one: Buffer.from('1').toString('base64') })
-    expect(secret?.metadata.labels).toEqual({ [MANAGED_LABEL]: 'true' })
+    expect(secret?.metadata.labels).toEqual({ [SECRET_LABEL]: 'managed' })
     expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'App', name: 'secretive', uid: metadata.uid }])
     expect(await writer.readSecret({ namespace, name: 'none' })).toBeUndefined()
   })

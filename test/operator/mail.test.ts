@@ -1,0 +1,271 @@
+/** Domains, logins and tokens as resources, and what a namespace may not do. */
+import { expect, inject, test } from 'vitest'
+import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
+import { findUserByName } from '../../services/accounts/store/users.ts'
+import { createSmtpLogin } from '../../services/mail/login.ts'
+import { parseToken, secretFits } from '../../services/mail/rules/token.ts'
+import { findCredentialByName } from '../../services/mail/store/credentials.ts'
+import { findDomain, updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
+import { findTokenById } from '../../services/mail/store/tokens.ts'
+import { ensureIndexes } from '../../services/platform/mongo.ts'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
+import { until } from '../support/until.ts'
+
+const DAY = 86_400_000
+
+onApiServer('domains, logins and tokens', () => {
+  const start = (more: Partial<UnderTestOptions> = {}) =>
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), ...more })
+  /** An operator with an accepted MailDomain `example`. */
+  const withDomain = async (more: Partial<UnderTestOptions> = {}) => {
+    const o = await start(more)
+    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True')
+    const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
+    if (!user) throw new Error('no account')
+    const domain = async () => {
+      const found = await findDomain(o.mongo.db, user._id, 'example.com')
+      if (!found) throw new Error('no domain')
+      return found
+    }
+    return { o, user, domain, id: String(status?.domainId) }
+  }
+  const held = async (o: OperatorUnderTest, name: string) => {
+    const secret = await o.secret(name)
+    if (!secret) throw new Error(`no Secret ${name}`)
+    return secret
+  }
+  const smtp = async (o: OperatorUnderTest) => {
+    await ensureIndexes(o.mongo.db, [loginLimits])
+    const { db } = o.mongo
+    const { clock, log, secrets, metrics } = o.foundation
+    const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
+    const logIn = createSmtpLogin({ db, clock, log, secrets, limiter })
+    return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
+  }
+
+  test('a MailDomain is registered for the account of its namespace, shows its records, and is ready when verified', async () => {
+    const { o, user, domain, id } = await withDomain()
+    expect(user.managed_by).toMatchObject({ kind: 'Namespace', name: o.namespace })
+    expect(await domain()).toMatchObject({ _id: id, managed_by: { kind: 'MailDomain', name: 'example' } })
+    const waiting = await o.get('MailDomain', 'example')
+    expect(waiting?.status).toMatchObject({ owner: user.username, activeSelector: expect.stringMatching(/^pw\d/) })
+    const records = (waiting?.status?.records ?? []) as { purpose: string }[]
+    const purposes = records.map(({ purpose }) => purpose)
+    expect(purposes).toEqual(expect.arrayContaining(['ownership', 'dkim', 'spf', 'dmarc', 'a']))
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.condition('MailDomain', 'example', 'Verified', 'True')
+    await until(async () => (await domain()).k8s?.conditions.some(({ type }) => type === 'Verified') ?? false)
+  })
+
+  test('a suspension holds in the database, ends with the spec, and one by an admin stays', async () => {
+    const { o, id, domain } = await withDomain()
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: true })
+    await until(async () => (await domain()).status === 'suspended')
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: false })
+    await until(async () => (await domain()).status === 'verified')
+    await updateDomain(o.mongo.db, id, { status: 'suspended' })
+    const { status } = await o.condition('MailDomain', 'example', 'Verified', 'False')
+    expect(status?.conditions?.find(({ type }) => type === 'Verified')).toMatchObject({ reason: 'Suspended' })
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', spf: { includes: ['spf.example.net'] } })
+    await until(async () => (await domain()).dns?.spf?.length === 1)
+    expect((await domain()).status).toBe('suspended')
+  })
+
+  test('a change of the record is put right and told', async () => {
+    const { o, id, domain } = await withDomain()
+    await until(async () => (await o.get('MailDomain', 'example'))?.status?.domainId === id)
+    await updateDomain(o.mongo.db, id, { dns: { manage: false, spf: ['include:evil.example'] } })
+    await until(async () => (await domain()).dns?.spf?.length === 0)
+    await until(async () => (await o.events('example')).includes('DriftReverted'))
+  })
+
+  test('an SMTP login works from its Secret, and its limits follow the spec', async () => {
+    const { o, user } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, messagesPerHour: 60 })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const secret = await held(o, 'news-smtp')
+    expect(secret).toMatchObject({
+      type: 'smtp',
+      provider: 'postwright',
+      host: 'postwright-smtp.postwright.svc',
+      port: '587',
+      security: 'starttls',
+      username: `news@${o.namespace}`,
+      uri: `smtp://news%40${o.namespace}:${secret.password}@postwright-smtp.postwright.svc:587`,
+    })
+    const logIn = await smtp(o)
+    expect(await logIn(secret.username, secret.password)).toMatchObject({
+      userId: user._id,
+      allowedSenders: ['@example.com'],
+      messagesPerHour: 60,
+    })
+    await o.apply('SMTPCredential', 'news', {
+      domainRef: { name: 'example' },
+      messagesPerHour: 5,
+      allowedCIDRs: ['10.0.0.0/8'],
+      allowedSenders: ['News@example.com'],
+    })
+    await until(async () => {
+      o.clock.advance(3_000)
+      return 'code' in (await logIn(secret.username, secret.password))
+    })
+    expect(await findCredentialByName(o.mongo.db, secret.username ?? '')).toMatchObject({
+      messages_per_hour: 5,
+      allowed_senders: ['news@example.com'],
+    })
+    expect(await o.secret('news-smtp')).toEqual(secret)
+  })
+
+  test('a lost Secret comes back with the same password, an edited one is put right', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(o, 'news-smtp')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    await o.admin.request({ method: 'DELETE', path })
+    await until(async () => (await o.secret('news-smtp')) !== undefined)
+    expect(await o.secret('news-smtp')).toEqual(before)
+    await until(async () => (await o.events('news')).includes('SecretRestored'))
+    const data = { data: { password: Buffer.from('guess').toString('base64') } }
+    await o.admin.request({ method: 'PATCH', path, body: data, patch: 'merge' })
+    await until(async () => (await held(o, 'news-smtp')).password === before.password)
+    await until(async () => (await o.events('news')).includes('SecretReverted'))
+  })
+
+  test('a password is rotated in time, and the old one works for another day', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, rotationIntervalDays: 30 })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(o, 'news-smtp')
+    o.clock.advance(31 * DAY)
+    await o.apply(
+      'SMTPCredential',
+      'news',
+      { domainRef: { name: 'example' }, rotationIntervalDays: 30 },
+      { annotations: { look: 'again' } },
+    )
+    await until(async () => (await held(o, 'news-smtp')).password !== old.password)
+    const logIn = await smtp(o)
+    expect(await logIn(old.username, old.password)).toHaveProperty('userId')
+    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
+    o.clock.advance(DAY + 1)
+    expect(await logIn(old.username, old.password)).toMatchObject({ code: 'invalid_login' })
+    await until(async () => (await o.events('news')).includes('PasswordRotated'))
+  })
+
+  test('a token works from its Secret, is renewed before its end, and ends with its resource', async () => {
+    const { o } = await withDomain()
+    const spec = { domainRef: { name: 'example' }, validForDays: 30, rotateBeforeDays: 5 }
+    await o.apply('APIToken', 'ci', spec)
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const first = await held(o, 'ci-token')
+    const stored = async ({ token = '' }: Record<string, string>) => {
+      const parts = parseToken(token)
+      if (!parts) throw new Error('no token')
+      const document = await findTokenById(o.mongo.db, parts.id)
+      return document && secretFits(parts.secret, document.secret_hash) ? document : undefined
+    }
+    expect(await stored(first)).toMatchObject({ scopes: ['emails:send'], domains: ['example.com'] })
+    o.clock.advance(26 * DAY)
+    await o.apply('APIToken', 'ci', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(o, 'ci-token')).token !== first.token)
+    const before = await stored(first)
+    expect(before?.expires_at?.getTime()).toBeLessThanOrEqual(o.clock.now().getTime() + DAY)
+    const second = await held(o, 'ci-token')
+    await o.remove('APIToken', 'ci')
+    await until(async () => (await o.get('APIToken', 'ci')) === undefined)
+    expect((await stored(second))?.revoked_at).toBeInstanceOf(Date)
+  })
+
+  test('deleting a MailDomain keeps the domain by default and removes it with Delete', async () => {
+    const { o, user, domain } = await withDomain()
+    await o.remove('MailDomain', 'example')
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    expect((await domain()).managed_by).toBeUndefined()
+    await o.apply('MailDomain', 'other', { domainName: 'other.example', deletionPolicy: { domain: 'Delete' } })
+    await o.condition('MailDomain', 'other', 'Accepted', 'True')
+    await o.remove('MailDomain', 'other')
+    await until(async () => (await findDomain(o.mongo.db, user._id, 'other.example')) === undefined)
+  })
+
+  test('of two MailDomains with one name the older holds it, and the younger takes over when it goes', async () => {
+    const { o, domain, id } = await withDomain()
+    await o.apply('MailDomain', 'twin', { domainName: 'example.com' })
+    const loser = await o.condition('MailDomain', 'twin', 'Accepted', 'False')
+    expect(loser.status?.conditions?.[0]).toMatchObject({ reason: 'DomainTaken' })
+    await o.remove('MailDomain', 'example')
+    await o.condition('MailDomain', 'twin', 'Accepted', 'True')
+    expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
+  })
+
+  test('force-delete lets a resource go without undoing anything', async () => {
+    const { o, domain } = await withDomain()
+    const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
+    await o.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
+    await o.remove('MailDomain', 'example')
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    expect((await domain()).managed_by).toBeDefined()
+  })
+
+  test('a namespace cannot act for somebody else', async () => {
+    const o = await start()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    await giveUser(db, { username: 'k8s-bank' })
+    const reason = async (kind: string, name: string, type = 'Accepted') => {
+      const { status } = await o.condition(kind, name, type, 'False')
+      return status?.conditions?.find(condition => condition.type === type)?.reason
+    }
+    await o.apply(
+      'MailDomain',
+      'steal',
+      { domainName: 'ann.example', owner: { username: 'ann' } },
+      { annotations: { 'postwright.dev/adopt': 'true' } },
+    )
+    expect(await reason('MailDomain', 'steal')).toBe('OwnerNotAllowed')
+    await o.apply('MailDomain', 'bank', { domainName: 'bank.example', owner: { username: 'k8s-bank' } })
+    expect(await reason('MailDomain', 'bank')).toBe('OwnerNotAllowed')
+    // A claim of its own on the same name gives nothing: it cannot be verified beside the owner's.
+    await o.apply('MailDomain', 'claim', { domainName: 'ann.example' })
+    const { status } = await o.condition('MailDomain', 'claim', 'Accepted', 'True')
+    expect(await verifyDomain(db, String(status?.domainId), 'dns', o.clock.now())).toBe('taken')
+    // Logins of a refused domain, senders outside of the domain, names of other accounts.
+    await o.apply('SMTPCredential', 'refused', { domainRef: { name: 'steal' } })
+    expect(await reason('SMTPCredential', 'refused')).toBe('DependencyNotReady')
+    await o.apply('SMTPCredential', 'outside', { domainRef: { name: 'claim' }, allowedSenders: ['ceo@bank.example'] })
+    expect(await reason('SMTPCredential', 'outside')).toBe('InvalidSpec')
+    await o.apply('APIToken', 'refused', { domainRef: { name: 'steal' } })
+    expect(await reason('APIToken', 'refused')).toBe('DependencyNotReady')
+  })
+
+  test('an owner that the Namespace lists is allowed, and its domain can be taken over with both annotations', async () => {
+    const o = await start()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    const mine = await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'ann' } } }
+    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
+    const spec = { domainName: 'ann.example', owner: { username: 'ann' } }
+    await o.apply('MailDomain', 'ann', spec)
+    const refused = await o.condition('MailDomain', 'ann', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({ reason: 'Conflict' })
+    await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+    await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+    expect((await findDomain(db, ann._id, 'ann.example'))?.managed_by?.name).toBe('ann')
+    expect((await findDomain(db, ann._id, 'ann.example'))?._id).toBe(mine._id)
+  })
+
+  test.each([
+    ['a Role per namespace', false],
+    ['a ClusterRole', true],
+  ])('everything works with the rights of %s', async (_form, allNamespaces) => {
+    const { o } = await withDomain({ allNamespaces })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+  })
+})
