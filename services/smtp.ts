@@ -25,7 +25,8 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
   const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
   const { accept, judgeSender } = door
-  const listener = await listenForSubmission({ config, log, metrics, accept, judgeSender, checkLogin, renewLogin })
+  const checks = { accept, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
+  const listener = await listenForSubmission({ config, log, metrics, ...checks })
   return {
     ports: listener.ports,
     async stop() {

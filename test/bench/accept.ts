@@ -3,41 +3,17 @@
  * `node test/bench/accept.ts [bytes] [connections] [seconds]`; starts a mongod and a service of its own.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeCertificate } from '../../services/platform/certificates.ts'
-import { silentLog } from '../../services/platform/log.ts'
-import { connectMongo } from '../../services/platform/mongo.ts'
-import { freePort, startTestMongod } from '../support/mongod.ts'
-import { cpuMs, residentMiB, startService } from '../support/process.ts'
-import { giveCredential, giveDomain, giveUser, PASSWORD } from '../support/tenants.ts'
-import { openSender } from './submit.ts'
+import { cpuMs, residentMiB } from '../support/process.ts'
+import { openSender } from '../support/sender.ts'
+import { LOGIN_NAME, startSubmissionProcess } from '../support/submission-process.ts'
+import { PASSWORD } from '../support/tenants.ts'
 
 const [bytes = 4096, connections = 20, seconds = 10] = process.argv.slice(2).map(Number)
 
-const folder = await mkdtemp(join(tmpdir(), 'pw-bench-'))
-const mongod = await startTestMongod()
-const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'postwright' })
-const user = await giveUser(mongo.db)
-await giveDomain(mongo.db, user._id, 'example.org', { status: 'verified', verified_by: 'admin' })
-await giveCredential(mongo.db, user._id, 'bench')
-const { cert, key } = await makeCertificate(['127.0.0.1'], 1, new Date())
-await writeFile(join(folder, 'tls.crt'), cert)
-await writeFile(join(folder, 'tls.key'), key)
-const port = await freePort()
-const service = startService('smtp', {
-  MAIL_HOSTNAME: 'mail.example.com',
-  SESSION_SECRET: randomBytes(32).toString('hex'),
-  MONGODB_URI: mongod.uri,
-  SUBMISSION_LISTEN: `${port}:tls`,
-  SUBMISSION_TLS_CERT: join(folder, 'tls.crt'),
-  SUBMISSION_TLS_KEY: join(folder, 'tls.key'),
-  METRICS_PORT: '0',
-  LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
-})
-await service.line('ready')
+const env = { LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' }
+const submission = await startSubmissionProcess(env)
+const { mongod, port, service } = submission
 
 const line = `${randomBytes(54).toString('base64').slice(0, 72)}\r\n`
 const head =
@@ -51,7 +27,7 @@ let latencies: number[] = []
 const stop = { at: Number.POSITIVE_INFINITY }
 
 async function client(): Promise<void> {
-  const sender = await openSender(port, 'bench', PASSWORD)
+  const sender = await openSender(port, LOGIN_NAME, PASSWORD)
   while (performance.now() < stop.at) {
     const started = performance.now()
     const reply = await sender.send(envelope, mail)
@@ -82,8 +58,4 @@ process.stdout.write(
     `CPU a message: smtp ${(smtp / messages).toFixed(3)} ms, mongod ${(database / messages).toFixed(3)} ms, ` +
     `smtp holds ${memory.toFixed(0)} MiB\n`,
 )
-service.kill('SIGTERM')
-await service.exited
-await mongo.stop()
-await mongod.stop()
-await rm(folder, { recursive: true })
+await submission.stop()

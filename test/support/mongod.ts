@@ -10,7 +10,13 @@ import { cacheFolder, findMongod } from '../../services/platform/mongod/source.t
 /** A running mongod and its connection string. */
 export interface TestMongod {
   uri: string
-  pid: number
+  /** Of the process that runs now. */
+  readonly pid: number
+  /** Kills it as a power cut would; the data stay. */
+  crash(): Promise<void>
+  /** Starts it again on its data and port. */
+  start(): Promise<void>
+  /** Kills it and removes the data. */
   stop(): Promise<void>
 }
 
@@ -25,23 +31,13 @@ const search = {
 export async function startTestMongod(): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
-  const child = spawn(
-    await findMongod(search),
-    [
-      '--replSet',
-      'test',
-      '--dbpath',
-      folder,
-      '--port',
-      String(port),
-      '--bind_ip',
-      '127.0.0.1',
-      '--wiredTigerCacheSizeGB',
-      '0.5',
-    ],
-    { stdio: 'ignore' },
-  )
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  const binary = await findMongod(search)
+  const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
+  const launch = () => {
+    const child = spawn(binary, [...network, '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.5'], { stdio: 'ignore' })
+    return { child, exited: new Promise<void>(resolve => child.once('exit', () => resolve())) }
+  }
+  let running = launch()
   const connection = await mongoose
     .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 20_000 })
     .asPromise()
@@ -51,10 +47,19 @@ export async function startTestMongod(): Promise<TestMongod> {
   await connection.close()
   return {
     uri: `mongodb://127.0.0.1:${port}/?replicaSet=test`,
-    pid: child.pid ?? 0,
+    get pid() {
+      return running.child.pid ?? 0
+    },
+    async crash() {
+      running.child.kill('SIGKILL')
+      await running.exited
+    },
+    async start() {
+      running = launch()
+    },
     async stop() {
-      child.kill('SIGKILL')
-      await exited
+      running.child.kill('SIGKILL')
+      await running.exited
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -74,6 +74,7 @@ export async function startListener(
       if (username !== LOGIN.username || password !== LOGIN.password) return refuse('invalid_login')
       return { userId: 'usr_1', via: { channel: 'smtp', id: 'crd_1' }, allowedSenders: [], messagesPerHour: 0 }
     },
+    isUp: () => true,
     renewLogin: async submitter => submitter,
     judgeSender: async (_, mailFrom) =>
       mailFrom.endsWith('@example.org') ? undefined : refuse(mailFrom ? 'sender_not_allowed' : 'null_sender_refused'),

@@ -118,6 +118,17 @@ describe('login', () => {
       expect((await client.logIn(LOGIN.username, LOGIN.password)).text).toMatch(/^454 4\.7\.0 /)
   })
 
+  test('one that is known to be away is not waited for, by logins and by messages', async () => {
+    let up = true
+    const never = () => new Promise<never>(() => undefined)
+    const listener = await startListener({ isUp: () => up, judgeSender: never })
+    const [early, late] = [await loggedIn(listener), await converse(listener.tls, { tls: true })]
+    await late.reply()
+    up = false
+    expect((await early.ask('MAIL FROM:<a@example.org>')).text).toMatch(/^451 4\.3\.0 /)
+    expect((await late.logIn(LOGIN.username, LOGIN.password)).text).toMatch(/^454 4\.7\.0 /)
+  })
+
   test('TLS 1.1 is not spoken', async () => {
     const listener = await startListener()
     const socket = connect({

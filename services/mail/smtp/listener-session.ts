@@ -28,6 +28,8 @@ export interface SessionLimits {
 export interface SessionOptions {
   log: Log
   accept: Accept
+  /** False while the database is known to be away: then nobody waits for it. */
+  isUp(): boolean
   /** Rejects only when the database does not answer. */
   checkLogin(username: string, password: string, ip: string): Promise<Submitter | Refused>
   /** What a login may do now; asked before each message. Rejects only when the database does not answer. */
@@ -180,11 +182,12 @@ export function createSessions(options: SessionOptions): Sessions {
 }
 
 async function logIn(
-  { log, checkLogin }: SessionOptions,
+  { log, isUp, checkLogin }: SessionOptions,
   session: Session,
   username: string,
   password: string,
 ): Promise<Submitter | Refused> {
+  if (!isUp()) return problemOf('login_unavailable')
   try {
     const result = await within(LOGIN_MS, checkLogin(username, password, session.connection.remoteAddress))
     if ('kind' in result) session.loginFailures++
@@ -197,11 +200,12 @@ async function logIn(
 
 /** Asks whether the login still holds and may send as this address. */
 async function beginMessage(
-  { renewLogin, judgeSender }: SessionOptions,
+  { isUp, renewLogin, judgeSender }: SessionOptions,
   session: Session,
   address: string,
 ): Promise<Refused | undefined> {
   if (!session.submitter) return problemOf('authentication_required')
+  if (!isUp()) return problemOf('queue_unavailable')
   const renewed = await renewLogin(session.submitter)
   if ('kind' in renewed) return renewed
   session.submitter = renewed

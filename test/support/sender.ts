@@ -1,4 +1,4 @@
-/** A load generator for SMTP submission: connections that are logged in and send one message after another. */
+/** A fast SMTP client for load: logged-in connections that send one message after another. */
 import { connect, type TLSSocket } from 'node:tls'
 
 /** A logged-in connection. */
