@@ -13,7 +13,7 @@ import { silentLog } from '../../services/platform/log.ts'
 import { createMetrics, type Metrics } from '../../services/platform/metrics.ts'
 
 /** Settings of a test process; ports are chosen by the system. */
-export const TEST_ENV = {
+const TEST_ENV = {
   MAIL_HOSTNAME: 'mail.example.com',
   SESSION_SECRET: 'a secret for tests that nobody else has',
   SUBMISSION_LISTEN: '0:starttls,0:tls',

@@ -23,7 +23,7 @@ export interface SubmissionLimits extends SessionLimits {
 }
 
 /** The bounds of production; tests shorten them. */
-export const SUBMISSION_LIMITS: SubmissionLimits = {
+const SUBMISSION_LIMITS: SubmissionLimits = {
   handshakeMs: 10_000,
   loginMs: 60_000,
   idleMs: 300_000,
