@@ -15,7 +15,7 @@ export interface ServedZone {
   lines?: readonly string[]
 }
 
-/** A running server. The key may update and transfer every zone; `readonly` may do neither. */
+/** A running server. The key may update and transfer every zone, the stranger's may only transfer. */
 export interface DnsServer {
   kind: 'knot' | 'bind'
   ip: '127.0.0.1'
@@ -148,6 +148,10 @@ acl:
     address: 127.0.0.0/8
     key: ${KEY.name}.
     action: [update, transfer]
+  - id: read
+    address: 127.0.0.0/8
+    key: ${STRANGER.name}.
+    action: [transfer]
 template:
   - id: default
     storage: "${folder}/zones"
@@ -155,7 +159,7 @@ template:
     zonefile-sync: -1
     zonefile-load: difference-no-serial
     journal-content: all
-    acl: upd
+    acl: [upd, read]
 zone:
 ${zones.map(({ name }) => `  - domain: ${name}`).join('\n')}
 `

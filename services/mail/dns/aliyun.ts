@@ -97,7 +97,8 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
 
   async function allZones(): Promise<AliyunZone[]> {
     const found: AliyunZone[] = []
-    for (let page = 1, total = 1; (page - 1) * PAGE < total; page++) {
+    // By count, not by page size: a server may give smaller pages than asked for.
+    for (let page = 1, total = 1; found.length < total; page++) {
       const answer = await call('DescribeDomains', { PageNumber: String(page), PageSize: String(PAGE) }, false)
       const { TotalCount, Domains } = domainsSchema.parse(answer)
       found.push(...Domains.Domain.map(toZone))
@@ -146,7 +147,7 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
     async list(zone, name) {
       const rr = relativeName(name, zone.name)
       const records: z.output<typeof recordsSchema>['DomainRecords']['Record'] = []
-      for (let page = 1, total = 1; (page - 1) * RECORD_PAGE < total; page++) {
+      for (let page = 1, total = 1; records.length < total; page++) {
         const query = {
           DomainName: zone.id,
           // Only in this mode RRKeyWord is exact.

@@ -65,7 +65,8 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
   /** The zone that this server really serves the name from; an update sent to its parent would never be seen. */
   async function findZone(name: string): Promise<Zone | undefined> {
     if (credentials.zone !== undefined && !isWithin(name, credentials.zone)) return undefined
-    const answer = await query(name, TYPE.SOA)
+    const answer = await query(name, TYPE.SOA).catch(nothingWhenRefused)
+    if (!answer) return undefined
     // At an alias the answer speaks of the target; the zone of the alias is the zone of what stands above it.
     const alias = answer.answers.some(record => record.type === TYPE.CNAME && record.name === name)
     if (alias) return findZone(name.slice(name.indexOf('.') + 1))
@@ -103,7 +104,7 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
       answers: prerequisites,
       authorities: updates,
       write: true,
-    })
+    }).catch(asMissingRight)
     if (answer.rcode !== 0) throw refusal(answer.rcode, zone.name)
   }
 
@@ -112,7 +113,7 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
     async test() {
       const zone = credentials.zone
       if (zone === undefined) {
-        await query('', TYPE.SOA)
+        await query('', TYPE.SOA).catch(nothingWhenRefused) // a wrong key is told before the name is looked at
         return []
       }
       const found = await findZone(zone)
@@ -153,6 +154,18 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
       if (old) await update(zone, setIs(record, set), [deletion(old.raw)])
     },
   }
+}
+
+/** Servers refuse questions about names that they do not serve. */
+function nothingWhenRefused(error: unknown): undefined {
+  if (error instanceof DnsProviderError && error.fault === 'permission') return undefined
+  throw error
+}
+
+/** Knot says BADKEY when it knows the key, as the questions before have shown, but takes no updates from it. */
+function asMissingRight(error: unknown): never {
+  if (error instanceof DnsProviderError && error.code === 'BADKEY') throw refusal(5, 'the zone')
+  throw error
 }
 
 /** Records of one set share their TTL (RFC 2181 5.2): adding with another one would change the others. */
@@ -237,6 +250,7 @@ function toProviderError(error: unknown, write: boolean): DnsProviderError {
       'rfc2136',
       error.code === undefined && write ? 'unknown_outcome' : 'auth',
       `TSIG: ${error.message}.`,
+      error.code === 17 ? { code: 'BADKEY' } : {},
     )
   if (error instanceof TransportError || error instanceof WireError) {
     const certain = !write || error.message === 'connection refused'

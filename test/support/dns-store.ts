@@ -1,0 +1,103 @@
+/** Zones behind the fakes of the cloud providers, and a real DNS answerer over them: checks read what writes produced. */
+import { createSocket } from 'node:dgram'
+import * as packet from 'dns-packet'
+
+/** A record as a vendor keeps it; TXT values joined. */
+export interface FakeRecord {
+  id: number
+  /** Fully qualified. */
+  name: string
+  type: string
+  value: string
+  ttl: number
+  /** Answers for one carrier or region only, unless `default`. */
+  line: string
+  locked?: boolean
+  disabled?: boolean
+  proxied?: boolean
+  comment?: string
+  /** Lists show it only from then on (ms since 1970). */
+  visibleFrom?: number
+}
+
+/** A zone with its owner. */
+export interface FakeZone {
+  id: number
+  name: string
+  /** As people see it; differs for international names. */
+  unicode?: string
+  minTtl: number
+  /** The vendor's word for its state. */
+  status: string
+  records: FakeRecord[]
+}
+
+/** All zones of one fake vendor account. */
+export interface FakeStore {
+  zones: FakeZone[]
+  zone(name: string): FakeZone
+  /** Puts a record in, as somebody else's hand would. */
+  put(zone: string, record: Partial<FakeRecord> & Pick<FakeRecord, 'name' | 'type' | 'value'>): FakeRecord
+  nextId(): number
+}
+
+/** A store with empty zones. */
+export function createFakeStore(names: readonly string[], minTtl: number): FakeStore {
+  let id = 1000
+  const nextId = () => ++id
+  const zones = names.map((name): FakeZone => ({ id: nextId(), name, minTtl, status: 'active', records: [] }))
+  const store: FakeStore = {
+    zones,
+    nextId,
+    zone(name) {
+      const zone = zones.find(candidate => candidate.name === name)
+      if (!zone) throw new Error(`no zone ${name}`)
+      return zone
+    },
+    put(zone, record) {
+      const made = { id: nextId(), ttl: minTtl, line: 'default', ...record }
+      store.zone(zone).records.push(made)
+      return made
+    },
+  }
+  return store
+}
+
+/** A running answerer. */
+export interface Answerer {
+  port: number
+  stop(): Promise<void>
+}
+
+/** Serves the store over UDP as an authority; only records of the default line that are enabled. */
+export async function startAnswerer(store: FakeStore): Promise<Answerer> {
+  const socket = createSocket('udp4')
+  socket.on('message', (query, client) => {
+    const { id = 0, questions = [] } = packet.decode(query)
+    const [question] = questions
+    const name = question?.name.toLowerCase() ?? ''
+    const zone = store.zones
+      .filter(each => name === each.name || name.endsWith(`.${each.name}`))
+      .toSorted((a, b) => b.name.length - a.name.length)[0]
+    const here =
+      zone?.records.filter(record => record.name === name && record.line === 'default' && !record.disabled) ?? []
+    const answers = here.filter(({ type }) => type === question?.type || type === 'CNAME').map(toAnswer)
+    const rcode = zone && (here.length > 0 || name === zone.name) ? 0 : 3
+    socket.send(
+      packet.encode({ type: 'response', id, flags: 0x0400 | rcode, questions, answers }),
+      client.port,
+      client.address,
+    )
+  })
+  await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
+  return { port: socket.address().port, stop: () => new Promise(resolve => socket.close(() => resolve())) }
+}
+
+function toAnswer({ name, type, value, ttl }: FakeRecord): packet.Answer {
+  if (type === 'TXT') return { name, type, ttl, data: value.match(/[\s\S]{1,255}/g) ?? [''] }
+  if (type === 'MX') {
+    const [preference, exchange = ''] = value.split(' ')
+    return { name, type, ttl, data: { preference: Number(preference), exchange } }
+  }
+  return { name, type, ttl, data: value } as packet.Answer
+}
