@@ -70,20 +70,22 @@ async function count(s: Subscriptions, { before, after, day = {} }: Subscription
   ])
 }
 
-/** The record after a step, with its other fields. */
+/** The record after a step, with its other fields. Of `period` only the period counts, also when it is a whole record. */
 export function stepped(
   before: SubscriptionDoc,
-  period: Period,
+  { status, start, end, lapse_at, auto_renew, ended_at, previous_end }: Period,
   now: Date,
   more: Partial<SubscriptionDoc> = {},
 ): SubscriptionDoc {
   const { ended_at: _, previous_end: __, current: ___, ...rest } = before
-  const final = period.status === STATUS.cancelled || period.status === STATUS.refunded
+  const final = status === STATUS.cancelled || status === STATUS.refunded
   return {
     ...rest,
-    ...(final ? {} : { current: true as const }),
     ...more,
-    ...period,
+    ...(final ? {} : { current: true as const }),
+    ...{ status, start, end, lapse_at, auto_renew },
+    ...(ended_at === undefined ? {} : { ended_at }),
+    ...(previous_end === undefined ? {} : { previous_end }),
     version: before.version + 1,
     updated_at: now,
   }

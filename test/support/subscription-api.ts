@@ -38,7 +38,6 @@ export interface SubscriptionApi {
   foundation: Foundation
   s: Subscriptions
   clock: TestClock
-  token: string
   demo: { id: string; publishableKey: string; secret: string }
   /** Calls an operation of administrators on the app `demo`. */
   call(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>
@@ -46,6 +45,8 @@ export interface SubscriptionApi {
   server(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>
   /** Makes another administrator and logs it in. */
   logIn(role: 'super' | 'operator' | 'viewer', appKeys: string[]): Promise<string>
+  /** Turns the clock and logs the super administrator in again, whose session may have ended meanwhile. */
+  later(ms: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -77,7 +78,7 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
   const url = `http://127.0.0.1:${running.port}`
   const logInAs = async (username: string) =>
     (await request(url, 'POST', '/token', { body: { username, password: PASSWORD } })).body.data.token as string
-  const token = await logInAs('root')
+  let token = await logInAs('root')
   const made = await request(url, 'POST', '/app_manage', { token, body: { app_name: 'Demo', app_key: 'demo' } })
   const demo = {
     id: made.body.data.id,
@@ -90,7 +91,6 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
     foundation,
     s: openSubscriptions(foundation),
     clock,
-    token,
     demo,
     call: (method, path, given = {}) => request(url, method, path, { token, query: { app_key: 'demo' }, ...given }),
     server: (method, path, given = {}) =>
@@ -99,6 +99,10 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
       const username = `admin-${++admins}`
       await request(url, 'POST', '/admin', { token, body: { username, password: PASSWORD, role, app_keys: appKeys } })
       return logInAs(username)
+    },
+    async later(ms) {
+      clock.advance(ms)
+      token = await logInAs('root')
     },
     async stop() {
       await running.stop()

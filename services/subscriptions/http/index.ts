@@ -8,6 +8,7 @@ import { createWeb } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import { envelopeErrors } from './envelope.ts'
 import { adminRouter, dispatch } from './mount.ts'
+import { mountNotices } from './notify.ts'
 import { mountOfrep } from './ofrep.ts'
 import { mountOpenApi } from './openapi.ts'
 import { createRates } from './rates.ts'
@@ -27,6 +28,7 @@ export function createAdminApi({ config, subscriptions: s }: AdminApiOptions): K
   const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(config) })
   mountServerApi(router, deps)
   mountOfrep(router, deps)
+  mountNotices(router, s)
   mountOpenApi(router, config)
   router.get('/readyz', async context => {
     context.body = 'ready\n'

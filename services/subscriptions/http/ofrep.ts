@@ -2,7 +2,6 @@
  * Switch evaluation over OFREP 0.3 (OpenFeature Remote Evaluation Protocol). Outside the envelope: its clients reject
  * any other shape.
  */
-import { createHash } from 'node:crypto'
 import type Router from '@koa/router'
 import { z } from 'zod'
 import { type ProblemError, problems } from '../../platform/problems.ts'
@@ -13,6 +12,7 @@ import { secondsOf } from '../rules/zone.ts'
 import type { SwitchDoc } from '../store/documents.ts'
 import { allSwitches } from '../store/plans.ts'
 import type { HttpDeps } from './bind.ts'
+import { isUnchanged } from './etag.ts'
 
 const body = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
 const json = jsonBody('64kb')
@@ -55,12 +55,7 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
       const { switches, who, now } = await prepare(context)
       s.metrics.switchEvaluations.inc({ kind: 'bulk' })
       const text = JSON.stringify({ flags: switches.map(stored => outcomeOf(stored, who, now)) })
-      const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
-      context.set('ETag', etag)
-      if (matches(context.get('if-none-match'), etag)) {
-        context.status = 304
-        return
-      }
+      if (isUnchanged(context, text)) return
       context.type = 'application/json'
       context.body = text
     }),
@@ -96,12 +91,6 @@ function outcomeOf(stored: SwitchDoc, who: EvaluationContext, now: number) {
   const { reason, variant, value } = result
   const metadata = { version: stored.version, type: stored.type }
   return { key: stored.name, reason, variant, ...(value === undefined ? {} : { value }), metadata }
-}
-
-/** Weak comparison of a list of tags, or `*` (RFC 9110 section 13.1.2). */
-function matches(header: string, etag: string): boolean {
-  if (header.trim() === '*') return true
-  return header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
 }
 
 /** Turns refusals into the protocol's shape: `errorCode` for what the caller can mend, `errorDetails` for the rest. */

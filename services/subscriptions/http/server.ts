@@ -1,5 +1,4 @@
 /** The server API: what the apps' own back ends do. */
-import { createHash } from 'node:crypto'
 import type Router from '@koa/router'
 import { ProblemError } from '../../platform/problems.ts'
 import { changePeriod } from '../change-subscription.ts'
@@ -17,6 +16,7 @@ import type { EndUserDoc, PlanDoc } from '../store/documents.ts'
 import { findSubscription } from '../store/subscriptions.ts'
 import { NO_PAYMENT_ID, orderFor, type Purchase, type Subscribed, subscribe } from '../subscribe.ts'
 import { bindApp, type HttpDeps } from './bind.ts'
+import { isUnchanged } from './etag.ts'
 import {
   cancelOperation,
   entitlementOperation,
@@ -50,13 +50,8 @@ function mountServerUsers(router: Router, deps: HttpDeps): void {
   bindApp(router, deps, entitlementOperation, async ({ query }, { app, context }) => {
     const user = await requireUser(s, app.app_key, query)
     const data = { user_id: String(user._id), ...(await entitlementOf(s, user)) }
-    const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 27)}"`
-    context.set('ETag', etag)
     context.set('Cache-Control', 'private, max-age=30')
-    context.status = 200
-    if (!context.fresh) return data
-    context.status = 304
-    return undefined
+    return isUnchanged(context, JSON.stringify(data)) ? undefined : data
   })
 }
 

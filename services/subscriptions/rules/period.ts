@@ -120,6 +120,17 @@ export function expire(period: Period, now: number): Step {
   return { ok: true, period: { ...period, status: STATUS.expired, ended_at: period.lapse_at } }
 }
 
+/** Ends an active one because its channel says that it has expired. */
+export function endNow(period: Period, now: number): Step {
+  if (period.status !== STATUS.active) return refuse('not_active')
+  if (period.end === 0) return refuse('permanent')
+  const end = Math.min(period.end, now)
+  return {
+    ok: true,
+    period: { ...period, status: STATUS.expired, end, lapse_at: end, auto_renew: false, ended_at: now },
+  }
+}
+
 /** True once end and grace have passed, whether or not the sweep was there. */
 export function hasLapsed(period: Pick<Period, 'lapse_at'>, now: number): boolean {
   return period.lapse_at !== 0 && period.lapse_at <= now
