@@ -1,0 +1,91 @@
+/** Reminds users by mail before their subscriptions end: once per subscription, period and kind. */
+import type { Subscriptions } from './context.ts'
+import { formatCents } from './rules/fields.ts'
+import { givesAccess } from './rules/period.ts'
+import { endingDay, REMINDERS, type ReminderKind, reminderText } from './rules/reminder.ts'
+import { addDays, secondsOf } from './rules/zone.ts'
+import { findApp } from './store/apps.ts'
+import type { SubscriptionDoc } from './store/documents.ts'
+import { claimReminder, markReminded } from './store/reminders.ts'
+import { findSubscription, streamEnding } from './store/subscriptions.ts'
+import { findUser } from './store/users.ts'
+
+/** A mail to hand over. The same key always means the same mail, so a second hand-over sends nothing. */
+export interface Reminder {
+  /** `remind:<subscription>:<end>:<kind>`. */
+  key: string
+  appKey: string
+  to: string
+  subject: string
+  text: string
+}
+
+/** The one use case that joins this half with the mail half; the main hands it over. Rejects when the mail cannot be taken. */
+export type SendReminder = (reminder: Reminder) => Promise<void>
+
+/** A claim without an end is taken over after so long: its worker died. */
+const STALE_MS = 10 * 60_000
+/** Nobody is reminded at night, whenever the job first runs. */
+const FIRST_HOUR = 10
+const LAST_HOUR = 20
+
+/** Sends what is due today; gives the number of mails handed over. A mail that cannot be taken waits for the next run. */
+export async function remind(s: Subscriptions, send: SendReminder, signal: AbortSignal): Promise<number> {
+  const now = s.zone.format(s.clock.now())
+  const hour = Number(now.slice(11, 13))
+  if (hour < FIRST_HOUR || hour > LAST_HOUR) return 0
+  const today = now.slice(0, 10)
+  let sent = 0
+  for (const kind of REMINDERS) {
+    const day = endingDay(today, kind)
+    const from = secondsOf(s.zone.startOf(day))
+    const to = secondsOf(s.zone.startOf(addDays(day, 1)))
+    for await (const subscription of streamEnding(s.c, from, to)) {
+      if (signal.aborted) return sent
+      if (subscription.auto_renew !== kind.autoRenew) continue
+      if (await remindOne(s, send, subscription, kind)) sent++
+    }
+  }
+  return sent
+}
+
+async function remindOne(
+  s: Subscriptions,
+  send: SendReminder,
+  { _id, app_key, end }: SubscriptionDoc,
+  kind: ReminderKind,
+): Promise<boolean> {
+  const now = s.clock.now()
+  const id = `${_id}/${end}/${kind.name}`
+  const claim = { _id: id, app_key, subscription_id: _id, state: 'claimed' as const, at: now }
+  const mail = await write(s, { appKey: app_key, id: _id, end }, kind)
+  if (!mail || !(await claimReminder(s.c, claim, new Date(now.getTime() - STALE_MS)))) return false
+  try {
+    await send(mail)
+  } catch (error) {
+    s.log.warn({ subscription: _id, kind: kind.name, err: error }, 'reminder not handed over; the next run tries again')
+    return false
+  }
+  await markReminded(s.c, id, s.clock.now())
+  return true
+}
+
+/** The mail; undefined when there is no address, or when a renewal came in between. */
+async function write(
+  s: Subscriptions,
+  { appKey, id, end }: { appKey: string; id: number; end: number },
+  kind: ReminderKind,
+): Promise<Reminder | undefined> {
+  const subscription = await findSubscription(s.c, appKey, id)
+  if (subscription?.end !== end || !givesAccess(subscription, secondsOf(s.clock.now()))) return undefined
+  const [app, user] = await Promise.all([findApp(s.c, appKey), findUser(s.c, appKey, subscription.user_id)])
+  if (app?.status !== '1' || user?.status !== '1' || !user.email) return undefined
+  const facts = {
+    appName: app.app_name,
+    planName: subscription.plan.name,
+    nickname: user.nickname,
+    end: s.zone.format(new Date(end * 1000)),
+    price: formatCents(subscription.plan.price_cents),
+  }
+  return { key: `remind:${id}:${end}:${kind.name}`, appKey, to: user.email, ...reminderText(kind, facts) }
+}
