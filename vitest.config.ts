@@ -1,7 +1,7 @@
 /** Test projects: `unit` stands beside the code, `system` drives whole paths over real sockets. */
 import { defineConfig } from 'vitest/config'
 
-const node = { environment: 'node' as const, testTimeout: 30_000, hookTimeout: 60_000 }
+const node = { environment: 'node' as const, testTimeout: 60_000, hookTimeout: 120_000 }
 
 export default defineConfig({
   test: {

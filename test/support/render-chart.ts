@@ -25,7 +25,8 @@ export const LEAST = ['--set', 'mailHostname=mail.example.com', '--set', 'mongod
 /** Runs `helm template`; rejects with what helm says. */
 export async function renderChart(...args: string[]): Promise<Manifest[]> {
   if ('missing' in helm) throw new Error(helm.missing)
-  const command = ['template', 'pw', 'charts/postwright', '--namespace', 'mail', ...args]
+  // A helm from its Go module does not know its Kubernetes version.
+  const command = ['template', 'pw', 'charts/postwright', '--namespace', 'mail', '--kube-version', '1.34.0', ...args]
   const { stdout } = await promisify(execFile)(helm.path, command, { maxBuffer: 32 << 20 })
   return parseAllDocuments(stdout).flatMap(document => (document.contents ? [document.toJS() as Manifest] : []))
 }

@@ -119,7 +119,12 @@ describe('the DNS account of a domain', () => {
       by_hand: true,
     } as const
     const now = new Date()
-    await insertDnsAccount(api.db, { ...account, tested: { at: now, ok: true, zones: [] }, created_at: now, updated_at: now })
+    await insertDnsAccount(api.db, {
+      ...account,
+      tested: { at: now, ok: true, zones: [] },
+      created_at: now,
+      updated_at: now,
+    })
     return account._id
   }
 

@@ -1,0 +1,97 @@
+/** A real Postfix on loopback as the receiving side: own configuration, queue and mailboxes in a temporary folder. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { makeCertificate } from '../../services/platform/certificates.ts'
+import { freePort } from './mongod.ts'
+
+const run = promisify(execFile)
+
+/** A running Postfix that takes mail for `domain`; every local part has a mailbox. */
+export interface Postfix {
+  port: number
+  /** Raw messages in its mailboxes, as its delivery agent wrote them. */
+  mail(): Promise<string[]>
+  stop(): Promise<void>
+}
+
+/** Why Postfix cannot be started here; undefined when it can. */
+export const noPostfix = !existsSync('/usr/sbin/postfix')
+  ? 'Postfix is not installed'
+  : process.getuid?.() !== 0
+    ? 'Postfix starts only as root'
+    : undefined
+
+/** The services that receiving needs; `n` in the fifth column: no chroot. */
+const MASTER = `
+127.0.0.1:PORT inet n - n - - smtpd
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+tlsmgr unix - - n 1000? 1 tlsmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+proxymap unix - - n - - proxymap
+error unix - - n - - error
+retry unix - - n - - error
+virtual unix - n n - - virtual
+anvil unix - - n - 1 anvil
+postlog unix-dgram n - n - 1 postlogd
+`
+
+/** Starts Postfix. With `certificate` it offers STARTTLS. */
+export async function startPostfix(domain: string): Promise<Postfix> {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-postfix-'))
+  const port = await freePort()
+  const { cert, key } = await makeCertificate([`mx.${domain}`], 30, new Date())
+  await chmod(folder, 0o755)
+  for (const name of ['etc', 'spool', 'data', 'mail']) await mkdir(join(folder, name))
+  await writeFile(join(folder, 'tls.pem'), `${key}\n${cert}`, { mode: 0o600 })
+  await writeFile(join(folder, 'etc/master.cf'), MASTER.replace('PORT', String(port)))
+  await writeFile(join(folder, 'etc/main.cf'), mainCf(folder, domain))
+  const { stdout: uid } = await run('id', ['-u', 'postfix'])
+  await chown(join(folder, 'data'), Number(uid), 0)
+  await chown(join(folder, 'mail'), 65_534, 65_534)
+  const control = (verb: string) => run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), verb])
+  await control('start')
+  return {
+    port,
+    async mail() {
+      const names = await readdir(join(folder, 'mail'), { recursive: true })
+      return Promise.all(
+        names.filter(name => /\/new\/./.test(name)).map(name => readFile(join(folder, 'mail', name), 'utf8')),
+      )
+    },
+    async stop() {
+      await control('abort')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function mainCf(folder: string, domain: string): string {
+  return `
+compatibility_level = 3.6
+queue_directory = ${folder}/spool
+data_directory = ${folder}/data
+command_directory = /usr/sbin
+daemon_directory = /usr/lib/postfix/sbin
+maillog_file = ${folder}/maillog
+maillog_file_prefixes = ${folder}
+myhostname = mx.${domain}
+mydestination =
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+virtual_mailbox_domains = ${domain}
+virtual_mailbox_base = ${folder}/mail
+virtual_mailbox_maps = static:all/
+virtual_uid_maps = static:65534
+virtual_gid_maps = static:65534
+smtpd_tls_security_level = may
+smtpd_tls_chain_files = ${folder}/tls.pem
+`
+}
