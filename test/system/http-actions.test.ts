@@ -117,12 +117,48 @@ describe('a new copy', () => {
   })
 })
 
+describe('what waits', () => {
+  const act = (id: string, what: string, token = api.token) =>
+    api.call('POST', `/api/v1/emails/${id}/${what}`, { token })
+
+  test('is canceled, every recipient of it, and then there is nothing left to cancel', async () => {
+    const id = await scheduled()
+    const answer = await act(id, 'cancel')
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      status: 'canceled',
+      waiting: [],
+      recipients: [{ status: 'canceled' }, { status: 'canceled' }],
+    })
+    expect(await deliveriesOf(id)).toEqual([])
+    const again = await act(id, 'cancel')
+    expect([again.status, again.body]).toMatchObject([409, { code: 'not_cancelable' }])
+    const { body } = await api.call('GET', `/api/v1/emails/${id}/events`)
+    expect((body as { data: { type: string }[] }).data.map(({ type }) => type)).toEqual([
+      'email.scheduled',
+      'email.scheduled',
+      'email.canceled',
+      'email.canceled',
+    ])
+  })
+
+  test('is tried now', async () => {
+    const id = await scheduled()
+    expect((await act(id, 'retry')).status).toBe(200)
+    for (const { due } of await deliveriesOf(id)) expect(due.getTime()).toBeLessThanOrEqual(Date.now())
+    expect((await act((await giveMessage(api.mongo.db, api.user._id))._id, 'retry')).status).toBe(409)
+  })
+})
+
 test.each([
+  ['POST', '/cancel', undefined],
+  ['POST', '/retry', undefined],
   ['PATCH', '', { scheduled_at: '2026-11-30T00:00:00Z' }],
   ['POST', '/resend', { to: 'all' }],
 ])('%s%s of a message of another account is 404', async (method, part, body) => {
   const id = await scheduled()
   const stranger = (await giveToken(api.mongo.db, (await giveUser(api.mongo.db))._id)).value
-  const answer = await api.call(method, `/api/v1/emails/${id}${part}`, { token: stranger, body })
+  const answer = await api.call(method, `/api/v1/emails/${id}${part}`, { token: stranger, ...(body && { body }) })
+  expect(await deliveriesOf(id)).toHaveLength(2)
   expect([answer.status, answer.body]).toMatchObject([404, { code: 'not_found' }])
 })

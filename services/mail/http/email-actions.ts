@@ -1,12 +1,13 @@
-/** What can be done with a message after it was accepted: another time, a new copy. */
+/** What can be done with a message after it was accepted: stop it, try it now, another time, a new copy. */
 import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { cancel, retryNow } from '../queue-control.ts'
 import { resend } from '../resend.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { reschedule } from '../store/reschedule.ts'
 import { detailOf, type LogRoutesDeps, ownMessage, rawOf } from './emails.ts'
-import { rescheduleEmail, resendEmail } from './emails-contract.ts'
+import { cancelEmail, rescheduleEmail, resendEmail, retryEmail } from './emails-contract.ts'
 import { opening } from './opening.ts'
 import { answerOne, callerOf, type SendRoutesDeps } from './sending.ts'
 
@@ -20,6 +21,16 @@ export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutes
     judgeTime(at, clock.now())
     if (!(await reschedule(mongo.db, message, at, clock.now())))
       throw new ProblemError('conflict', 'The message is not waiting for its time any more.')
+    return detailOf(mongo, await ownMessage(mongo, principal, params.id))
+  })
+  const control = { mongo, clock, logDays: config.RETENTION_LOG_DAYS }
+  add(cancelEmail, async ({ params }, principal) => {
+    await cancel(control, principal.account.id, params.id)
+    return detailOf(mongo, await ownMessage(mongo, principal, params.id))
+  })
+  add(retryEmail, async ({ params }, principal) => {
+    if ((await retryNow(control, principal.account.id, params.id)) === 0)
+      throw new ProblemError('conflict', 'No recipient of this message waits for another attempt.')
     return detailOf(mongo, await ownMessage(mongo, principal, params.id))
   })
   add(resendEmail, async ({ params, body }, principal, context) => {

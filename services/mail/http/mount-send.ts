@@ -6,17 +6,22 @@ import type { Foundation } from '../../platform/run.ts'
 import { type Authorise, createRouter } from '../../platform/web.ts'
 import type { OpenDoor } from '../open-door.ts'
 import { BODIES } from '../store/bodies.ts'
+import { CAPTURED } from '../store/captured.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import { domains } from '../store/domains.ts'
 import { EVENTS } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
+import { SITES } from '../store/sites.ts'
+import { WORKERS } from '../store/slots.ts'
 import { STATS_DAYS } from '../store/stats.ts'
 import { tokens } from '../store/tokens.ts'
 import type { Access } from './access.ts'
+import { addAdminReports } from './admin-reports.ts'
 import type { Principal } from './authorise.ts'
 import { addActionRoutes } from './email-actions.ts'
 import { addLogRoutes } from './emails.ts'
 import { addStreamRoutes } from './events-stream.ts'
+import { addInboxRoutes } from './inbox.ts'
 import { addLimitsRoute } from './limits.ts'
 import { createRateLimit, requestLimits } from './rate-limit.ts'
 import { addSendRoutes } from './send.ts'
@@ -32,6 +37,9 @@ export const sendCollections = [
   DELIVERIES,
   BODIES,
   EVENTS,
+  CAPTURED,
+  SITES,
+  WORKERS,
   STATS_DAYS,
   requestLimits,
 ]
@@ -68,6 +76,8 @@ export function mountSend(app: Koa, mount: SendMount): void {
   addStreamRoutes(router, { ...deps, authorise: mount.authorise })
   addLimitsRoute(router, deps)
   addStatsRoute(router, deps)
+  addInboxRoutes(router, deps)
+  addAdminReports(router, deps)
   app.use(router.routes())
 }
 

@@ -44,7 +44,7 @@ export const capturedEmail = z.strictObject({
   id: z.string(),
   email_id: z.string(),
   from: z.string(),
-  to: z.string(),
+  to: z.array(z.string()),
   subject: z.string(),
   size: count,
   received_at: time,

@@ -44,12 +44,20 @@ export async function saveCaptured(
   )
 }
 
-/** An account's captured mail, newest first. */
-export function listCaptured(mongo: Mongo, userId: string, limit: number): Promise<CapturedSummary[]> {
-  return collectionOf(mongo.db, CAPTURED)
-    .find({ user_id: userId })
+/** An account's captured mail, newest first, behind the one with the id `after`. */
+export async function listCaptured(
+  mongo: Mongo,
+  userId: string,
+  limit: number,
+  after?: string | undefined,
+): Promise<CapturedSummary[]> {
+  const captured = collectionOf(mongo.db, CAPTURED)
+  const last = after === undefined ? undefined : await captured.findOne({ _id: after, user_id: userId })
+  const behind = last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}
+  return captured
+    .find({ user_id: userId, ...behind })
     .project<CapturedSummary>({ z: 0, exp: 0 })
-    .sort({ at: -1 })
+    .sort({ at: -1, _id: -1 })
     .limit(limit)
     .toArray()
 }

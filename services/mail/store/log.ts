@@ -144,3 +144,12 @@ export function eventsSince(db: Db, userId: string, since: Date, limit: number):
 export async function hasBody(db: Db, messageId: string): Promise<boolean> {
   return (await collectionOf(db, BODIES).findOne({ _id: bodyId(messageId, 0) }, { projection: { _id: 1 } })) !== null
 }
+
+/** The subjects of some of an account's messages. */
+export async function subjectsOf(db: Db, userId: string, ids: ReadonlySet<string>): Promise<Map<string, string>> {
+  const found = await collectionOf(db, MESSAGES)
+    .find({ _id: { $in: [...ids] }, user_id: userId })
+    .project<{ _id: string; subject: string }>({ subject: 1 })
+    .toArray()
+  return new Map(found.map(({ _id, subject }) => [_id, subject]))
+}

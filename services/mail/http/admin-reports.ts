@@ -1,0 +1,50 @@
+/** What an admin sees of the installation: the queue and the health of its parts. */
+import type Router from '@koa/router'
+import type { Clock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
+import { bind } from '../../platform/web.ts'
+import { judgeHealth, overall } from '../rules/health.ts'
+import { livingWorkers, oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
+import { suspendedSites } from '../store/sites.ts'
+import type { LogRoutesDeps } from './emails.ts'
+import { getHealth, getQueues } from './reports-contract.ts'
+
+/** Adds the operations to a router. */
+export function addAdminReports(
+  router: Router,
+  { authorise, mongo, clock, config }: LogRoutesDeps & { clock: Clock; config: Config },
+): void {
+  bind(router, authorise, getQueues, async () => {
+    const now = clock.now()
+    const [view, suspended] = await Promise.all([viewQueue(mongo, now), suspendedSites(mongo, now)])
+    return {
+      object: 'queues' as const,
+      depth: view.depth,
+      oldest_due_at: view.oldestDue?.toISOString() ?? null,
+      sites: view.sites.map(toSite),
+      sampled: view.sampled,
+      suspended: suspended.map(({ _id, suspended_until: until }) => ({
+        site: _id,
+        until: (until ?? now).toISOString(),
+      })),
+    }
+  })
+  bind(router, authorise, getHealth, async () => {
+    const now = clock.now()
+    const [workers, oldestDue] = await Promise.all([livingWorkers(mongo), oldestDueOf(mongo)])
+    const checks = judgeHealth({
+      mongoUp: mongo.isUp(),
+      workers,
+      oldestDue,
+      hostname: config.MAIL_HOSTNAME,
+      sendingIps: config.SENDING_IP,
+      mode: config.DELIVERY_MODE,
+      now,
+    })
+    return { object: 'health' as const, status: overall(checks), checks }
+  })
+}
+
+function toSite({ site, waiting, due, held, oldest }: QueueView['sites'][number]) {
+  return { site, waiting, due, held, oldest_due_at: oldest?.toISOString() ?? null }
+}

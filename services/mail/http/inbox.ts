@@ -1,0 +1,42 @@
+/** The inbox of capture mode: what would have gone out, as the receiving server would have got it. */
+import type Router from '@koa/router'
+import type { Mongo } from '../../platform/mongo.ts'
+import { toPage } from '../../platform/pages.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { bind } from '../../platform/web.ts'
+import { listCaptured, readCaptured } from '../store/captured.ts'
+import { subjectsOf } from '../store/log.ts'
+import type { Principal } from './authorise.ts'
+import { answerPreview, answerRaw, type LogRoutesDeps } from './emails.ts'
+import { getInboxRaw, listInbox, previewInbox } from './reports-contract.ts'
+
+/** Adds the operations to a router. */
+export function addInboxRoutes(router: Router, { authorise, mongo }: LogRoutesDeps): void {
+  bind(router, authorise, listInbox, async ({ query }, { account }) => {
+    const found = await listCaptured(mongo, account.id, query.limit + 1, query.after)
+    const subjects = await subjectsOf(mongo.db, account.id, new Set(found.map(({ m }) => m)))
+    return toPage(found, query.limit, ({ _id, m, mail_from, rcpts, size, at }) => ({
+      object: 'captured' as const,
+      id: _id,
+      email_id: m,
+      from: mail_from,
+      to: rcpts,
+      subject: subjects.get(m) ?? '',
+      size,
+      received_at: at.toISOString(),
+    }))
+  })
+  bind(router, authorise, getInboxRaw, async ({ params }, principal, context) => {
+    answerRaw(context, await rawOf(mongo, principal, params.id), params.id)
+  })
+  bind(router, authorise, previewInbox, async ({ params }, principal, context) => {
+    answerPreview(context, await rawOf(mongo, principal, params.id))
+  })
+}
+
+async function rawOf(mongo: Mongo, { account }: Principal, id: string): Promise<Buffer> {
+  const [messageId = ''] = id.split('.')
+  const found = (await readCaptured(mongo, account.id, messageId)).find(({ _id }) => _id === id)
+  if (!found) throw new ProblemError('not_found', 'There is no captured message with this id.')
+  return found.raw
+}

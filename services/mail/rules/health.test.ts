@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { judgeHealth, type Observed, overall } from './health.ts'
+
+const NOW = new Date('2026-11-21T10:00:00Z')
+const fine: Observed = {
+  mongoUp: true,
+  workers: 2,
+  oldestDue: null,
+  hostname: 'mail.example.com',
+  sendingIps: ['192.0.2.1'],
+  mode: 'direct',
+  now: NOW,
+}
+const waiting = (seconds: number) => ({ oldestDue: new Date(NOW.getTime() - seconds * 1000) })
+
+test.each<[string, Partial<Observed>, string, string[]]>([
+  ['everything as it should be', {}, 'ok', []],
+  ['mail that is due in future', waiting(-3600), 'ok', []],
+  ['mail that waits a moment', waiting(299), 'ok', []],
+  ['late mail', waiting(300), 'warning', ['queue warning']],
+  ['very late mail', waiting(1800), 'failing', ['queue failing']],
+  ['no worker', { workers: 0 }, 'failing', ['workers failing']],
+  ['no database', { mongoUp: false }, 'failing', ['database failing']],
+  ['a name of the local network', { hostname: 'localhost.localdomain' }, 'warning', ['hostname warning']],
+  ['a name without a dot', { hostname: 'mail' }, 'warning', ['hostname warning']],
+  ['no address', { sendingIps: [] }, 'warning', ['sending_ip warning']],
+  ['neither name nor address in capture mode', { hostname: 'localhost', sendingIps: [], mode: 'capture' }, 'ok', []],
+])('%s', (_, change, status, notOk) => {
+  const checks = judgeHealth({ ...fine, ...change })
+  expect(overall(checks)).toBe(status)
+  expect(checks.filter(check => check.status !== 'ok').map(check => `${check.name} ${check.status}`)).toEqual(notOk)
+  expect(checks.map(({ name }) => name)).toEqual(['database', 'workers', 'queue', 'hostname', 'sending_ip'])
+})

@@ -1,0 +1,74 @@
+/** Judges the parts that mail needs, from what was observed. */
+
+/** What was observed. */
+export interface Observed {
+  mongoUp: boolean
+  workers: number
+  /** When the delivery that has waited longest became due; null for an empty queue. */
+  oldestDue: Date | null
+  hostname: string
+  sendingIps: readonly string[]
+  /** `direct`, `relay` or `capture`. */
+  mode: string
+  now: Date
+}
+
+/** How a part does. */
+export type Health = 'ok' | 'warning' | 'failing'
+
+/** The judgement of one part. */
+export interface Check {
+  name: 'database' | 'workers' | 'queue' | 'hostname' | 'sending_ip'
+  status: Health
+  detail: string
+}
+
+/** Mail that is due and waits longer than this is late, and far too late. */
+const LATE_S = 300
+const FAR_TOO_LATE_S = 1_800
+
+/** All checks. */
+export function judgeHealth(observed: Observed): Check[] {
+  const { mongoUp, workers, hostname, sendingIps, mode } = observed
+  const direct = mode === 'direct'
+  return [
+    mongoUp
+      ? { name: 'database', status: 'ok', detail: 'The database answers.' }
+      : { name: 'database', status: 'failing', detail: 'The database does not answer.' },
+    workers > 0
+      ? { name: 'workers', status: 'ok', detail: `Delivery workers at work: ${workers}.` }
+      : { name: 'workers', status: 'failing', detail: 'No delivery worker is at work; accepted mail waits.' },
+    judgeQueue(observed),
+    direct && !/\.(?!local|localdomain|internal|test|invalid|example)[a-z][a-z0-9-]*$/.test(hostname)
+      ? {
+          name: 'hostname',
+          status: 'warning',
+          detail: `MAIL_HOSTNAME ${hostname} is no public name; many receivers refuse it.`,
+        }
+      : { name: 'hostname', status: 'ok', detail: `The host calls itself ${hostname}.` },
+    direct && sendingIps.length === 0
+      ? {
+          name: 'sending_ip',
+          status: 'warning',
+          detail: 'SENDING_IP is not set; SPF and PTR cannot be checked for it.',
+        }
+      : { name: 'sending_ip', status: 'ok', detail: sendingIps.join(', ') || `Not needed for DELIVERY_MODE=${mode}.` },
+  ]
+}
+
+function judgeQueue({ oldestDue, now }: Observed): Check {
+  const late = oldestDue ? Math.floor((now.getTime() - oldestDue.getTime()) / 1000) : 0
+  if (late < LATE_S)
+    return { name: 'queue', status: 'ok', detail: late > 0 ? `The oldest due mail waits ${late} s.` : 'Nothing waits.' }
+  return {
+    name: 'queue',
+    status: late < FAR_TOO_LATE_S ? 'warning' : 'failing',
+    detail: `The oldest due mail waits ${late} s.`,
+  }
+}
+
+/** The worst of all checks. */
+export function overall(checks: readonly Check[]): Health {
+  if (checks.some(({ status }) => status === 'failing')) return 'failing'
+  return checks.some(({ status }) => status === 'warning') ? 'warning' : 'ok'
+}
