@@ -169,16 +169,16 @@ describe('the envelope', () => {
   test('DSN, 8BITMIME and SMTPUTF8 wishes reach the door', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
-    await client.ask('MAIL FROM:<a@example.org> RET=HDRS ENVID=e+3D1 BODY=8BITMIME SMTPUTF8')
-    await client.ask('RCPT TO:<ü@example.net> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b@example.net')
+    await client.ask('MAIL FROM:<a@example.org> RET=HDRS ENVID=e+3D1+20X BODY=8BITMIME SMTPUTF8')
+    await client.ask('RCPT TO:<ü@example.net> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b+2B1@example.net')
     await client.ask('DATA')
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]).toMatchObject({
-      dsn: { ret: 'HDRS', envid: 'e=1' },
+      dsn: { ret: 'HDRS', envid: 'e+3D1+20X' },
       smtputf8: true,
       body8bit: true,
-      recipients: [{ email: 'ü@example.net', notify: ['SUCCESS', 'FAILURE'], orcpt: 'rfc822;b@example.net' }],
+      recipients: [{ email: 'ü@example.net', notify: ['SUCCESS', 'FAILURE'], orcpt: 'rfc822;b+2B1@example.net' }],
     })
   })
 

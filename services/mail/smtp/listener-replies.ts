@@ -1,6 +1,7 @@
 /** Between the library and the door: sessions become submissions, answers become replies. */
 import type { SMTPServerSession } from 'smtp-server'
 import { type ProblemCode, problems } from '../../platform/problems.ts'
+import { toOrcpt, toXtext } from '../rules/xtext.ts'
 import type { Refused, Submission, Submitter } from '../submission.ts'
 import type { SubmissionConnection } from './listener-connection.ts'
 
@@ -29,7 +30,7 @@ function replyCodes(code: ProblemCode): [reply: number, enhanced: string] {
   return [Number(reply), enhanced ?? '5.0.0']
 }
 
-/** What the door gets of a session whose message came in whole. */
+/** What the door gets of a session whose message came in whole. The library decodes DSN values; they are kept encoded. */
 export function toSubmission(submitter: Submitter, session: SMTPServerSession, raw: Buffer): Submission {
   const { mailFrom, rcptTo, smtpUtf8, bodyType, dsn } = session.envelope
   const ret = dsn?.ret === 'FULL' || dsn?.ret === 'HDRS' ? dsn.ret : undefined
@@ -40,12 +41,12 @@ export function toSubmission(submitter: Submitter, session: SMTPServerSession, r
       email: address,
       type: 'envelope',
       ...(wishes?.notify && { notify: wishes.notify }),
-      ...(wishes?.orcpt && { orcpt: wishes.orcpt }),
+      ...(wishes?.orcpt && { orcpt: toOrcpt(wishes.orcpt) }),
     })),
     raw,
     received: { from: session.hostNameAppearsAs, ip: session.remoteAddress, protocol: 'ESMTPSA' },
     ...(smtpUtf8 && { smtputf8: true }),
     ...(bodyType === '8bitmime' && { body8bit: true }),
-    ...((ret || dsn?.envid) && { dsn: { ...(ret && { ret }), ...(dsn?.envid && { envid: dsn.envid }) } }),
+    ...((ret || dsn?.envid) && { dsn: { ...(ret && { ret }), ...(dsn?.envid && { envid: toXtext(dsn.envid) }) } }),
   }
 }

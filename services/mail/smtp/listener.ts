@@ -147,6 +147,7 @@ function createServer(
     minVersion: 'TLSv1.2',
     name: config.MAIL_HOSTNAME,
     banner: 'Postwright',
+    heloResponse: '%s',
     size: config.MAX_MESSAGE_BYTES,
     maxRecipients: config.MAX_RECIPIENTS,
     authMethods: ['PLAIN', 'LOGIN'],

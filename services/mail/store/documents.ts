@@ -242,7 +242,7 @@ export interface RecipientState {
   code?: number
   enhanced?: string
   at?: Date
-  /** DSN parameters of RCPT TO (RFC 3461). */
+  /** DSN parameters of RCPT TO (RFC 3461); `orcpt` in xtext, as it goes into a command. */
   notify?: string[]
   orcpt?: string
 }
@@ -276,7 +276,7 @@ export interface MessageDoc {
   /** `<operation>:<key>`, unique per account while it lives. */
   idem?: { key: string; hash: string; answer: string; until: Date }
   scheduled_at?: Date
-  /** DSN parameters of MAIL FROM. */
+  /** DSN parameters of MAIL FROM; `envid` in xtext, as it goes into a command. */
   dsn?: { ret?: 'FULL' | 'HDRS'; envid?: string }
   smtputf8?: boolean
   body8bit?: boolean

@@ -1,0 +1,14 @@
+/** The encoding of DSN parameters (RFC 3461 4): what stands in a command can neither end it nor begin a parameter. */
+
+/** Encodes a value: everything but printable ASCII without `+` and `=` becomes `+XX`. */
+export function toXtext(value: string): string {
+  return value.replace(/[^!-*,-<>-~]+/g, run =>
+    [...Buffer.from(run)].map(octet => `+${octet.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
+}
+
+/** Encodes an ORCPT value: the type in front of the semicolon stays (`rfc822;…`). */
+export function toOrcpt(value: string): string {
+  const end = value.indexOf(';') + 1
+  return value.slice(0, end) + toXtext(value.slice(end))
+}
