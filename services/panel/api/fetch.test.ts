@@ -95,3 +95,14 @@ test('a request that is given up is no failure of the service', async () => {
   controller.abort()
   await expect(asked).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }))
 })
+
+test('a refusing envelope becomes the same kind of error', async () => {
+  const data = { errors: [{ field: 'price', rule: 'decimals', message: '最多两位小数' }, 'odd'] }
+  const error = await refusal(JSON.stringify({ code: 42200, message: '参数有误', data }), 422)
+  expect(error).toMatchObject({
+    code: '42200',
+    status: 422,
+    message: '参数有误',
+    faults: [{ pointer: '/price', code: 'decimals', message: '最多两位小数' }],
+  })
+})

@@ -38,16 +38,16 @@ export function unreachable(error: unknown): ApiProblem {
   return new ApiProblem({ code: 'offline', status: 0, detail: error instanceof Error ? error.message : String(error) })
 }
 
-/** Reads a problem document (RFC 9457); an answer that is none keeps its status. */
+/** Reads a problem document (RFC 9457) or a refusing envelope; an answer that is neither keeps its status. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body: unknown = await response.json().catch(() => undefined)
   const fields = isRecord(body) ? body : {}
   const retryAfter = Number(response.headers.get('retry-after'))
   return new ApiProblem({
-    code: textOf(fields.code) ?? (response.status >= 500 ? 'unavailable' : 'internal'),
+    code: codeOf(fields.code, response.status),
     status: response.status,
-    detail: textOf(fields.detail) ?? response.statusText,
-    faults: Array.isArray(fields.errors) ? fields.errors.filter(isFault) : [],
+    detail: textOf(fields.detail) ?? textOf(fields.message) ?? response.statusText,
+    faults: Array.isArray(fields.errors) ? fields.errors.filter(isFault) : envelopeFaults(fields.data),
     requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfter > 0 ? retryAfter : undefined,
   })
@@ -56,6 +56,21 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
 /** True when asking again may help: no answer, or a fault of the service. */
 export function mayRetry(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status >= 500)
+}
+
+/** A word of the mail API, a number of the Subscription Administration API, or a guess by status. */
+function codeOf(code: unknown, status: number): string {
+  if (typeof code === 'number' && code > 999) return String(code)
+  return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')
+}
+
+function envelopeFaults(data: unknown): Fault[] {
+  const errors = isRecord(data) && Array.isArray(data.errors) ? data.errors : []
+  return errors.flatMap(error =>
+    isRecord(error) && typeof error.message === 'string'
+      ? [{ pointer: `/${textOf(error.field) ?? ''}`, code: textOf(error.rule) ?? '', message: error.message }]
+      : [],
+  )
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,15 +1,22 @@
 /** The places of the panel in the order of the menu. */
 import {
   type Icon,
+  IconAppWindow,
+  IconChartDots,
   IconChartHistogram,
+  IconCreditCard,
   IconHeartbeat,
+  IconHistory,
   IconInbox,
   IconKey,
   IconMailFast,
   IconNotebook,
   IconPlugConnected,
+  IconReceipt2,
   IconRocket,
   IconStack2,
+  IconToggleRight,
+  IconUsers,
   IconUsersGroup,
   IconWorld,
 } from '@tabler/icons-react'
@@ -49,6 +56,18 @@ export const NAVIGATION: readonly PlaceGroup[] = [
       { to: '/smtp', label: 'smtp', icon: IconPlugConnected },
       { to: '/tokens', label: 'tokens', icon: IconKey },
       { to: '/audit', label: 'audit', icon: IconNotebook },
+    ],
+  },
+  {
+    heading: 'subscriptions',
+    places: [
+      { to: '/subscriptions', label: 'figures', icon: IconChartDots, admin: true },
+      { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, admin: true },
+      { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, admin: true },
+      { to: '/subscriptions/plans', label: 'plans', icon: IconReceipt2, admin: true },
+      { to: '/subscriptions/list', label: 'subscriptionList', icon: IconCreditCard, admin: true },
+      { to: '/subscriptions/switches', label: 'switches', icon: IconToggleRight, admin: true },
+      { to: '/subscriptions/changes', label: 'changes', icon: IconHistory, admin: true },
     ],
   },
   {

@@ -13,7 +13,7 @@ export function onSessionEnd(handle: () => void): void {
 }
 
 function watch(error: Error): void {
-  if (error instanceof ApiProblem && error.code === 'not_logged_in') ended()
+  if (error instanceof ApiProblem && error.status === 401 && error.code !== 'invalid_login') ended()
 }
 
 /** The first question who is logged in has nobody to take leave of. */

@@ -10,6 +10,7 @@ import {
 import { ApiProblem } from '../api/problem.ts'
 import { messageSearch } from '../mail/message-search.ts'
 import { messageTab } from '../mail/message-tab.ts'
+import { subSearch } from '../subscriptions/search.ts'
 import { textsOf } from '../ui/search.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
 import { onSessionEnd, queries } from './queries.ts'
@@ -131,6 +132,48 @@ const pages = [
     path: '/admin/users',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../operator/users-page.tsx'), 'UsersPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/figures-page.tsx'), 'FiguresPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/apps',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/apps-page.tsx'), 'AppsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/users',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/users-page.tsx'), 'EndUsersPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/plans',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/plans-page.tsx'), 'PlansPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/list',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/switches',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/switches-page.tsx'), 'SwitchesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/changes',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/changes-page.tsx'), 'ChangesPage'),
   }),
 ] as const
 

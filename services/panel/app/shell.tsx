@@ -74,6 +74,9 @@ function Frame() {
   )
 }
 
+/** Addresses that begin others of the menu. */
+const EXACT: ReadonlySet<string> = new Set(['/', '/subscriptions'])
+
 function Menu({ close }: { close: () => void }) {
   const account = useAccount()
   return NAVIGATION.map(group => (
@@ -96,7 +99,7 @@ function MenuGroup({ group, close }: { group: PlaceGroup; close: () => void }) {
           key={to}
           to={to}
           className="pw-nav-link"
-          activeOptions={{ exact: to === '/', includeSearch: false }}
+          activeOptions={{ exact: EXACT.has(to), includeSearch: false }}
           onClick={close}
         >
           <Icon size={18} stroke={1.7} aria-hidden />

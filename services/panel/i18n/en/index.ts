@@ -6,11 +6,11 @@ import domains from './domains.json'
 import messages from './messages.json'
 import operator from './operator.json'
 import problems from './problems.json'
-
 import start from './start.json'
+import subs from './subs.json'
 
 /** All English words. */
-export const catalogue = { ...common, access, account, domains, messages, operator, problems, start }
+export const catalogue = { ...common, access, account, domains, messages, operator, problems, start, subs }
 
 /** The keys that every language must have. */
 export type Catalogue = typeof catalogue

@@ -7,8 +7,8 @@ import domains from './domains.json'
 import messages from './messages.json'
 import operator from './operator.json'
 import problems from './problems.json'
-
 import start from './start.json'
+import subs from './subs.json'
 
 /** All Chinese words. */
-export const catalogue: Catalogue = { ...common, access, account, domains, messages, operator, problems, start }
+export const catalogue: Catalogue = { ...common, access, account, domains, messages, operator, problems, start, subs }

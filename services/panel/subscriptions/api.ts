@@ -1,0 +1,57 @@
+/** Calls of the Subscription Administration API below the panel's origin: the envelope is opened here and nowhere else. */
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type * as apps from '../../subscriptions/http/apps-contract.ts'
+import type * as rest from '../../subscriptions/http/contract.ts'
+import { fillPath, request } from '../api/fetch.ts'
+import type { AnyInput, InputOf, OutputOf } from '../api/typed.ts'
+import { preferences } from '../app/preferences.ts'
+import { operations } from './operations.ts'
+
+type Contract = typeof rest & typeof apps
+
+/** The name of an operation. */
+export type SubOperation = keyof typeof operations
+
+/** What an operation takes. */
+export type SubInput<K extends SubOperation> = InputOf<Contract[K]>
+
+/** The `data` of an operation's answer. */
+export type SubOutput<K extends SubOperation> = OutputOf<Contract[K]>
+
+/** Where the panel's service mounts the API. */
+const BASE = '/subscription-api'
+
+async function callSub<K extends SubOperation>(
+  name: K,
+  input: SubInput<K>,
+  signal?: AbortSignal,
+): Promise<SubOutput<K>> {
+  const [method = 'GET', template = ''] = operations[name].split(' ')
+  const { params, query, body } = input as AnyInput
+  const headers = { lang: preferences().language === 'zh-CN' ? 'zh' : 'en' }
+  const response = await request(BASE + fillPath(template, params), { method, query, body, signal, headers })
+  const envelope = (await response.json()) as { data: SubOutput<K> }
+  return envelope.data
+}
+
+/** A cached read. The language belongs to the key: messages and display texts come in it. */
+export function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
+  return queryOptions({
+    queryKey: ['sub', name, input, preferences().language],
+    queryFn: ({ signal }) => callSub(name, input, signal),
+  })
+}
+
+/** See {@link subRead}. */
+export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, enabled = true) {
+  return useQuery({ ...subRead(name, input), enabled, placeholderData: previous => previous })
+}
+
+/** A write; afterwards everything of this API is asked again, because figures and lists hang together. */
+export function useSubWrite<K extends SubOperation>(name: K) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (input: SubInput<K>) => callSub(name, input),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['sub'] }),
+  })
+}

@@ -1,0 +1,180 @@
+/** The registered apps: make (keys shown once), change, switch off, delete. */
+import { Button, Menu, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { IconAppWindow, IconPlus } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { useSubRead, useSubWrite } from './api.ts'
+import { ManagedText } from './managed-text.tsx'
+import { type SubApp, useScope } from './scope.tsx'
+
+/** The page. */
+export function AppsPage() {
+  const { t } = useTranslation()
+  const { role } = useScope()
+  const query = useSubRead('listAppsOperation', { query: { pageSize: 100 } })
+  const [editing, edit] = useState<SubApp | 'new'>()
+  const [secret, setSecret] = useState<[string, string][]>()
+  const may = role === 'super'
+  const add = may ? (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+      {t('subs.newApp')}
+    </Button>
+  ) : null
+  return (
+    <Page title={t('subs.appsTitle')} lead={t('subs.appsLead')} actions={add}>
+      <Card flush>
+        <Loaded query={query}>
+          {({ apps }) =>
+            apps.length === 0 ? (
+              <Empty icon={<IconAppWindow size={26} />} title={t('subs.noApps')} action={add}>
+                {t('subs.noAppsHint')}
+              </Empty>
+            ) : (
+              <AppTable apps={apps} edit={may ? edit : undefined} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Dialog
+        opened={editing !== undefined}
+        close={() => edit(undefined)}
+        title={editing === 'new' ? t('subs.newApp') : t('subs.editApp')}
+      >
+        {() => (
+          <AppForm
+            close={() => edit(undefined)}
+            show={setSecret}
+            {...(typeof editing === 'object' ? { app: editing } : {})}
+          />
+        )}
+      </Dialog>
+      <SecretOnce title={t('subs.keysOfApp')} entries={secret} close={() => setSecret(undefined)} />
+    </Page>
+  )
+}
+
+function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp) => void) | undefined }) {
+  const { t } = useTranslation()
+  const columns: Column<SubApp>[] = [
+    {
+      label: t('subs.name'),
+      cell: app => (
+        <>
+          <Link to="/subscriptions" search={{ app: app.app_key }} className="pw-link">
+            {app.app_name}
+          </Link>{' '}
+          <ManagedText resource={app.managed_by} />
+        </>
+      ),
+    },
+    { label: t('subs.appKey'), cell: app => <span className="pw-mono">{app.app_key}</span> },
+    { label: t('subs.description'), cell: app => app.app_description },
+    {
+      label: t('messages.state'),
+      cell: app => (
+        <Status tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</Status>
+      ),
+    },
+    { label: t('ui.created'), cell: app => app.created_at },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: app => (edit && !app.managed_by ? <AppMenu app={app} edit={edit} /> : null),
+    },
+  ]
+  return <DataTable name={t('subs.appsTitle')} columns={columns} rows={apps} rowKey={app => app.id} />
+}
+
+function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState(false)
+  const remove = useSubWrite('deleteAppOperation')
+  return (
+    <>
+      <RowMenu name={app.app_name}>
+        <Menu.Item onClick={() => edit(app)}>{t('ui.edit')}</Menu.Item>
+        <Menu.Item color="stamp" onClick={() => setAsking(true)}>
+          {t('ui.delete')}
+        </Menu.Item>
+      </RowMenu>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('subs.deleteAppTitle', { name: app.app_name })}
+        phrase={app.app_key}
+        action={t('ui.delete')}
+        run={() => remove.mutateAsync({ params: { id: app.id } })}
+      >
+        {t('subs.deleteAppText')}
+      </Confirm>
+    </>
+  )
+}
+
+function AppForm(props: { app?: SubApp; close: () => void; show: (entries: [string, string][]) => void }) {
+  const { t } = useTranslation()
+  const { app, close, show } = props
+  const create = useSubWrite('createAppOperation')
+  const update = useSubWrite('updateAppOperation')
+  const [name, setName] = useState(app?.app_name ?? '')
+  const [key, setKey] = useState('')
+  const [description, setDescription] = useState(app?.app_description ?? '')
+  const [on, setOn] = useState(app?.status !== '0')
+  const body = { app_name: name.trim(), app_description: description, status: on ? '1' : '0' }
+  const submit = () => {
+    if (app)
+      return update.mutate({ params: { id: app.id }, body: { ...body, version: app.version } }, { onSuccess: close })
+    return create.mutate(
+      { body: { ...body, ...(key === '' ? {} : { app_key: key.trim() }) } },
+      {
+        onSuccess: made => {
+          close()
+          show([
+            [t('subs.appKey'), made.app_key],
+            [t('subs.publishableKey'), made.publishable_key],
+            [t('subs.appSecret'), made.app_secret],
+          ])
+        },
+      },
+    )
+  }
+  return (
+    <SubmitForm state={app ? update : create} submit={submit} action={t('ui.save')} cancel={close}>
+      <Stack gap="md">
+        <TextInput
+          data-autofocus
+          label={t('subs.name')}
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+        />
+        {app ? null : (
+          <TextInput
+            label={t('subs.appKey')}
+            description={t('subs.appKeyHint')}
+            placeholder="shop"
+            value={key}
+            onChange={event => setKey(event.currentTarget.value)}
+          />
+        )}
+        <Textarea
+          label={t('subs.description')}
+          autosize
+          minRows={2}
+          value={description}
+          onChange={event => setDescription(event.currentTarget.value)}
+        />
+        <Switch label={t('subs.on')} checked={on} onChange={event => setOn(event.currentTarget.checked)} />
+      </Stack>
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,73 @@
+/** The audit log of the subscription half: who did what, with the fields that changed. */
+import { IconNotebook } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { Card, Page } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { setOnly } from '../ui/search.ts'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { type SubOutput, useSubRead } from './api.ts'
+import { AppSelect, InScope } from './scope.tsx'
+
+type Entry = SubOutput<'auditLog'>['audit_logs'][number]
+
+const route = getRouteApi('/shell/subscriptions/changes')
+
+/** The page. */
+export function ChangesPage() {
+  const { t } = useTranslation()
+  return (
+    <Page title={t('subs.changesTitle')} lead={t('subs.changesLead')} actions={<AppSelect />}>
+      <InScope>{({ app }) => <Changes appKey={app.app_key} />}</InScope>
+    </Page>
+  )
+}
+
+function Changes({ appKey }: { appKey: string }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useSubRead('auditLog', { query: setOnly({ app_key: appKey, page: search.page }) })
+  const columns: Column<Entry>[] = [
+    { label: t('account.when'), cell: entry => entry.created_at },
+    { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
+    { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
+    { label: t('account.target'), cell: entry => `${entry.target_kind} ${entry.target_id}` },
+    { label: t('subs.fields'), cell: entry => <Fields changes={entry.changes} /> },
+  ]
+  return (
+    <>
+      <Card flush>
+        <Loaded query={query}>
+          {({ audit_logs }) =>
+            audit_logs.length === 0 ? (
+              <Empty icon={<IconNotebook size={26} />} title={t('account.auditEmpty')} />
+            ) : (
+              <DataTable name={t('subs.changesTitle')} columns={columns} rows={audit_logs} rowKey={entry => entry.id} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+    </>
+  )
+}
+
+/** Each field with its old and new value; long ones are cut. */
+function Fields({ changes }: { changes: Entry['changes'] }) {
+  return Object.entries(changes).map(([field, [before, after]]) => (
+    <div key={field} className="pw-mono">
+      {field}: {shown(before)} → {shown(after)}
+    </div>
+  ))
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '–')
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

@@ -1,0 +1,126 @@
+/** The figures of an app: users, subscriptions, revenue, how they move. */
+import { SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Figure } from '../ui/figure.tsx'
+import { useFormat } from '../ui/format.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { Loaded } from '../ui/states.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { type SubOutput, useSubRead } from './api.ts'
+import { AppSelect, InScope } from './scope.tsx'
+
+const Charts = lazy(() => import('./figures-charts.tsx').then(module => ({ default: module.FiguresCharts })))
+
+type Overview = SubOutput<'overviewOperation'>
+
+const SPANS = [7, 30, 90] as const
+
+/** The page. */
+export function FiguresPage() {
+  const { t } = useTranslation()
+  const [days, setDays] = useState<(typeof SPANS)[number]>(30)
+  return (
+    <Page
+      title={t('subs.figuresTitle')}
+      lead={t('subs.figuresLead')}
+      actions={
+        <>
+          <SegmentedControl
+            aria-label={t('overview.span')}
+            value={String(days)}
+            onChange={value => setDays(SPANS.find(span => String(span) === value) ?? 30)}
+            data={SPANS.map(span => ({ value: String(span), label: t('overview.days', { count: span }) }))}
+          />
+          <AppSelect />
+        </>
+      }
+    >
+      <InScope>{({ app }) => <Figures appKey={app.app_key} days={days} />}</InScope>
+    </Page>
+  )
+}
+
+function Figures({ appKey, days }: { appKey: string; days: number }) {
+  const query = useSubRead('overviewOperation', { query: { app_key: appKey, days } })
+  return (
+    <Loaded query={query} loading={<Skeleton height={320} radius="lg" />}>
+      {overview => <Content overview={overview} />}
+    </Loaded>
+  )
+}
+
+function Content({ overview }: { overview: Overview }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const money = (value: number) => `¥${number(value)}`
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Figure
+          label={t('subs.totalUsers')}
+          value={number(overview.total_users)}
+          hint={t('subs.newToday', { count: overview.today_new_users })}
+        />
+        <Figure
+          label={t('subs.activeSubscriptions')}
+          value={number(overview.active_subscriptions)}
+          hint={t('subs.expiring', { count: overview.expiring_soon_subscriptions })}
+        />
+        <Figure
+          label={t('subs.revenueMonth')}
+          value={money(overview.this_month_revenue)}
+          hint={t('subs.revenueLast', { amount: money(overview.last_month_revenue) })}
+        />
+        <Figure
+          label={t('subs.mrr')}
+          value={money(overview.mrr)}
+          hint={t('subs.rates', {
+            churn: percent(overview.churn_rate / 100),
+            renewal: percent(overview.renewal_rate / 100),
+          })}
+        />
+      </SimpleGrid>
+      <Suspense fallback={<Skeleton height={280} radius="lg" />}>
+        <Charts trend={overview.trend} />
+      </Suspense>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Shares
+          title={t('subs.byPlan')}
+          rows={overview.plans.map(row => ({ ...row, id: row.plan_id, name: row.plan_name }))}
+        />
+        <Shares
+          title={t('subs.byMethod')}
+          rows={overview.payment_methods.map(row => ({
+            ...row,
+            id: row.payment_method,
+            name: t(`subs.methods.${row.payment_method as 'alipay'}`, { defaultValue: row.payment_method }),
+          }))}
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+interface Share {
+  id: string
+  name: string
+  active_subscriptions: number
+  share: number
+}
+
+function Shares({ title, rows }: { title: string; rows: readonly Share[] }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const columns: Column<Share>[] = [
+    { label: t('subs.name'), cell: row => row.name },
+    { label: t('subs.holders'), end: true, cell: row => number(row.active_subscriptions) },
+    { label: t('subs.share'), end: true, cell: row => percent(row.share / 100) },
+  ]
+  if (rows.length === 0) return null
+  return (
+    <Card title={title} flush>
+      <DataTable name={title} columns={columns} rows={rows} rowKey={row => row.id} />
+    </Card>
+  )
+}

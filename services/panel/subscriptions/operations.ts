@@ -1,0 +1,22 @@
+/** The operations of the Subscription Administration API that the panel calls; a test compares them with the contract. */
+export const operations = {
+  loginStatus: 'GET /token',
+  listAppsOperation: 'GET /app_manage',
+  createAppOperation: 'POST /app_manage',
+  updateAppOperation: 'PUT /app_manage/{id}',
+  deleteAppOperation: 'DELETE /app_manage/{id}',
+  listUsersOperation: 'GET /user',
+  updateUserOperation: 'PUT /user/{id}',
+  listPlansOperation: 'GET /subscription_plan',
+  createPlanOperation: 'POST /subscription_plan',
+  updatePlanOperation: 'PUT /subscription_plan/{id}',
+  listSubscriptionsOperation: 'GET /subscription',
+  grantSubscription: 'POST /subscription',
+  actOnSubscription: 'PUT /subscription/{id}',
+  overviewOperation: 'GET /overview',
+  readSwitches: 'GET /switch_manage',
+  createSwitchOperation: 'POST /switch_manage',
+  updateSwitchOperation: 'PUT /switch_manage',
+  deleteSwitchOperation: 'DELETE /switch_manage',
+  auditLog: 'GET /audit_log',
+} as const

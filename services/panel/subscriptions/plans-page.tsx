@@ -1,0 +1,135 @@
+/** The plans of an app. */
+import { Button } from '@mantine/core'
+import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Dialog } from '../ui/form.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { setOnly } from '../ui/search.ts'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { type SubOutput, useSubRead } from './api.ts'
+import { ManagedText } from './managed-text.tsx'
+import { PlanForm } from './plan-form.tsx'
+import { AppSelect, InScope, type Scope } from './scope.tsx'
+
+/** A plan as the API shows it. */
+type Plan = SubOutput<'listPlansOperation'>['plans'][number]
+
+const route = getRouteApi('/shell/subscriptions/plans')
+
+/** The page. */
+export function PlansPage() {
+  const { t } = useTranslation()
+  return (
+    <Page title={t('subs.plansTitle')} lead={t('subs.plansLead')} actions={<AppSelect />}>
+      <InScope>{scope => <Plans scope={scope} />}</InScope>
+    </Page>
+  )
+}
+
+function Plans({ scope }: { scope: Scope }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [editing, edit] = useState<Plan | 'new'>()
+  const app_key = scope.app.app_key
+  const query = useSubRead('listPlansOperation', { query: setOnly({ app_key, page: search.page }) })
+  const add = scope.edit ? (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+      {t('subs.newPlan')}
+    </Button>
+  ) : null
+  return (
+    <>
+      <Card title={t('subs.plansTitle')} aside={add} flush>
+        <Loaded query={query}>
+          {({ plans }) =>
+            plans.length === 0 ? (
+              <Empty icon={<IconReceipt2 size={26} />} title={t('subs.noPlans')} action={add}>
+                {t('subs.noPlansHint')}
+              </Empty>
+            ) : (
+              <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+      <Dialog
+        opened={editing !== undefined}
+        close={() => edit(undefined)}
+        title={editing === 'new' ? t('subs.newPlan') : t('subs.editPlan')}
+      >
+        {() => (
+          <PlanForm
+            appKey={app_key}
+            close={() => edit(undefined)}
+            {...(typeof editing === 'object' ? { plan: editing } : {})}
+          />
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan) => void) | undefined }) {
+  const { t } = useTranslation()
+  const columns: Column<Plan>[] = [
+    {
+      label: t('subs.name'),
+      cell: plan => (
+        <>
+          {plan.name} <ManagedText resource={plan.managed_by} />
+        </>
+      ),
+    },
+    { label: t('subs.price'), end: true, cell: plan => <Price plan={plan} /> },
+    {
+      label: t('subs.duration'),
+      cell: plan => (plan.is_permanent ? t('subs.permanent') : t('subs.days', { count: Number(plan.duration) })),
+    },
+    { label: t('subs.holders'), end: true, cell: plan => plan.active_subscriptions },
+    {
+      label: t('messages.state'),
+      cell: plan => (
+        <Status tone={plan.status === '1' ? 'ok' : 'quiet'}>
+          {t(plan.status === '1' ? 'subs.forSale' : 'subs.notForSale')}
+        </Status>
+      ),
+    },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: plan =>
+        edit && !plan.managed_by ? (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => edit(plan)}
+            aria-label={`${t('ui.edit')}: ${plan.name}`}
+          >
+            {t('ui.edit')}
+          </Button>
+        ) : null,
+    },
+  ]
+  return <DataTable name={t('subs.plansTitle')} columns={columns} rows={plans} rowKey={plan => plan.id} />
+}
+
+function Price({ plan }: { plan: Plan }) {
+  if (plan.price === plan.original_price) return <>¥{plan.price}</>
+  return (
+    <>
+      ¥{plan.price} <s className="pw-was">¥{plan.original_price}</s>
+    </>
+  )
+}

@@ -1,0 +1,76 @@
+/** The app that the pages of this area are about, and what the reader may do in it. */
+import { Button, Select } from '@mantine/core'
+import { IconAppWindow } from '@tabler/icons-react'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Card } from '../ui/page.tsx'
+import { Empty, Failure, LoadingRows } from '../ui/states.tsx'
+import { type SubOutput, useSubRead } from './api.ts'
+
+/** An app as lists show it. */
+export type SubApp = SubOutput<'listAppsOperation'>['apps'][number]
+
+/** The chosen app and the reader's rights. */
+export interface Scope {
+  app: SubApp
+  /** May change what belongs to the app. */
+  edit: boolean
+}
+
+/** The apps, the chosen one and the role; undefined while they are read. */
+export function useScope() {
+  const search: { app?: string } = useSearch({ strict: false })
+  const apps = useSubRead('listAppsOperation', { query: { pageSize: 100 } })
+  const status = useSubRead('loginStatus', {})
+  const list = apps.data?.apps ?? []
+  const app = list.find(one => one.app_key === search.app) ?? list[0]
+  const role = status.data?.admin.role
+  return { apps: list, app, role, error: apps.error ?? status.error, loading: !apps.data || !status.data }
+}
+
+/** Chooses the app; the choice stands in the address. */
+export function AppSelect() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { apps, app } = useScope()
+  if (!app) return null
+  return (
+    <Select
+      aria-label={t('subs.app')}
+      data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
+      value={app.app_key}
+      allowDeselect={false}
+      searchable
+      leftSection={<IconAppWindow size={16} />}
+      onChange={value => void navigate({ to: '.', search: value ? { app: value } : {} })}
+      w={220}
+    />
+  )
+}
+
+/** Shows its content once the app is known; else why there is none. */
+export function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
+  const { t } = useTranslation()
+  const { app, role, error, loading } = useScope()
+  if (app && role) return children({ app, edit: role !== 'viewer' })
+  return (
+    <Card flush>
+      {loading && error ? (
+        <Failure error={error} />
+      ) : loading ? (
+        <LoadingRows />
+      ) : (
+        <Empty
+          icon={<IconAppWindow size={26} />}
+          title={t('subs.noApps')}
+          action={
+            <Button renderRoot={props => <Link {...props} to="/subscriptions/apps" />}>{t('subs.toApps')}</Button>
+          }
+        >
+          {t('subs.noAppsHint')}
+        </Empty>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,26 @@
+/** Numbered pages, for lists that know their length. */
+import { Group, Pagination } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+
+/** The numbers; nothing when there is one page. */
+export function Pages({ page, total, go }: { page: number; total: number; go: (page: number) => void }) {
+  const { t } = useTranslation()
+  if (total <= 1 && page <= 1) return null
+  return (
+    <Group justify="flex-end" component="nav" aria-label={t('ui.pages')}>
+      <Pagination
+        value={page}
+        total={Math.max(total, page)}
+        onChange={go}
+        getItemProps={number => ({ 'aria-label': t('ui.page', { number }) })}
+        getControlProps={control => ({ 'aria-label': t(`ui.pageControl.${control}`) })}
+      />
+    </Group>
+  )
+}
+
+/** The page number in an address. */
+export function pageNumber(raw: unknown): number | undefined {
+  const number = Number(raw)
+  return Number.isInteger(number) && number > 1 ? number : undefined
+}

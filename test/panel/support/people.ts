@@ -1,0 +1,42 @@
+/** What people do in the panel, in both languages: the words are those of the catalogues. */
+import type { Page } from 'playwright-core'
+import { catalogue as en } from '../../../services/panel/i18n/en/index.ts'
+import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
+import type { TestBrowser, Visitor } from './browser.ts'
+import type { Look } from './browser.ts'
+
+/** The words of a language. */
+export const words = { en, 'zh-CN': zh } as const
+
+/** Signs in on the sign-in page and waits for the frame. */
+export async function signIn(page: Page, login: { username: string; password: string }): Promise<void> {
+  await page.locator('input[autocomplete=username]').fill(login.username)
+  await page.locator('input[autocomplete=current-password]').fill(login.password)
+  await page.locator('button[type=submit]').click()
+  await page.locator('#content').waitFor()
+}
+
+/** A visitor who is signed in and reads in the language of the look. */
+export async function signedIn(
+  browser: TestBrowser,
+  url: string,
+  login: { username: string; password: string },
+  look: Look = {},
+): Promise<Visitor> {
+  const visitor = await browser.visit(url, look)
+  await visitor.page.goto('/')
+  await signIn(visitor.page, login)
+  if (look.language === 'zh-CN' && (await visitor.page.locator('html').getAttribute('lang')) !== 'zh-CN') {
+    await visitor.page.getByRole('button', { name: en.ui.language }).click()
+    await visitor.page.getByRole('menuitem', { name: '简体中文' }).click()
+    await visitor.page.locator('html[lang=zh-CN]').waitFor()
+  }
+  return visitor
+}
+
+/** Opens an address within the panel and waits until nothing is loading there. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction("document.querySelectorAll('[role=status] .mantine-Skeleton-root').length === 0")
+}
