@@ -2,8 +2,7 @@
 import type { Page } from 'playwright-core'
 import { catalogue as en } from '../../../services/panel/i18n/en/index.ts'
 import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
-import type { TestBrowser, Visitor } from './browser.ts'
-import type { Look } from './browser.ts'
+import type { Look, TestBrowser, Visitor } from './browser.ts'
 
 /** The words of a language. */
 export const words = { en, 'zh-CN': zh } as const
@@ -38,5 +37,5 @@ export async function signedIn(
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.locator('h1').first().waitFor()
-  await page.waitForFunction("document.querySelectorAll('[role=status] .mantine-Skeleton-root').length === 0")
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
 }

@@ -1,11 +1,12 @@
 /** The real service for browser tests: everything that the panel's process serves, on a database of its own. */
+
+import { panel } from '../../../services/panel.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
 import { readConfig } from '../../../services/platform/config.ts'
 import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import type { Mongo } from '../../../services/platform/mongo.ts'
 import { createSecrets } from '../../../services/platform/secrets.ts'
-import { panel } from '../../../services/panel.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { freePort } from '../../support/mongod.ts'
 import { builtPanel } from './built.ts'

@@ -1,13 +1,13 @@
 /** The English catalogue, one file an area. */
-import access from './access.json'
-import account from './account.json'
-import common from './common.json'
-import domains from './domains.json'
-import messages from './messages.json'
-import operator from './operator.json'
-import problems from './problems.json'
-import start from './start.json'
-import subs from './subs.json'
+import access from './access.json' with { type: 'json' }
+import account from './account.json' with { type: 'json' }
+import common from './common.json' with { type: 'json' }
+import domains from './domains.json' with { type: 'json' }
+import messages from './messages.json' with { type: 'json' }
+import operator from './operator.json' with { type: 'json' }
+import problems from './problems.json' with { type: 'json' }
+import start from './start.json' with { type: 'json' }
+import subs from './subs.json' with { type: 'json' }
 
 /** All English words. */
 export const catalogue = { ...common, access, account, domains, messages, operator, problems, start, subs }

@@ -1,0 +1,64 @@
+/** axe on every page in both colour schemes, and every page on a narrow screen without sideways scrolling. */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { PAGES } from './support/pages.ts'
+import { open, signedIn } from './support/people.ts'
+import { type PanelService, startPanelService } from './support/service.ts'
+
+let service: PanelService
+let browser: TestBrowser
+let axe: string
+
+beforeAll(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+}, 180_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+interface Finding {
+  id: string
+  impact: string
+  nodes: string[]
+}
+
+/** Findings of the WCAG 2.2 A and AA rules. */
+async function findings(page: Page): Promise<Finding[]> {
+  // Evaluated through the debugger, which the page's policy does not apply to.
+  await page.evaluate(axe)
+  return page.evaluate(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+    .then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(node => node.html.slice(0, 160)) })))`)
+}
+
+describe.each([
+  ['light', 'en', 1280],
+  ['dark', 'zh-CN', 390],
+] as const)('%s, %s, %i pixels wide', (scheme, language, width) => {
+  let visitor: Visitor
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { scheme, language, width })
+  })
+  afterAll(() => visitor?.leave())
+
+  test.each(PAGES)('%s has no finding, no complaint and does not scroll sideways', async path => {
+    visitor.complaints.length = 0
+    await open(visitor.page, path)
+    expect(await findings(visitor.page)).toEqual([])
+    expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+    expect(visitor.complaints).toEqual([])
+  })
+})
+
+test('the sign-in page has no finding', async () => {
+  const { page, leave } = await browser.visit(service.url)
+  await page.goto('/sign-in')
+  await page.locator('form').waitFor()
+  expect(await findings(page)).toEqual([])
+  await leave()
+})
