@@ -114,7 +114,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('button', { name: w.subs.newSwitch }).first().click()
     await page.getByRole('textbox', { name: w.subs.name }).fill('new_checkout')
     await page.getByRole('button', { name: w.subs.addNote }).click()
-    await page.getByRole('textbox', { name: w.subs.version }).fill('1.2.0')
+    await page.getByRole('textbox', { name: w.subs.version, exact: true }).fill('1.2.0')
     await page.getByRole('textbox', { name: w.subs.noteLists.features }).fill('A quicker checkout')
     await page.getByRole('button', { name: w.ui.save }).click()
     await page.getByRole('cell', { name: 'new_checkout', exact: true }).waitFor()
