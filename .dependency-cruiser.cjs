@@ -84,7 +84,7 @@ module.exports = {
       'panel-sees-contracts-only',
       'the web app shares types with the service, nothing else',
       { path: '^services/panel/' },
-      { path: '^(services|operator)/', pathNot: ['^services/panel/', '/http/([a-z]+-)?contract\\.ts$'] },
+      { path: '^(services|operator)/', pathNot: ['^services/panel/', '/http/[a-z-]*contract\\.ts$'] },
     ),
     home('koa', '(/http/|^services/platform/web)'),
     home('@koa/', '(/http/|^services/platform/web)'),
