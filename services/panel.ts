@@ -7,6 +7,7 @@ import { managementCollections, mountMailApi } from './mail/http/index.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { openDoor } from './mail/open-door.ts'
+import { fixSlotCount } from './mail/store/slots.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
@@ -24,7 +25,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     await ensureFirstCredential(foundation, admin._id)
     await ensureSandboxDomain(foundation, admin._id)
   }
-  const door = openDoor(foundation, config.SLOTS)
+  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
   const authorise = authoriseWith(foundation)

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { authoriseWith } from './mail/http/authorise.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { openDoor } from './mail/open-door.ts'
+import { fixSlotCount } from './mail/store/slots.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
@@ -11,7 +12,7 @@ import { createWeb, notFound } from './platform/web.ts'
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
   await ensureIndexes(mongo.db, sendCollections)
-  const door = openDoor(foundation, config.SLOTS)
+  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
   mountSend(app, { ...foundation, authorise: authoriseWith(foundation), door, closing: closing.signal })

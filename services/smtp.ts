@@ -11,6 +11,7 @@ import { domains } from './mail/store/domains.ts'
 import { EVENTS } from './mail/store/events.ts'
 import { MESSAGES } from './mail/store/messages.ts'
 import { QUOTAS } from './mail/store/quota.ts'
+import { fixSlotCount } from './mail/store/slots.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { type Foundation, type Running, run } from './platform/run.ts'
 
@@ -21,7 +22,7 @@ const COLLECTIONS = [users, loginLimits, credentials, domains, QUOTAS, MESSAGES,
 export async function smtp(foundation: Foundation): Promise<Running & { ports: number[] }> {
   const { config, log, metrics, mongo, clock, secrets } = foundation
   await ensureIndexes(mongo.db, COLLECTIONS)
-  const door = openDoor(foundation, config.SLOTS)
+  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
   const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
   const { accept, judgeSender } = door
