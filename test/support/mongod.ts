@@ -27,11 +27,16 @@ const search = {
   say: (text: string) => process.stderr.write(`tests: ${text}\n`),
 }
 
+/** The mongod that tests run. */
+export function mongodBinary(): Promise<string> {
+  return findMongod(search)
+}
+
 /** Starts a mongod and initiates its replica set. */
 export async function startTestMongod(): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
-  const binary = await findMongod(search)
+  const binary = await mongodBinary()
   const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
   const launch = () => {
     const child = spawn(binary, [...network, '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.5'], { stdio: 'ignore' })
