@@ -11,6 +11,7 @@ import type { Running } from '../platform/run.ts'
 import { type Attempt, createAttempt, type Group } from './delivery/attempt.ts'
 import { createClaiming, type Round, VISIBILITY_MS } from './delivery/claiming.ts'
 import { createDispatcher, type Dispatcher } from './delivery/dispatch.ts'
+import { measureQueue } from './delivery/gauges.ts'
 import { Hand } from './delivery/hand.ts'
 import type { FindKeys } from './delivery/keys.ts'
 import { createLeases, type LeaseTimes } from './delivery/leases.ts'
@@ -61,6 +62,7 @@ const KEEP_MS = VISIBILITY_MS / 3
 /** A relay takes what it gets; among many receivers slow ones must not use up the room. */
 const IN_HAND = { relay: 600, direct: 3_000 }
 const SITES_MS = 5_000
+const GAUGES_MS = 15_000
 
 /** Starts delivering. `stop` lets what is in flight finish, gives back the rest and the slots. */
 export async function startDelivery(options: DeliveryOptions): Promise<Running> {
@@ -140,6 +142,9 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     claimForEver(),
     repeat(KEEP_MS, stopping.signal, log, () =>
       queue.keep(hand.all(), new Date(clock.now().getTime() + VISIBILITY_MS)),
+    ),
+    repeat(GAUGES_MS, stopping.signal, log, () =>
+      measureQueue(queue, [...leases.claimable().keys()], clock.now(), metrics),
     ),
     repeat(SITES_MS, stopping.signal, log, async () => {
       for (const { _id, suspended_until } of await suspendedSites(mongo, clock.now()))

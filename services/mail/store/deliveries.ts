@@ -38,6 +38,8 @@ const LANES = { first: ['system', 'transactional'], second: ['bulk'] } as const
  * backlog. Two lanes share a query.
  */
 const SLOTS_PER_QUERY = 96
+/** Counting stops here: a gauge need not be exact when the queue is this long. */
+const COUNT_MOST = 200_000
 
 /** Reads of the queue for its workers. */
 export class DeliveryQueue {
@@ -166,6 +168,24 @@ export class DeliveryQueue {
       { $set: { due: now } },
       FAST,
     )
+  }
+
+  /** Counts what waits in these slots, up to {@link COUNT_MOST} of each kind, and finds the oldest due time. */
+  async measure(
+    slots: readonly number[],
+    now: Date,
+  ): Promise<{ due: number; later: number; oldest: Date | undefined }> {
+    const lanes = { slot: { $in: [...slots] }, lane: { $in: [...LANES.first, ...LANES.second] } }
+    const options = { limit: COUNT_MOST, hint: DELIVERIES.indexes[0]?.key ?? {} }
+    const [due, later, oldest] = await Promise.all([
+      this.#deliveries.countDocuments({ ...lanes, due: { $lte: now } }, options),
+      this.#deliveries.countDocuments({ ...lanes, due: { $gt: now } }, options),
+      this.#deliveries.findOne(
+        { ...lanes, slot: { $in: slots.slice(0, SLOTS_PER_QUERY / 2) }, due: { $lte: now } },
+        { sort: { due: 1 }, projection: { due: 1 } },
+      ),
+    ])
+    return { due, later, oldest: oldest?.due }
   }
 
   async #update(held: readonly Pick<Claimed, '_id' | 'tok'>[], change: object): Promise<void> {

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { Claimed } from '../store/deliveries.ts'
+import { createByteGate } from './byte-gate.ts'
+import { Hand } from './hand.ts'
+import { abortableDelay, createBell } from './timing.ts'
+
+const delivery = (id: string, slot: number) => ({ _id: id, slot, tok: `${slot}:1:n` }) as Claimed
+
+test('a slot is idle when nothing of it is in hand', async () => {
+  const hand = new Hand()
+  const seen: string[] = []
+  await hand.idle(1)
+  hand.take([delivery('a', 1), delivery('b', 1), delivery('c', 2)])
+  const waits = [hand.idle(1).then(() => seen.push('slot 1')), hand.idle().then(() => seen.push('all'))]
+  hand.drop(delivery('a', 1))
+  hand.drop(delivery('a', 1))
+  expect(hand.size).toBe(2)
+  hand.drop(delivery('b', 1))
+  await waits[0]
+  expect(seen).toEqual(['slot 1'])
+  hand.drop(delivery('c', 2))
+  await waits[1]
+  expect(seen).toEqual(['slot 1', 'all'])
+  expect(hand.has('a')).toBe(false)
+  expect(hand.all()).toEqual([])
+})
+
+test('large things wait for room, in order; one larger than all of it goes alone', async () => {
+  const gate = createByteGate(1_000_000)
+  const order: string[] = []
+  const enter = (name: string, bytes: number) =>
+    gate.enter(bytes).then(leave => {
+      order.push(name)
+      return leave
+    })
+  const first = await enter('first', 600_000)
+  const second = enter('second', 600_000)
+  const huge = enter('huge', 5_000_000)
+  await enter('small', 1_000)
+  expect(order).toEqual(['first', 'small'])
+  first()
+  first()
+  const leave = await second
+  expect(order).toEqual(['first', 'small', 'second'])
+  leave()
+  await huge
+  expect(order.at(-1)).toBe('huge')
+})
+
+test('a bell ends one wait, also when it rang before', async () => {
+  const bell = createBell()
+  bell.ring()
+  expect(await bell.wait(60_000)).toBe(true)
+  const wait = bell.wait(60_000)
+  bell.ring()
+  expect(await wait).toBe(true)
+  expect(await bell.wait(1)).toBe(false)
+})
+
+test('a delay ends early when the signal aborts', async () => {
+  const end = new AbortController()
+  const delay = abortableDelay(60_000, end.signal)
+  end.abort()
+  await delay
+  await abortableDelay(60_000, end.signal)
+})
