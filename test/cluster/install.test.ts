@@ -89,7 +89,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   test(
     'helm install --wait brings everything up',
     async () => {
-      await apply(await manifest('resources'))
+      await kubectl('create', 'namespace', 'team-a')
       await inside('helm', [
         'install',
         RELEASE,
@@ -112,6 +112,50 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     'helm test: every API answers, no port relays',
     async () => {
       expect(await inside('helm', ['test', RELEASE, '-n', NAMESPACE, '--timeout', '3m'])).toContain('Succeeded')
+    },
+    4 * MINUTE,
+  )
+
+  test.runIf(withOperator)(
+    'a domain, its DNS account and its login become true from resources alone',
+    async () => {
+      await apply(await manifest('resources'))
+      await kubectl(
+        '-n',
+        'team-a',
+        'wait',
+        '--for=condition=Ready',
+        'dnsprovider/knot',
+        'maildomain/sender',
+        'smtpcredential/app',
+        '--timeout=240s',
+      )
+      const selector = await kubectl(
+        '-n',
+        'team-a',
+        'get',
+        'maildomain',
+        'sender',
+        '-o',
+        'jsonpath={.status.activeSelector}',
+      )
+      const dig = (type: string, name: string) =>
+        kubectl('-n', 'world', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short', type, name)
+      expect(await dig('TXT', 'sender.example')).toContain('v=spf1 ip4:192.0.2.25')
+      expect(await dig('TXT', `${selector}._domainkey.sender.example`)).toContain('p=')
+      expect(await dig('A', 'www.sender.example')).toBe('192.0.2.80\n')
+    },
+    6 * MINUTE,
+  )
+
+  test.runIf(withOperator)(
+    'a pod that mounts the Secret sends by the Service name, with the certificate verified',
+    async () => {
+      await kubectl('-n', 'team-a', 'wait', '--for=condition=Ready', 'pod/app', '--timeout=120s')
+      const script =
+        'cd /smtp; swaks --server $(cat host) --port $(cat port) --tls --tls-verify --tls-ca-path ca.crt --auth PLAIN --auth-user $(cat username) --auth-password $(cat password) --from app@sender.example --to you@inbox.example --header "Subject: from a pod"'
+      expect(await kubectl('-n', 'team-a', 'exec', 'app', '--', 'sh', '-c', script)).toMatch(/250 2\.0\.0 /)
+      await until(async () => (await subjects()).includes('from a pod'), MINUTE)
     },
     4 * MINUTE,
   )
