@@ -25,7 +25,7 @@ export interface StreamDeps {
 }
 
 /** Streams that one account, and one process, may hold open. */
-export const STREAM_LIMITS = { account: 5, process: 200 } as const
+const STREAM_LIMITS = { account: 5, process: 200 } as const
 /** How far back a stream may start: behind it the lists have everything. */
 const MAX_BACK_MS = 24 * 3_600_000
 /** A comment so often keeps proxies from closing a quiet stream. */

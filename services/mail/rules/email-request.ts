@@ -16,7 +16,7 @@ import {
 } from './email-parts.ts'
 
 /** Fields that are part of the design but not of this version. */
-export const UNSUPPORTED = ['template', 'track', 'unsubscribe'] as const
+const UNSUPPORTED = ['template', 'track', 'unsubscribe'] as const
 
 const common = {
   tags: tags.optional(),

@@ -2,7 +2,7 @@
 
 const DAY_MS = 86_400_000
 /** Most days of one report. */
-export const MAX_DAYS = 92
+const MAX_DAYS = 92
 /** Days of a report when nothing is said. */
 const DEFAULT_DAYS = 14
 
