@@ -53,6 +53,20 @@ test.each(['starttls', 'tls'] as const)('a message from the %s port is stored as
   expect(raw).not.toContain('secret@example.net')
 })
 
+test('the slots of the database count, not those of the setting', async () => {
+  const many = await startSubmission(mongo, { SLOTS: '64' })
+  const one = await startSubmission(mongo, { SLOTS: '1' })
+  const account = await giveSendingAccount(mongo)
+  const ids = [idOf(await send(many, account)), idOf(await send(one, account))]
+  const deliveries = await mongo.db
+    .collection('deliveries')
+    .find({ m: { $in: ids } })
+    .toArray()
+  expect(deliveries).toHaveLength(2)
+  expect(new Set(deliveries.map(({ slot }) => slot)).size).toBe(1) // same site, same slot
+  expect(deliveries[0]?.slot).not.toBe(0)
+})
+
 describe('what an account may not', () => {
   test('send as another account, by envelope or header', async () => {
     const service = await startSubmission(mongo)
