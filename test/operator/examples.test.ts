@@ -1,0 +1,82 @@
+/** The examples in docs/examples, applied with kubectl, until everything is ready. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { kinds } from '../../operator/resources/kinds.ts'
+import { createDnsDeps } from '../../services/mail/dns-deps.ts'
+import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
+import { dnsChecks } from '../../services/mail/store/dns-checks.ts'
+import { ensureIndexes } from '../../services/platform/mongo.ts'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { startRecursor } from '../support/dns-recursor.ts'
+import { findServer, startDnsServer } from '../support/dns-servers.ts'
+import { operatorUnderTest } from '../support/operator.ts'
+import { until } from '../support/until.ts'
+
+const run = promisify(execFile)
+const folder = join(import.meta.dirname, '../../docs/examples')
+
+onApiServer('examples', () => {
+  test('there is one for each kind', async () => {
+    const texts = await Promise.all((await readdir(folder)).map(file => readFile(join(folder, file), 'utf8')))
+    for (const { kind } of kinds) expect(texts.filter(text => text.includes(`\nkind: ${kind}\n`))).toHaveLength(1)
+  })
+
+  test.skipIf(!findServer('knot'))('kubectl apply of all of them makes all of them ready', async () => {
+    const zones = ['example.com', 'postwright.test']
+    const knot = await startDnsServer(
+      'knot',
+      zones.map(name => ({ name, lines: ['mail IN A 192.0.2.25'] })),
+    )
+    onTestFinished(() => knot.stop())
+    const recursor = await startRecursor(zones.map(name => ({ name, port: knot.port })))
+    onTestFinished(() => recursor.stop())
+    const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), config })
+    await ensureIndexes(o.mongo.db, [dnsChecks])
+    const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
+    onTestFinished(() => rm(temporary, { recursive: true, force: true }))
+    const { url, ca, admin: token } = sharedApiServer()
+    const cluster = { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'u', user: { token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: o.namespace } }],
+      'current-context': 'x',
+    }
+    await writeFile(join(temporary, 'config'), JSON.stringify(kubeconfig))
+    const kubectl = async (...args: string[]) =>
+      (await run('kubectl', [`--kubeconfig=${temporary}/config`, `--cache-dir=${temporary}`, ...args])).stdout
+    for (const file of await readdir(folder)) {
+      // The name server of this test listens elsewhere; nothing else is changed.
+      const text = (await readFile(join(folder, file), 'utf8')).replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)
+      await writeFile(join(temporary, file), text)
+      expect(await kubectl('apply', '-f', join(temporary, file))).toMatch(/(created|configured)/)
+    }
+    const table = () => kubectl('get', 'postwright-all', '-o', 'wide')
+    await until(async () => {
+      const signal = new AbortController().signal
+      await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+      const ready = await kubectl(
+        'get',
+        'postwright-all',
+        '-o',
+        'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{" "}{end}',
+      )
+      return (
+        ready
+          .trim()
+          .split(' ')
+          .filter(status => status === 'True').length === kinds.length
+      )
+    }, 60_000)
+    const shown = await table()
+    for (const { kind } of kinds) expect(shown).toContain(`${kind.toLowerCase()}.postwright.dev/`)
+    expect(knot.transfer('example.com').join('\n')).toContain('v=spf1 ip4:192.0.2.25 include:spf.example.net ~all')
+  })
+})
