@@ -31,15 +31,15 @@ const CONFLICT_MS = 15 * 60_000
 /** Records that cannot be removed are left behind after so long. */
 const GIVE_UP_MS = 3_600_000
 
-/** The DNS account to write with for this owner: its id, nothing when none is wanted, or why there is none. */
+/** The DNS account to write with for this owner, none when none is wanted, or why there is none yet. */
 export async function dnsAccountFor(
   context: OperatorContext,
   dns: DnsDeps,
   { spec, metadata }: MailDomain,
   owner: UserDoc,
-): Promise<{ id: string | undefined } | { aspect: Aspect }> {
+): Promise<{ use: { id: string } | 'none' } | { aspect: Aspect }> {
   const { managementPolicy, providerRef } = spec.dns
-  if (managementPolicy !== 'Manage' || !providerRef) return { id: undefined }
+  if (managementPolicy !== 'Manage' || !providerRef) return { use: 'none' }
   const missing = (message: string) => ({ aspect: bad('DNSSynced', 'DependencyNotReady', message) })
   const provider = sibling(context, DNSProvider, metadata, providerRef.name)
   if (!provider) return missing(`There is no DNSProvider ${providerRef.name} in this namespace.`)
@@ -47,8 +47,10 @@ export async function dnsAccountFor(
     if (error instanceof DnsProviderError) return undefined
     throw error
   })
-  if (account) return { id: account._id }
-  const why = conditionOf(provider.status?.conditions, 'Ready')?.message ?? 'its credentials were not tried yet'
+  if (account) return { use: { id: account._id } }
+  const why = conditionOf(provider.status?.conditions, 'Ready')?.message
+  if (why === undefined)
+    return { aspect: unknown('DNSSynced', 'DependencyNotReady', `DNSProvider ${providerRef.name} was not tried yet.`) }
   return missing(`DNSProvider ${providerRef.name} is not ready: ${why}`)
 }
 

@@ -3,6 +3,7 @@ import { type AppliedDomain, handOver, type WantedDomain, withdrawDomain } from 
 import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
 import { guidance } from '../services/mail/rules/dns-guidance.ts'
+import type { DomainDoc } from '../services/mail/store/documents.ts'
 import { findDomainById } from '../services/mail/store/domains.ts'
 import type { Aspect } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
@@ -34,7 +35,8 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
   const claim = await claimDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
     if ('aspect' in account) missing = account.aspect
-    return wantedOf(resource, 'id' in account ? account.id : undefined)
+    // What cannot be used now is still what wrote the records, and has to remove them one day.
+    return wantedOf(resource, 'aspect' in account ? 'keep' : account.use)
   })
   if (claim.kind === 'refused') return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS }
   const { user, applied } = claim
@@ -55,13 +57,13 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
       ...statusFields(domain, user.username, guidance(domain, sendingHost(context.config))),
       ...written.status,
     },
-    events: [...driftEvents(context, resource, applied), ...written.events],
+    events: [...driftEvents(context, resource, applied), ...repairEvents(context, resource, domain), ...written.events],
     recordId: domain._id,
     ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
   }
 }
 
-function wantedOf({ spec }: MailDomain, dnsAccountId: string | undefined): WantedDomain {
+function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']): WantedDomain {
   return {
     name: spec.domainName,
     suspended: spec.suspended,
@@ -72,17 +74,29 @@ function wantedOf({ spec }: MailDomain, dnsAccountId: string | undefined): Wante
       spf: spec.spf.includes.map(name => `include:${name}`),
       dkim_rotation_days: spec.dkim.rotationIntervalDays,
     },
-    dnsAccountId,
+    dnsAccount,
   }
 }
 
 /** A change of the record that did not come from a new spec came from somebody else. */
 function driftEvents(context: OperatorContext, { status, metadata }: MailDomain, applied: AppliedDomain): EventInput[] {
   const settled = status?.domainId === applied.domain._id && status.observedGeneration === metadata.generation
-  if (!settled || applied.changed.length === 0) return []
+  // A DNSProvider that became ready only now is no drift.
+  const changed = applied.changed.filter(field => field !== 'dns_account_id' || status?.dnsRevision !== undefined)
+  if (!settled || changed.length === 0) return []
   context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'database' })
-  const note = `The record was changed behind this resource (${applied.changed.join(', ')}); it is as declared again.`
+  const note = `The record was changed behind this resource (${changed.join(', ')}); it is as declared again.`
   return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
+}
+
+/** The worker looks at DNS and repairs; here it is counted and told. */
+function repairEvents(context: OperatorContext, { status }: MailDomain, { name, dns }: DomainDoc): EventInput[] {
+  const seen = Date.parse(status?.lastCheckTime ?? '')
+  const fresh = dns?.repairs?.filter(at => at.getTime() > seen) ?? []
+  if (fresh.length === 0) return []
+  context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'provider' }, fresh.length)
+  const note = `Records of ${name} were changed at the DNS provider; they are as declared again.`
+  return [{ type: 'Warning', reason: 'DriftReverted', action: 'PublishDNS', note }]
 }
 
 async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDomain, retain: boolean): Promise<Removal> {

@@ -11,7 +11,8 @@ export interface WantedDomain {
   name: string
   suspended: boolean
   dns: Pick<DnsSettingsDoc, 'manage' | 'address' | 'dmarc' | 'spf' | 'dkim_rotation_days'>
-  dnsAccountId: string | undefined
+  /** The account that writes; `keep` leaves the present one, `none` takes it off. */
+  dnsAccount: { id: string } | 'keep' | 'none'
 }
 
 /** What was found and done. `changed` names the fields that were not as declared. */
@@ -89,9 +90,10 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   // What the loop detector remembers lies in the same object and stays.
   const dns = { ...domain.dns, ...wanted.dns }
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
-  if (wanted.dnsAccountId === undefined) {
+  if (wanted.dnsAccount === 'none') {
     if (domain.dns_account_id !== undefined) remove.push('dns_account_id')
-  } else if (domain.dns_account_id !== wanted.dnsAccountId) change.dns_account_id = wanted.dnsAccountId
+  } else if (wanted.dnsAccount !== 'keep' && domain.dns_account_id !== wanted.dnsAccount.id)
+    change.dns_account_id = wanted.dnsAccount.id
   // A suspension by an admin stays whatever the resource says.
   if (wanted.suspended && domain.status !== 'suspended') {
     change.status = 'suspended'
