@@ -74,7 +74,7 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     }
     await sleep(plan.pauseMs)
     const { accepted, refused } = await load.stop()
-    await drain(mongo)
+    await drain(mongo, plan.say)
     return await judge(mongo, receiver, accepted, refused, plan.blows.length)
   } finally {
     for (const worker of workers) worker.kill('SIGKILL')
@@ -176,14 +176,16 @@ async function strike(blow: Blow, set: ReplicaSet, receiver: Receiver, workers: 
 }
 
 /** Waits until the queue is empty; deliveries that wait for a later try are due at once. */
-async function drain(mongo: Mongo): Promise<void> {
+async function drain(mongo: Mongo, say: KillPlan['say']): Promise<void> {
   const deliveries = mongo.db.collection('deliveries')
   await until(async () => {
     const waiting = { due: { $gt: new Date() }, tok: { $exists: false } }
     await deliveries.updateMany(waiting, { $set: { due: new Date() } }).catch(() => undefined)
-    await sleep(500)
-    return (await deliveries.countDocuments().catch(() => 1)) === 0
-  }, 180_000)
+    await sleep(1_000)
+    const left = await deliveries.countDocuments().catch(() => 1)
+    say?.(`${left} left`)
+    return left === 0
+  }, 400_000)
 }
 
 async function judge(

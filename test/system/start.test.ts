@@ -1,0 +1,137 @@
+/** `npm start` as a newcomer sees it: first logins, commands that work as printed, restart, stop, taken ports. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Postwright, startPostwright, trialSettings } from '../support/postwright.ts'
+import { until } from '../support/until.ts'
+
+const sh = (command: string) => promisify(execFile)('/bin/sh', ['-c', command])
+
+describe('npm start', () => {
+  let dataDir: string
+  let settings: Record<string, string>
+  let postwright: Postwright
+  let token: string
+  let adminPassword: string
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
+    settings = await trialSettings(dataDir)
+    postwright = startPostwright(settings)
+    await postwright.printed('"msg":"ready"')
+    token = /token {3}(\S+)/.exec(postwright.output())?.[1] ?? ''
+    adminPassword = /admin {3}admin \/ (\S+)/.exec(postwright.output())?.[1] ?? ''
+  })
+  afterAll(async () => {
+    if (postwright.process.exitCode === null) await postwright.end('SIGTERM')
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  const api = (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${settings.APP_PORT}${path}`, init)
+  const printedLine = (program: string) =>
+    postwright
+      .output()
+      .split('\n')
+      .find(line => line.trim().startsWith(`${program} `)) ?? ''
+  const inbox = async () => {
+    const cookie = await login()
+    const answer = await api('/api/v1/inbox', { headers: { cookie } })
+    return ((await answer.json()) as { data: { subject: string }[] }).data.map(({ subject }) => subject)
+  }
+  const login = async () => {
+    const answer = await api('/api/v1/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'admin', password: adminPassword }),
+    })
+    expect(answer.status).toBe(200)
+    return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  }
+
+  test('prints the admin login, an SMTP login and a token', () => {
+    expect(adminPassword).not.toBe('')
+    expect(token).toMatch(/^pw_live_/)
+    expect(postwright.output()).toMatch(/SMTP {4}127\.0\.0\.1:\d+ \(STARTTLS\), demo \/ \S+/)
+  })
+
+  test('the printed curl line sends a message that lands in the inbox', async () => {
+    const { stdout } = await sh(printedLine('curl').replace('curl ', 'curl -sS '))
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'email', status: 'queued' })
+    await until(async () => (await inbox()).includes('The first message'))
+  })
+
+  test('the printed swaks line sends a message that lands in the inbox', async () => {
+    const { stdout } = await sh(printedLine('swaks'))
+    expect(stdout).toMatch(/250 2\.0\.0 .*em_/)
+    await until(async () => (await inbox()).includes('The second message'))
+  })
+
+  test.each([
+    ['the panel', '/', 'text/html', 200],
+    ['its readiness', '/readyz', '*/*', 200],
+  ])('serves %s', async (_, path, accept, status) =>
+    expect((await api(path, { headers: { accept } })).status).toBe(status),
+  )
+
+  test('a second start on the same ports names each with its setting and leaves the first alone', async () => {
+    const second = startPostwright({ ...settings, DATA_DIR: `${dataDir}-second` })
+    const code = await second.end('SIGCONT')
+    await rm(`${dataDir}-second`, { recursive: true, force: true })
+    expect(code).toBe(1)
+    for (const setting of ['APP_PORT', 'ADMIN_API_PORT', 'METRICS_PORT', 'SUBMISSION_LISTEN'])
+      expect(second.output()).toMatch(new RegExp(`port \\d+ on 127\\.0\\.0\\.1 is taken \\(${setting}\\)`))
+    expect((await api('/readyz')).status).toBe(200)
+  })
+
+  test('a second start on the same folder says who uses it', async () => {
+    const second = startPostwright(await trialSettings(dataDir))
+    expect(await second.end('SIGCONT')).toBe(1)
+    expect(second.output()).toContain(`the Postwright with process id ${postwright.process.pid} is using`)
+  })
+
+  test('Ctrl-C, even when it arrives twice, stops everything, the database included', async () => {
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
+    postwright.process.kill('SIGINT')
+    expect(await postwright.end('SIGINT')).toBe(0)
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
+  })
+
+  test('a restart keeps all data and shows no login again', async () => {
+    postwright = startPostwright(settings)
+    await postwright.printed('"msg":"ready"')
+    expect(postwright.output()).not.toContain('admin /')
+    expect(await inbox()).toEqual(expect.arrayContaining(['The first message', 'The second message']))
+    expect((await api('/api/v1/emails', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+  })
+
+  test('no secret stands in the log', () => {
+    const log = postwright
+      .output()
+      .split('\n')
+      .filter(line => line.startsWith('{'))
+      .join('\n')
+    for (const secret of [token, adminPassword]) expect(log).not.toContain(secret)
+  })
+})
+
+test.each([
+  [
+    'a value of the template',
+    { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'change-me-admin-password' },
+    /ADMIN_PASSWORD: still has the value of the template/,
+  ],
+  [
+    'several faults at once',
+    { ADMIN_API_PORT: 'abc', SENDING_IP: 'x', SUBMISSION_LISTEN: '25:plain' },
+    /3 faults:[\s\S]*ADMIN_API_PORT[\s\S]*SENDING_IP[\s\S]*SUBMISSION_LISTEN/,
+  ],
+])('the start refuses %s with exit code 78', async (_, fault, expected) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
+  const postwright = startPostwright({ ...(await trialSettings(dataDir)), ...fault })
+  expect(await postwright.end('SIGCONT')).toBe(78)
+  expect(postwright.output()).toMatch(expected)
+  await rm(dataDir, { recursive: true, force: true })
+})
