@@ -42,6 +42,13 @@ export const logEntries = z
 
 const changelog = z.object({ title: text(0, 200).default(''), logs: logEntries.default([]) })
 
+const BOOLEANS = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+])
+
 /** A typed value: what programs get. */
 export type TypedValue = boolean | number | string | Record<string, unknown>
 
@@ -50,7 +57,7 @@ export function typedValue(type: SwitchType, raw: string): TypedValue | undefine
   if (Buffer.byteLength(raw) > MAX_VALUE_BYTES) return undefined
   switch (type) {
     case 'boolean':
-      return { 1: true, true: true, 0: false, false: false }[raw.trim()]
+      return BOOLEANS.get(raw.trim())
     case 'number':
       return numberOf(raw.trim())
     case 'string':

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { testFoundation } from '../../test/support/foundation.ts'
+import { ensureIndexes } from '../platform/mongo.ts'
+import {
+  applyApp,
+  applyPlan,
+  applySwitch,
+  operatorActor,
+  rotateAppSecret,
+  withdrawApp,
+  withdrawPlan,
+  withdrawSwitch,
+} from './apply.ts'
+import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
+import { checkKey } from './credentials.ts'
+import { updatePlan } from './manage-plans.ts'
+import { deleteSwitch, updateSwitch } from './manage-switches.ts'
+import { mergePlan } from './rules/plan.ts'
+import { findApp } from './store/apps.ts'
+import { subscriptionCollections } from './store/collections.ts'
+import { findPlan, findSwitch } from './store/plans.ts'
+
+let mongo: TestDatabase
+let s: Subscriptions
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, subscriptionCollections)
+  s = openSubscriptions(testFoundation(mongo))
+})
+afterAll(() => mongo.stop())
+
+const by = (name: string) => ({ kind: 'App', namespace: 'shop', name, uid: `uid-${name}` })
+const spec = { app_name: 'Shop', app_description: '', status: '1' as const }
+const plan = mergePlan(undefined, { name: 'Gold', price: 990, duration: 30, features: ['a'] })
+
+describe('an app', () => {
+  test('is created with credentials, then unchanged, then updated; another resource is refused', async () => {
+    const first = await applyApp(s, by('a'), 'shop', spec)
+    expect(first.outcome).toBe('created')
+    expect((await checkKey(s, first.appSecret ?? ''))?.app_key).toBe('shop')
+    const again = await applyApp(s, by('a'), 'shop', spec)
+    expect(again).toMatchObject({ outcome: 'unchanged', publishableKey: first.publishableKey })
+    expect(again).not.toHaveProperty('appSecret')
+    expect((await applyApp(s, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
+    await expect(applyApp(s, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
+  })
+
+  test('gets a new secret when its Secret was lost; two live at most', async () => {
+    const secrets = [await rotateAppSecret(s, by('a'), 'shop'), await rotateAppSecret(s, by('a'), 'shop')]
+    expect((await checkKey(s, secrets[1] ?? ''))?.app_key).toBe('shop')
+    const live = await s.c.credentials.countDocuments({
+      app_key: 'shop',
+      kind: 'secret',
+      revoked_at: { $exists: false },
+    })
+    expect(live).toBe(2)
+  })
+})
+
+describe('a plan', () => {
+  test('is made so and read-only for administrators; withdrawn with Retain it is theirs', async () => {
+    const { plan: made, outcome } = await applyPlan(s, by('p'), 'shop', plan)
+    expect(outcome).toBe('created')
+    expect((await applyPlan(s, by('p'), 'shop', plan)).outcome).toBe('unchanged')
+    const dearer = await applyPlan(s, by('p'), 'shop', { ...plan, price_cents: 1990 })
+    expect(dearer).toMatchObject({ outcome: 'updated', plan: { version: 2 } })
+    const edit = () => updatePlan(s, systemActor, { appKey: 'shop', id: made._id }, { fields: { price: 1 } })
+    await expect(edit()).rejects.toMatchObject({ code: 'managed_by_resource', faults: [{ message: 'k8s:shop/p' }] })
+    await withdrawPlan(s, by('p'), { appKey: 'shop', name: 'Gold' }, 'Retain')
+    expect((await edit()).price_cents).toBe(1)
+  })
+
+  test('deleted it is gone for buyers, and comes back when it is applied again', async () => {
+    const { plan: made } = await applyPlan(s, by('p'), 'shop', plan)
+    await withdrawPlan(s, by('p'), { appKey: 'shop', name: 'Gold' }, 'Delete')
+    expect(await findPlan(s.c, 'shop', made._id)).toBeUndefined()
+    expect((await applyPlan(s, by('q'), 'shop', plan)).plan._id).toBe(made._id)
+    expect(await findPlan(s.c, 'shop', made._id)).toBeDefined()
+  })
+
+  test('of an app that is not there is refused', async () => {
+    await expect(applyPlan(s, by('p'), 'nowhere', plan)).rejects.toMatchObject({ code: 'app_not_found' })
+  })
+})
+
+describe('a switch', () => {
+  const target = { appKey: 'shop', name: 'dark' }
+
+  test('is made so, read-only for administrators, and removed by its resource only', async () => {
+    expect((await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('created')
+    expect((await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })).outcome).toBe('unchanged')
+    expect((await applySwitch(s, by('s'), target, { type: 'number', value: '3' })).outcome).toBe('updated')
+    await expect(updateSwitch(s, systemActor, target, { value: '1' })).rejects.toMatchObject({
+      code: 'managed_by_resource',
+    })
+    await expect(deleteSwitch(s, systemActor, target)).rejects.toMatchObject({ code: 'managed_by_resource' })
+    await withdrawSwitch(s, by('other'), target)
+    expect(await findSwitch(s.c, 'shop', 'dark')).toBeDefined()
+    await withdrawSwitch(s, by('s'), target)
+    expect(await findSwitch(s.c, 'shop', 'dark')).toBeUndefined()
+    await withdrawSwitch(s, by('s'), target)
+  })
+
+  test('with a value that does not fit is refused', async () => {
+    const wrong = applySwitch(s, by('s'), target, { type: 'number', value: 'x' })
+    await expect(wrong).rejects.toMatchObject({ code: 'validation_failed' })
+  })
+})
+
+test('an app goes with its resource, and its key never comes back', async () => {
+  await withdrawApp(s, by('b'), 'shop', 'Delete')
+  expect(await findApp(s.c, 'shop')).toBeDefined()
+  await withdrawApp(s, by('a'), 'shop', 'Delete')
+  expect(await findApp(s.c, 'shop')).toBeUndefined()
+  await expect(applyApp(s, by('a'), 'shop', spec)).rejects.toMatchObject({ code: 'name_taken' })
+  expect(operatorActor(by('a')).name).toBe('k8s:shop/a')
+})

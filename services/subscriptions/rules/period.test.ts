@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  begin,
+  cancel,
+  DAY,
+  endNow,
+  expire,
+  extend,
+  givesAccess,
+  type Period,
+  type PlanSnapshot,
+  pending,
+  refund,
+  renew,
+  STATUS,
+  type Step,
+  setAutoRenew,
+  setEnd,
+} from './period.ts'
+
+const NOW = 1_800_000_000
+const plan = (duration: number, grace_days = 0): PlanSnapshot => ({
+  plan_id: 1,
+  version: 1,
+  name: 'p',
+  price_cents: 100,
+  duration,
+  grace_days,
+  features: [],
+})
+const active = begin(plan(30), NOW, true)
+const forever = begin(plan(0), NOW, true)
+const expired: Period = { ...active, status: STATUS.expired, ended_at: active.end }
+const cancelled: Period = { ...active, status: STATUS.cancelled, end: NOW, lapse_at: NOW }
+const refunded: Period = { ...cancelled, status: STATUS.refunded }
+const waiting = pending(plan(30), NOW)
+
+/** The table of the states: from, step, and what comes out: the new status or the reason of a refusal. */
+const steps: Record<string, (period: Period) => Step> = {
+  renew: period => renew(period, plan(30), NOW),
+  extend: period => extend(period, plan(30), 3, NOW),
+  'cancel at the end': period => cancel(period, 'period_end', NOW),
+  'cancel now': period => cancel(period, 'now', NOW),
+  refund: period => refund(period, NOW),
+  'auto renew on': period => setAutoRenew(period, true),
+  'set end': period => setEnd(period, plan(30), NOW + DAY, NOW),
+  'end now': period => endNow(period, NOW),
+}
+const table: Record<string, [period: Period, outcomes: (number | string)[]]> = {
+  pending: [waiting, [1, 'not_active', 3, 3, 'not_active', 'not_active', 'not_active', 'not_active']],
+  active: [active, [1, 1, 1, 3, 4, 1, 1, 2]],
+  permanent: [forever, ['permanent', 'permanent', 'permanent', 3, 4, 'permanent', 'permanent', 'permanent']],
+  expired: [expired, [1, 1, 'not_active', 3, 4, 'not_active', 1, 'not_active']],
+  cancelled: [cancelled, ['final', 'final', 'final', 'final', 'final', 'final', 'final', 'not_active']],
+  refunded: [refunded, ['final', 'final', 'final', 'final', 'final', 'final', 'final', 'not_active']],
+}
+
+describe.each(Object.entries(table))('from %s', (_, [period, outcomes]) => {
+  test.each(Object.entries(steps).map(([name, step], i) => [name, step, outcomes[i]] as const))(
+    '%s',
+    (_, step, outcome) => {
+      const result = step(period)
+      expect(result.ok ? result.period.status : result.reason).toBe(outcome)
+    },
+  )
+})
+
+function must(step: Step): Period {
+  if (!step.ok) throw new Error(step.reason)
+  return step.period
+}
+
+test('a renewal while it runs adds to the end; after the end it starts again from now', () => {
+  expect(must(renew(active, plan(30), NOW + DAY)).end).toBe(NOW + 60 * DAY)
+  expect(must(renew(active, plan(30), NOW + 40 * DAY))).toMatchObject({ start: NOW + 40 * DAY, end: NOW + 70 * DAY })
+})
+
+test('during grace it gives access and is renewed from its end, behind it it has lapsed', () => {
+  const graced = begin(plan(30, 3), NOW, false)
+  const within = NOW + 32 * DAY
+  expect(givesAccess(graced, within)).toBe(true)
+  expect(expire(graced, within).ok).toBe(false)
+  expect(must(renew(graced, plan(30, 3), within)).end).toBe(within + 30 * DAY)
+  expect(givesAccess(graced, NOW + 33 * DAY)).toBe(false)
+  expect(must(expire(graced, NOW + 33 * DAY)).status).toBe(STATUS.expired)
+})
+
+test('a refund cuts the end to now, never later than it was, and keeps the old one', () => {
+  expect(must(refund(active, NOW + DAY))).toMatchObject({ end: NOW + DAY, previous_end: active.end, auto_renew: false })
+  expect(must(refund(expired, NOW + 50 * DAY)).end).toBe(expired.end)
+  expect(must(refund(forever, NOW + DAY))).toMatchObject({ end: NOW + DAY, previous_end: 0 })
+})
+
+test('the sum of renewals does not depend on their order', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 12 }),
+      fc.integer(),
+      (days, seed) => {
+        const run = (order: readonly number[]) =>
+          order.reduce((period, duration) => must(renew(period, plan(duration), NOW)), active).end
+        const shuffled = days.toSorted((a, b) => ((a * 31 + seed) % 17) - ((b * 31 + seed) % 17))
+        expect(run(shuffled)).toBe(run(days))
+      },
+    ),
+  )
+})
+
+test('access is lost once and for all as time goes on', () => {
+  fc.assert(
+    fc.property(fc.nat(400), fc.nat(30), fc.nat(500), fc.nat(500), (duration, grace, a, b) => {
+      const period = begin(plan(duration, grace), NOW, false)
+      const [early, late] = [Math.min(a, b), Math.max(a, b)].map(days => givesAccess(period, NOW + days * DAY))
+      expect(early || !late).toBe(true)
+    }),
+  )
+})
