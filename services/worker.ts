@@ -3,9 +3,13 @@
 import { deliveryCollections } from './mail/delivery/collections.ts'
 import { startConfiguredDelivery } from './mail/delivery/setup.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
+import { createSystemMail } from './mail/system-mail.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { type Foundation, type Running, run, together } from './platform/run.ts'
+import { openSubscriptions } from './subscriptions/context.ts'
+import { registerSubscriptionJobs } from './subscriptions/jobs.ts'
+import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
 /** Timed work: runs on one worker at a time, and may run twice, so every `run` is idempotent. */
 interface TimedWork {
@@ -38,7 +42,7 @@ const jobs: readonly TimedWork[] = [
 /** Starts delivery and timed work. */
 export async function worker(foundation: Foundation): Promise<Running> {
   const { mongo, log, metrics } = foundation
-  await ensureIndexes(mongo.db, deliveryCollections)
+  await ensureIndexes(mongo.db, [...deliveryCollections, ...subscriptionCollections])
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
   await register(timed, foundation)
   return together(timed, await startConfiguredDelivery(foundation))
@@ -51,6 +55,10 @@ async function register(timed: Jobs, foundation: Foundation): Promise<void> {
     })
     await timed.seed(name, 'only', interval)
   }
+  await registerSubscriptionJobs(timed, {
+    subscriptions: openSubscriptions(foundation),
+    sendReminder: await createSystemMail(foundation),
+  })
   await timed.start()
 }
 

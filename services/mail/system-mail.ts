@@ -1,0 +1,74 @@
+/** Mail of the platform itself: from SYSTEM_MAIL_FROM, in the lane of its own, each key once. */
+import { createHash } from 'node:crypto'
+import { newId } from '../platform/ids.ts'
+import type { Foundation } from '../platform/run.ts'
+import { compose } from './compose.ts'
+import { SYSTEM_USER } from './delivery/report.ts'
+import { createEnqueue } from './store/enqueue.ts'
+import { fixSlotCount } from './store/slots.ts'
+import { wakeOf } from './store/wake.ts'
+
+/** A mail to one recipient. */
+export interface SystemMail {
+  /** The same key always means the same mail; a second one with it is not sent. */
+  key: string
+  to: string
+  subject: string
+  text: string
+}
+
+/** Stores the mail durably in the queue. Rejects when the queue cannot take it. */
+export type SendSystemMail = (mail: SystemMail) => Promise<void>
+
+/** A key is remembered so long: longer than anything that repeats a hand-over. */
+const KEY_LIFE_MS = 40 * 86_400_000
+
+/** Opens the way for the platform's own mail. */
+export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>): Promise<SendSystemMail> {
+  const { config, log, metrics, mongo, clock } = foundation
+  const wake = wakeOf(mongo)
+  const enqueue = createEnqueue({
+    mongo,
+    log,
+    metrics,
+    slots: await fixSlotCount(mongo, config.SLOTS),
+    relay: config.DELIVERY_MODE === 'relay',
+    bodyDays: config.RETENTION_BODY_DAYS,
+    logDays: config.RETENTION_LOG_DAYS,
+    wake: due => wake.ring(due),
+  })
+  const from = config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`
+  return async ({ key, to, subject, text }) => {
+    const now = clock.now()
+    const id = newId('em', now.getTime())
+    const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
+    const mailbox = (email: string) => ({ name: '', email })
+    const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers: AUTOMATIC }
+    const outcome = await enqueue({
+      id,
+      user_id: SYSTEM_USER,
+      domain_id: '',
+      via: { channel: 'system' },
+      mail_from: from,
+      from,
+      subject,
+      message_id: messageId,
+      lane: 'system',
+      ambiguous: 'retry',
+      created_at: now,
+      idem: {
+        key: `system:${key}`,
+        hash: createHash('sha256').update(`${to}\n${subject}\n${text}`).digest('hex'),
+        answer: '[]',
+        until: new Date(now.getTime() + KEY_LIFE_MS),
+      },
+      raw: await compose(request, { messageId, date: now }),
+      recipients: [{ email: to, type: 'to' }],
+    })
+    // key_taken: it lies in the queue already, or has gone out.
+    if (outcome.kind === 'unavailable') throw new Error(`the queue cannot take the mail: ${outcome.reason}`)
+  }
+}
+
+/** Vacation responders leave such mail alone (RFC 3834 section 5). */
+const AUTOMATIC = new Map([['Auto-Submitted', 'auto-generated']])
