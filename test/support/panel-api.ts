@@ -2,13 +2,11 @@
 import * as accountsContract from '../../services/accounts/http/contract.ts'
 import { openSession } from '../../services/accounts/sessions.ts'
 import type { UserDoc } from '../../services/accounts/store/users.ts'
-import * as domainsContract from '../../services/mail/http/domains-contract.ts'
-import * as credentialsContract from '../../services/mail/http/smtp-credentials-contract.ts'
-import * as tokensContract from '../../services/mail/http/tokens-contract.ts'
+import * as mailContract from '../../services/mail/http/contract.ts'
 import { panel } from '../../services/panel.ts'
 import type { Clock } from '../../services/platform/clock.ts'
 import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
-import type { Db } from '../../services/platform/mongo.ts'
+import type { Db, Mongo } from '../../services/platform/mongo.ts'
 import { operationsOf } from '../../services/platform/openapi.ts'
 import type { Secrets } from '../../services/platform/secrets.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
@@ -18,15 +16,14 @@ import { giveToken, giveUser } from './tenants.ts'
 
 /** Every operation that the mail API declares. */
 export const MAIL_OPERATIONS: readonly AnyEndpoint[] = [
-  accountsContract,
-  domainsContract,
-  credentialsContract,
-  tokensContract,
-].flatMap(contract => operationsOf(contract))
+  ...operationsOf(accountsContract),
+  ...operationsOf(mailContract),
+]
 
 /** A running panel with a database of its own. */
 export interface PanelApi {
   url: string
+  mongo: Mongo
   db: Db
   secrets: Secrets
   anonymous: ApiClient
@@ -42,7 +39,11 @@ export interface PanelApi {
 /** Starts the panel; `env` are settings that differ from those of a laptop. */
 export async function startPanelApi(env: Record<string, string> = {}, clock?: Clock): Promise<PanelApi> {
   const mongo = await freshDatabase()
-  const foundation = testFoundation(mongo, env, clock)
+  const foundation = testFoundation(
+    mongo,
+    { SEND_REQUESTS_PER_SECOND: '0', API_REQUESTS_PER_MINUTE: '0', ...env },
+    clock,
+  )
   const running = await panel(foundation)
   const { db } = mongo
   const url = `http://127.0.0.1:${running.port}`
@@ -54,6 +55,7 @@ export async function startPanelApi(env: Record<string, string> = {}, clock?: Cl
   }
   return {
     url,
+    mongo,
     db,
     secrets: foundation.secrets,
     anonymous,

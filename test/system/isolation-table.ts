@@ -1,18 +1,28 @@
 /** How each operation of the mail API keeps accounts apart: a new operation has to join this table. */
 
 /** Things that an account owns, of which the test gives one to each of two accounts. */
-export type Thing = 'domain' | 'credential' | 'token' | 'audit_entry'
+export type Thing = 'domain' | 'credential' | 'token' | 'audit_entry' | 'message' | 'captured'
 
 /** What the test does with an operation. */
 export type Row =
   /** Takes the id of a thing: a foreign one is 404 and stays as it is, the own one gives `own`. */
   | { kind: 'item'; thing: Thing; own: number; body?: object }
+  /** Sends mail: a sender domain of another account is refused, and nothing is stored. */
+  | { kind: 'send'; body(from: string): unknown }
   /** Lists things: only the own ones. */
   | { kind: 'list'; thing: Thing }
   /** Only for admins: a user gets 403, a token too. */
   | { kind: 'admin'; body?: object }
   /** Knows no ids: acts for the caller alone. `reason` says where that is tested. */
   | { kind: 'own'; reason: string }
+
+const mail = (from: string) => ({ from, to: 'someone@example.net', subject: 'Hello', text: 'Hello' })
+const raw = (from: string) => ({
+  from,
+  to: ['someone@example.net'],
+  raw: Buffer.from(`From: ${from}\r\nSubject: Hello\r\n\r\nHello\r\n`).toString('base64'),
+})
+const later = () => new Date(Date.now() + 7_200_000).toISOString()
 
 const created = 'creates for the caller; user_id is no field (see the tests of the resource)'
 const self = 'reads and writes the account of the session alone (see the tests of accounts)'
@@ -51,4 +61,26 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/tokens/{id}': { kind: 'item', thing: 'token', own: 200 },
   'POST /api/v1/tokens/{id}/rotate': { kind: 'item', thing: 'token', own: 200, body: {} },
   'DELETE /api/v1/tokens/{id}': { kind: 'item', thing: 'token', own: 204 },
+  'POST /api/send': { kind: 'send', body: mail },
+  'POST /api/v1/emails': { kind: 'send', body: mail },
+  'POST /api/v1/emails/batch': { kind: 'send', body: from => [mail(from)] },
+  'POST /api/v1/emails/raw': { kind: 'send', body: raw },
+  'GET /api/v1/emails': { kind: 'list', thing: 'message' },
+  'GET /api/v1/emails/{id}': { kind: 'item', thing: 'message', own: 200 },
+  'GET /api/v1/emails/{id}/events': { kind: 'item', thing: 'message', own: 200 },
+  'GET /api/v1/emails/{id}/attempts': { kind: 'item', thing: 'message', own: 200 },
+  'GET /api/v1/emails/{id}/raw': { kind: 'item', thing: 'message', own: 200 },
+  'GET /api/v1/emails/{id}/preview': { kind: 'item', thing: 'message', own: 200 },
+  'PATCH /api/v1/emails/{id}': { kind: 'item', thing: 'message', own: 200, body: { scheduled_at: later() } },
+  'POST /api/v1/emails/{id}/cancel': { kind: 'item', thing: 'message', own: 200, body: {} },
+  'POST /api/v1/emails/{id}/retry': { kind: 'item', thing: 'message', own: 200, body: {} },
+  'POST /api/v1/emails/{id}/resend': { kind: 'item', thing: 'message', own: 202, body: { to: 'all' } },
+  'GET /api/v1/events/stream': { kind: 'own', reason: 'a stream of the caller alone (see the tests of the live tail)' },
+  'GET /api/v1/stats': { kind: 'own', reason: 'counts the messages of the caller (see the tests of reports)' },
+  'GET /api/v1/inbox': { kind: 'list', thing: 'captured' },
+  'GET /api/v1/inbox/{id}/raw': { kind: 'item', thing: 'captured', own: 200 },
+  'GET /api/v1/inbox/{id}/preview': { kind: 'item', thing: 'captured', own: 200 },
+  'GET /api/v1/admin/queues': { kind: 'admin' },
+  'GET /api/v1/admin/health': { kind: 'admin' },
+  'GET /api/v1/limits': { kind: 'own', reason: 'the same for everybody' },
 }
