@@ -2,6 +2,9 @@
 
 import { deliveryCollections } from './mail/delivery/collections.ts'
 import { startConfiguredDelivery } from './mail/delivery/setup.ts'
+import { createDnsDeps } from './mail/dns-deps.ts'
+import { registerDnsJobs } from './mail/dns-jobs.ts'
+import { dnsCollections } from './mail/store/dns-collections.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail } from './mail/system-mail.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
@@ -42,8 +45,9 @@ const jobs: readonly TimedWork[] = [
 /** Starts delivery and timed work. */
 export async function worker(foundation: Foundation): Promise<Running> {
   const { mongo, log, metrics } = foundation
-  await ensureIndexes(mongo.db, [...deliveryCollections, ...subscriptionCollections])
+  await ensureIndexes(mongo.db, [...deliveryCollections, ...dnsCollections, ...subscriptionCollections])
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
+  await registerDnsJobs(timed, createDnsDeps(foundation))
   await register(timed, foundation)
   return together(timed, await startConfiguredDelivery(foundation))
 }

@@ -9,7 +9,8 @@ import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
-import type { DomainDoc } from './store/documents.ts'
+import { checkSoon } from './store/dns-checks.ts'
+import type { DnsSettingsDoc, DomainDoc } from './store/documents.ts'
 import {
   deleteDomain,
   findDomain,
@@ -85,27 +86,45 @@ export async function getDomain({ db }: DomainDeps, userId: string, idOrName: st
 export interface DomainSettings {
   /** Account at a DNS provider that the records are written through; null = none. */
   dns_account_id?: string | null | undefined
+  /** How the records are kept; fields that are left out stay as they are. */
+  dns?: { [K in keyof DnsSettingsDoc]?: DnsSettingsDoc[K] | undefined } | undefined
 }
 
-/** Changes a domain. 422 when the DNS account is not the account's own. Without one, records are no longer kept. */
+/**
+ * Changes a domain; DNS is looked at again soon. 422 when the DNS account is not the account's own, or when records are
+ * to be kept without one. Without an account records are no longer kept.
+ */
 export async function changeDomain(
   deps: DomainDeps,
   userId: string,
   idOrName: string,
-  { dns_account_id: account }: DomainSettings,
+  { dns_account_id: account, dns: settings }: DomainSettings,
 ): Promise<DomainDoc> {
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)
-  if (account === undefined) return domain
-  if (account !== null && !(await findDnsAccount(deps.db, userId, account))) throw noSuchDnsAccount()
-  const now = { updated_at: deps.clock.now() }
-  const unbound = { ...now, ...(domain.dns ? { dns: { ...domain.dns, manage: false } } : {}) }
-  const changed =
-    account === null
-      ? await updateDomain(deps.db, domain._id, unbound, ['dns_account_id'])
-      : await updateDomain(deps.db, domain._id, { ...now, dns_account_id: account })
+  if (account === undefined && settings === undefined) return domain
+  if (typeof account === 'string' && !(await findDnsAccount(deps.db, userId, account))) throw noSuchDnsAccount()
+  const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
+  if (settings?.manage && !bound) throw needsDnsAccount()
+  const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined))
+  const dns: DnsSettingsDoc = { manage: false, ...domain.dns, ...given, ...(bound ? {} : { manage: false }) }
+  const now = deps.clock.now()
+  const changed = await updateDomain(
+    deps.db,
+    domain._id,
+    { dns, updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
+    account === null ? ['dns_account_id'] : [],
+  )
   if (!changed) throw new ProblemError('not_found', 'There is no such domain.')
+  await checkSoon(deps.db, domain._id, now)
   return changed
+}
+
+function needsDnsAccount(): ProblemError {
+  const message = 'Keeping the records needs a DNS account.'
+  return new ProblemError('validation_failed', message, {
+    faults: [{ pointer: '/dns/manage', code: 'needs_dns_account', message }],
+  })
 }
 
 function noSuchDnsAccount(): ProblemError {

@@ -1,7 +1,9 @@
 /** Writes again what went missing, where the owner chose that we manage the records; stops when somebody fights back. */
-import type { DnsDeps } from './dns-deps.ts'
+import { type DnsDeps, sendingHost } from './dns-deps.ts'
 import { publishDns } from './publish-dns.ts'
+import { guidance } from './rules/dns-guidance.ts'
 import type { RecordCheck } from './rules/dns-judge.ts'
+import { isOutdated } from './rules/dns-plan.ts'
 import { mayRepair, rememberRepair } from './rules/dns-repair.ts'
 import type { DomainDoc } from './store/documents.ts'
 import { findDomainById, updateDomain } from './store/domains.ts'
@@ -25,7 +27,8 @@ export async function repairDns(
   const domain = await findDomainById(deps.db, id)
   if (!domain?.dns?.manage || !domain.dns_account_id || domain.status === 'suspended') return { kind: 'none' }
   const wrong = records.some(({ status }) => status === 'failed' || status === 'pending')
-  if (!wrong && !always) return { kind: 'none' }
+  const outdated = isOutdated(guidance(domain, sendingHost(deps.config)), domain.dns_owned ?? [])
+  if (!wrong && !outdated && !always) return { kind: 'none' }
   const now = deps.clock.now()
   const permission = mayRepair(domain.dns, now)
   if (!permission.allowed)
@@ -38,7 +41,7 @@ export async function repairDns(
   const changed = items.some(({ status }) => status === 'done')
   if (!changed) return { kind: 'none' }
   // Only what was right before and is wrong now counts as a fight; first writes and own changes do not.
-  if (domain.status === 'verified' && !always) await remember(deps, domain, now)
+  if (domain.status === 'verified' && !always && !outdated) await remember(deps, domain, now)
   return { kind: 'repaired' }
 }
 

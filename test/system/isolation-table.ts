@@ -1,7 +1,7 @@
 /** How each operation of the mail API keeps accounts apart: a new operation has to join this table. */
 
 /** Things that an account owns, of which the test gives one to each of two accounts. */
-export type Thing = 'domain' | 'credential' | 'token' | 'audit_entry' | 'message' | 'captured'
+export type Thing = 'domain' | 'credential' | 'token' | 'audit_entry' | 'message' | 'captured' | 'dns_account'
 
 /** What the test does with an operation. */
 export type Row =
@@ -23,6 +23,17 @@ const raw = (from: string) => ({
   raw: Buffer.from(`From: ${from}\r\nSubject: Hello\r\n\r\nHello\r\n`).toString('base64'),
 })
 const later = () => new Date(Date.now() + 7_200_000).toISOString()
+
+/** Credentials that nobody answers to. */
+export const DEAD_SERVER = {
+  provider: 'rfc2136' as const,
+  credentials: {
+    server: '127.0.0.1:1',
+    key_name: 'key',
+    key_algorithm: 'hmac-sha256' as const,
+    key_secret: 'c2VjcmV0',
+  },
+}
 
 const created = 'creates for the caller; user_id is no field (see the tests of the resource)'
 const self = 'reads and writes the account of the session alone (see the tests of accounts)'
@@ -47,6 +58,22 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 200 },
   'PATCH /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 200, body: { dns_account_id: null } },
   'DELETE /api/v1/domains/{id}': { kind: 'item', thing: 'domain', own: 204 },
+  'POST /api/v1/domains/{id}/verify': { kind: 'item', thing: 'domain', own: 202 },
+  'GET /api/v1/domains/{id}/checks': { kind: 'item', thing: 'domain', own: 200 },
+  'GET /api/v1/domains/{id}/zonefile': { kind: 'item', thing: 'domain', own: 200 },
+  // 409: the domain was found, and has no DNS account, or a key that is not published.
+  'POST /api/v1/domains/{id}/dns/plan': { kind: 'item', thing: 'domain', own: 409, body: {} },
+  'POST /api/v1/domains/{id}/dns/apply': { kind: 'item', thing: 'domain', own: 409, body: {} },
+  'POST /api/v1/domains/{id}/dkim/rotate': { kind: 'item', thing: 'domain', own: 409, body: {} },
+  'POST /api/v1/domains/{id}/dkim/{selector}/activate': { kind: 'item', thing: 'domain', own: 409 },
+  'POST /api/v1/domains/{id}/dkim/{selector}/revoke': { kind: 'item', thing: 'domain', own: 200 },
+  'POST /api/v1/dns-accounts': { kind: 'own', reason: created },
+  'GET /api/v1/dns-accounts': { kind: 'list', thing: 'dns_account' },
+  'GET /api/v1/dns-accounts/{id}': { kind: 'item', thing: 'dns_account', own: 200 },
+  // 503: the account was found, and its server does not answer.
+  'PUT /api/v1/dns-accounts/{id}': { kind: 'item', thing: 'dns_account', own: 503, body: DEAD_SERVER },
+  'POST /api/v1/dns-accounts/{id}/test': { kind: 'item', thing: 'dns_account', own: 200 },
+  'DELETE /api/v1/dns-accounts/{id}': { kind: 'item', thing: 'dns_account', own: 204 },
   'GET /api/v1/admin/domains': { kind: 'admin' },
   'POST /api/v1/admin/domains/{id}/verify': { kind: 'admin', body: {} },
   'POST /api/v1/smtp-credentials': { kind: 'own', reason: created },

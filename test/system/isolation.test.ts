@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { auditLog } from '../../services/accounts/store/audit.ts'
 import { findUser } from '../../services/accounts/store/users.ts'
+import { sealCredentials } from '../../services/mail/dns-deps.ts'
 import { SCOPES } from '../../services/mail/http/access.ts'
 import { createCredential } from '../../services/mail/smtp-credentials.ts'
 import { CAPTURED, saveCaptured } from '../../services/mail/store/captured.ts'
 import { credentials } from '../../services/mail/store/credentials.ts'
+import { dnsAccounts, insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
 import { domains } from '../../services/mail/store/domains.ts'
 import { MESSAGES } from '../../services/mail/store/messages.ts'
 import { tokens } from '../../services/mail/store/tokens.ts'
@@ -16,14 +18,15 @@ import { newId } from '../../services/platform/ids.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveDomain, giveToken } from '../support/tenants.ts'
-import { ISOLATION, type Row, type Thing } from './isolation-table.ts'
+import { DEAD_SERVER, ISOLATION, type Row, type Thing } from './isolation-table.ts'
 
 let api: PanelApi
 beforeAll(async () => {
-  api = await startPanelApi()
+  api = await startPanelApi({ DNS_SERVERS: '127.0.0.1:1' })
 })
 afterAll(() => api.stop())
 
+const pathOf = ({ path }: AnyEndpoint, id: string) => path.replace('{id}', id).replace('{selector}', 's1')
 const keyOf = ({ method, path }: AnyEndpoint) => `${method} ${path}`
 const rows = <K extends Row['kind']>(kind: K) =>
   MAIL_OPERATIONS.flatMap(operation => {
@@ -33,7 +36,35 @@ const rows = <K extends Row['kind']>(kind: K) =>
 
 /** Makes one thing of a kind for an account and gives its id. */
 const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
-  domain: async userId => (await giveDomain(api.db, userId, `${newId('d').replace('_', '')}.example`))._id,
+  domain: async userId => {
+    const dkim = [
+      {
+        selector: 's1',
+        algorithm: 'rsa-sha256' as const,
+        public_key: 'AAAA',
+        sealed_private_key: 'sealed',
+        state: 'pending' as const,
+        created_at: new Date(),
+      },
+    ]
+    return (await giveDomain(api.db, userId, `${newId('d').replace('_', '')}.example`, { dkim }))._id
+  },
+  dns_account: async userId => {
+    const _id = newId('dns')
+    const now = new Date()
+    await insertDnsAccount(api.db, {
+      _id,
+      user_id: userId,
+      provider: 'rfc2136',
+      name: 'test',
+      by_hand: true,
+      sealed: sealCredentials(api.secrets, _id, DEAD_SERVER),
+      tested: { at: now, ok: true, zones: [] },
+      created_at: now,
+      updated_at: now,
+    })
+    return _id
+  },
   credential: async userId => {
     const deps = { db: api.db, clock: systemClock, secrets: api.secrets }
     const limits = { allowed_senders: [], allowed_cidrs: [], messages_per_hour: 0 }
@@ -77,6 +108,7 @@ const COLLECTION: Record<Thing, string> = {
   audit_entry: auditLog.name,
   message: MESSAGES.name,
   captured: CAPTURED.name,
+  dns_account: dnsAccounts.name,
 }
 const stored = (thing: Thing, id: string) => api.db.collection<{ _id: string }>(COLLECTION[thing]).findOne({ _id: id })
 
@@ -98,7 +130,7 @@ test.each(rows('item'))('%s: a foreign id is 404 and stays as it is, the own one
   const owner = await api.newUser()
   const id = await GIVE[row.thing](owner.user._id)
   const before = await stored(row.thing, id)
-  const path = operation.path.replace('{id}', id)
+  const path = pathOf(operation, id)
   for (const [, client] of await callers()) {
     const answer = await client.call(operation.method, path, row.body)
     // A token is refused before its things are looked at where only a session is let in.
@@ -112,10 +144,10 @@ test.each(rows('item'))('%s: a foreign id is 404 and stays as it is, the own one
 /** By a session of another user, the answer is exactly "there is no such thing", as for an id that does not exist. */
 async function client404(operation: AnyEndpoint, id: string, row: { body?: object }) {
   const { client } = await api.newUser()
-  const foreign = await client.call(operation.method, operation.path.replace('{id}', id), row.body)
+  const foreign = await client.call(operation.method, pathOf(operation, id), row.body)
   const missing = await client.call(
     operation.method,
-    operation.path.replace('{id}', `${id.slice(0, 12)}0000${id.slice(16)}`),
+    pathOf(operation, `${id.slice(0, 12)}0000${id.slice(16)}`),
     row.body,
   )
   expect([foreign.status, foreign.body.code, foreign.body.detail]).toEqual([
@@ -216,7 +248,7 @@ describe('operators of MongoDB', () => {
   test.each(rows('item'))('in the path find nothing: %s', async (_, operation, row) => {
     const { client } = await api.newUser()
     for (const id of ['{"$gt":""}', '[$ne]', '$where', 'a,b', '%00']) {
-      const path = operation.path.replace('{id}', encodeURIComponent(id))
+      const path = pathOf(operation, encodeURIComponent(id))
       expect((await client.call(operation.method, path, row.body)).status).toBeOneOf([404, 422])
     }
   })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from '../../platform/endpoint.ts'
 import { pageOf, pageQuery } from '../../platform/pages.ts'
 import type { Access } from './access.ts'
+import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange } from './dns-records-contract.ts'
 import { managedBy } from './records.ts'
 
 const READ: Access = { kind: 'account', scope: 'domains:read' }
@@ -35,6 +36,10 @@ export const domain = z.strictObject({
     }),
   ),
   dns_account_id: z.string().nullable(),
+  /** What to publish, each with the verdict of the last check. */
+  records: z.array(dnsRecord),
+  dns: dnsSettings,
+  check: checkSummary.nullable(),
   managed_by: managedBy.nullable(),
   created_at: time,
   updated_at: time,
@@ -75,10 +80,13 @@ export const getDomainOperation = endpoint({
 export const patchDomainOperation = endpoint({
   method: 'PATCH',
   path: '/api/v1/domains/{id}',
-  summary: 'Binds a sending domain to a DNS account, or to none with null.',
+  summary: 'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept.',
   access: WRITE,
   params: domainParams,
-  body: z.strictObject({ dns_account_id: z.string().min(1).max(128).nullable().optional() }),
+  body: z.strictObject({
+    dns_account_id: z.string().min(1).max(128).nullable().optional(),
+    dns: dnsSettingsChange.optional(),
+  }),
   response: domain,
 })
 
@@ -86,9 +94,10 @@ export const patchDomainOperation = endpoint({
 export const deleteDomainOperation = endpoint({
   method: 'DELETE',
   path: '/api/v1/domains/{id}',
-  summary: 'Gives a sending domain up.',
+  summary: 'Gives a sending domain up. The records that we wrote are taken back first, unless dns=keep.',
   access: WRITE,
   params: domainParams,
+  query: z.strictObject({ dns: z.enum(['remove', 'keep']).default('remove') }),
   status: 204,
 })
 

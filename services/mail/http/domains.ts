@@ -3,11 +3,15 @@ import type { z } from 'zod'
 import { showManagedBy } from '../../accounts/http/show-user.ts'
 import type { Db } from '../../platform/mongo.ts'
 import { bind } from '../../platform/web.ts'
-import { changeDomain, getDomain, registerDomain, removeDomain, verifyByAdmin } from '../register-domain.ts'
+import { type DnsDeps, sendingHost } from '../dns-deps.ts'
+import { leaveDomain } from '../leave-domain.ts'
+import { changeDomain, getDomain, registerDomain, verifyByAdmin } from '../register-domain.ts'
+import type { SendingHost } from '../rules/dns-guidance.ts'
 import type { SendPolicy } from '../rules/may-send.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import { domainMaySend, listDomains } from '../store/domains.ts'
 import type { MailHttpDeps, Router } from './deps.ts'
+import { showRecords, showSettings, showSummary } from './dns-views.ts'
 import {
   createDomainOperation,
   deleteDomainOperation,
@@ -20,11 +24,12 @@ import {
 } from './domains-contract.ts'
 
 /** Puts the operations on domains on the router. */
-export function mountDomains(router: Router, deps: MailHttpDeps): void {
+export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): void {
   const { authorise, audit, policy } = deps
   const { db } = deps.mongo
   const useCase = { ...deps, db }
-  const show = (doc: DomainDoc) => showDomain(db, doc, policy)
+  const host = sendingHost(deps.config)
+  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host)
   const page = async (userId: string | undefined, query: { limit: number; after?: string | undefined }) => {
     const rows = await listDomains(db, userId, query)
     const data = await Promise.all(rows.slice(0, query.limit).map(show))
@@ -51,8 +56,8 @@ export function mountDomains(router: Router, deps: MailHttpDeps): void {
     return show(changed)
   })
 
-  bind(router, authorise, deleteDomainOperation, async ({ params }, caller, context) => {
-    const removed = await removeDomain(useCase, caller.account.id, params.id)
+  bind(router, authorise, deleteDomainOperation, async ({ params, query }, caller, context) => {
+    const removed = await leaveDomain(dns, caller.account.id, params.id, query.dns)
     await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
   })
 
@@ -67,7 +72,12 @@ export function mountDomains(router: Router, deps: MailHttpDeps): void {
 }
 
 /** How a domain looks in answers. */
-export async function showDomain(db: Db, doc: DomainDoc, policy: SendPolicy): Promise<z.input<typeof domain>> {
+export async function showDomain(
+  db: Db,
+  doc: DomainDoc,
+  policy: SendPolicy,
+  host: SendingHost,
+): Promise<z.input<typeof domain>> {
   return {
     object: 'domain',
     id: doc._id,
@@ -85,6 +95,9 @@ export async function showDomain(db: Db, doc: DomainDoc, policy: SendPolicy): Pr
       created_at: created_at.toISOString(),
     })),
     dns_account_id: doc.dns_account_id ?? null,
+    records: showRecords(doc, host),
+    dns: showSettings(doc),
+    check: showSummary(doc),
     managed_by: showManagedBy(doc.managed_by),
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),

@@ -12,19 +12,32 @@ import { users } from '../../accounts/store/users.ts'
 import { openApi, operationsOf } from '../../platform/openapi.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { createRouter, jsonBody } from '../../platform/web.ts'
+import { createDnsDeps } from '../dns-deps.ts'
 import { credentials } from '../store/credentials.ts'
+import { dnsCollections } from '../store/dns-collections.ts'
 import { domains } from '../store/domains.ts'
 import { tokens } from '../store/tokens.ts'
 import type { Access } from './access.ts'
 import { authoriseWith } from './authorise.ts'
 import * as mailContract from './contract.ts'
 import type { MailHttpDeps } from './deps.ts'
+import { mountDnsAccounts } from './dns-accounts.ts'
+import { mountDomainDns } from './dns-domains.ts'
 import { mountDomains } from './domains.ts'
 import { mountCredentials } from './smtp-credentials.ts'
 import { mountTokens } from './tokens.ts'
 
 /** The collections that the management API works on; a main calls ensureIndexes with them. */
-export const managementCollections = [users, sessions, auditLog, loginLimits, domains, credentials, tokens]
+export const managementCollections = [
+  users,
+  sessions,
+  auditLog,
+  loginLimits,
+  domains,
+  credentials,
+  tokens,
+  ...dnsCollections,
+]
 
 /** Larger than any body of this API; messages go to the send API, which has its own limit. */
 const BODY_LIMIT = '256kb'
@@ -49,7 +62,10 @@ export function mountMailApi(app: Koa, foundation: Foundation): void {
   })
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'panel' })
   mountAccounts(router, { ...deps, limiter, cookie: sessionCookie(config.APP_BASE_URL) })
-  mountDomains(router, deps)
+  const dns = createDnsDeps(foundation)
+  mountDomains(router, deps, dns)
+  mountDomainDns(router, deps, dns)
+  mountDnsAccounts(router, deps, dns)
   mountCredentials(router, deps)
   mountTokens(router, deps)
   mountDocument(router, config.APP_BASE_URL)

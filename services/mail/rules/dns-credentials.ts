@@ -9,10 +9,14 @@ const text = (max = 512) =>
     .max(max)
     .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
 
+/** What people may add: a name of their own for the account. */
+const name = z.string().trim().min(1).max(100).optional()
+
 /** One schema a provider; the key of the union is `provider`. */
 export const dnsCredentials = z.discriminatedUnion('provider', [
   z.strictObject({
     provider: z.literal('cloudflare'),
+    name,
     credentials: z.strictObject({
       /** An API token; the global API key gives power over the whole account and is not taken. */
       api_token: text(),
@@ -25,14 +29,17 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
   }),
   z.strictObject({
     provider: z.literal('aliyun'),
+    name,
     credentials: z.strictObject({ access_key_id: text(128), access_key_secret: text(128) }),
   }),
   z.strictObject({
     provider: z.literal('dnspod'),
+    name,
     credentials: z.strictObject({ secret_id: text(128), secret_key: text(128) }),
   }),
   z.strictObject({
     provider: z.literal('rfc2136'),
+    name,
     credentials: z.strictObject({
       server: z
         .string()
@@ -49,7 +56,8 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
 ])
 
 /** A provider with its credentials. */
-export type DnsCredentials = z.output<typeof dnsCredentials>
+export type DnsCredentials = DistributiveOmit<z.output<typeof dnsCredentials>, 'name'>
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 /** The credentials of one provider. */
 export type CredentialsOf<P extends DnsCredentials['provider']> = Extract<
   DnsCredentials,

@@ -4,7 +4,7 @@ import type { DmarcDiscovery } from './dmarc.ts'
 import { parseDmarc, weakenings } from './dmarc.ts'
 import { type GuidanceDomain, guidance, spfTerms } from './dns-guidance.ts'
 import { isWithin } from './dns-names.ts'
-import { hasChanges, namesOf, planDns } from './dns-plan.ts'
+import { hasChanges, isOutdated, namesOf, planDns } from './dns-plan.ts'
 import type { OwnedRecord, PlanInput, PlanItem } from './dns-plan-item.ts'
 import { planRemoval } from './dns-plan-removal.ts'
 import type { StoredRecord } from './dns-record.ts'
@@ -450,3 +450,10 @@ test('each name is listed once', () => {
     's0._domainkey.example.com',
   ])
 })
+
+test.each([
+  ['a value that is still asked for', own('dmarc', txt('_dmarc.example.com', 'v=DMARC1; p=none')), false],
+  ['a policy that changed', own('dmarc', txt('_dmarc.example.com', 'v=DMARC1; p=reject')), true],
+  ['a key that is gone', own('dkim:s0', txt('s0._domainkey.example.com', KEY)), true],
+  ['an SPF record of others', own('spf', txt('example.com', 'v=spf1 mx -all'), { before: 'v=spf1 -all' }), false],
+])('%s is outdated or not', (_, entry, outdated) => expect(isOutdated(input({}).rows, [entry])).toBe(outdated))

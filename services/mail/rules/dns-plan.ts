@@ -152,3 +152,9 @@ export function namesOf(rows: readonly GuidanceRow[], owned: readonly OwnedRecor
   const names = [...rows.filter(isRecordRow).filter(row => row.writable), ...owned].map(({ name }) => name)
   return [...new Set(names)]
 }
+
+/** True when a record of ours is no longer what is asked for: a setting, a key or the server's address changed. */
+export function isOutdated(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): boolean {
+  const wanted = new Map(rows.map(row => [row.id, row.value]))
+  return owned.some(entry => entry.before === undefined && wanted.get(entry.row) !== entry.value)
+}

@@ -1,0 +1,89 @@
+/** The DNS of a domain over HTTP: checks, zone file, plan and apply, DKIM keys. */
+import { toPage } from '../../platform/pages.ts'
+import { bind } from '../../platform/web.ts'
+import { type DnsDeps, sendingHost } from '../dns-deps.ts'
+import { refuseManaged } from '../managed.ts'
+import { planDomain, publishDns } from '../publish-dns.ts'
+import { getDomain } from '../register-domain.ts'
+import { activateKey, requestKey, revokeKey } from '../rotate-dkim.ts'
+import { guidance, zoneFile } from '../rules/dns-guidance.ts'
+import { listChecks } from '../store/dns-checks.ts'
+import type { DomainDoc } from '../store/documents.ts'
+import { verifyDomain } from '../verify-domain.ts'
+import type { MailHttpDeps, Router } from './deps.ts'
+import {
+  activateDkimOperation,
+  applyDnsOperation,
+  listChecksOperation,
+  planDnsOperation,
+  revokeDkimOperation,
+  rotateDkimOperation,
+  verifyDomainOperation,
+  zoneFileOperation,
+} from './dns-contract.ts'
+import { showCheck, showItem, showKey, showPublished } from './dns-views.ts'
+
+/** Puts the operations on a domain's DNS on the router. */
+export function mountDomainDns(router: Router, { authorise, audit }: MailHttpDeps, dns: DnsDeps): void {
+  const domainOf = (userId: string, id: string) => getDomain(dns, userId, id)
+  const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
+
+  bind(router, authorise, verifyDomainOperation, async ({ params }, { account }) => {
+    const { _id } = await domainOf(account.id, params.id)
+    return showCheck(await verifyDomain(dns, _id))
+  })
+
+  bind(router, authorise, listChecksOperation, async ({ params, query }, { account }) => {
+    const { _id } = await domainOf(account.id, params.id)
+    return toPage(await listChecks(dns.db, _id, query), query.limit, showCheck)
+  })
+
+  bind(router, authorise, zoneFileOperation, async ({ params }, { account }, context) => {
+    const domain = await domainOf(account.id, params.id)
+    context.set('Content-Disposition', `attachment; filename="${domain.name}.zone"`)
+    context.type = 'text/plain; charset=utf-8'
+    context.body = zoneFile(domain.name, guidance(domain, sendingHost(dns.config)))
+    return undefined
+  })
+
+  bind(router, authorise, planDnsOperation, async ({ params, body }, { account }) => {
+    const domain = await domainOf(account.id, params.id)
+    const { id, items, warnings } = await planDomain(dns, domain, body.accept ? { accept: body.accept } : {})
+    return { object: 'dns_plan' as const, id, items: items.map(showItem), warnings }
+  })
+
+  bind(router, authorise, applyDnsOperation, async ({ params, body }, caller, context) => {
+    const domain = await domainOf(caller.account.id, params.id)
+    const published = await publishDns(dns, domain, {
+      ...(body.accept ? { accept: body.accept } : {}),
+      ...(body.plan_id === undefined ? {} : { expect: body.plan_id }),
+    })
+    await audit(caller, context, { action: 'domain.dns_applied', target: target(domain) })
+    return showPublished(published)
+  })
+
+  bind(router, authorise, rotateDkimOperation, async ({ params, body }, caller, context) => {
+    const domain = await domainOf(caller.account.id, params.id)
+    refuseManaged(domain, {})
+    const { algorithm, selector, private_key } = body
+    const key = await requestKey(dns, domain, {
+      ...(algorithm ? { algorithm } : {}),
+      ...(selector === undefined ? {} : { selector }),
+      ...(private_key === undefined ? {} : { privateKey: private_key }),
+    })
+    await audit(caller, context, { action: 'domain.dkim_rotated', target: target(domain) })
+    return showKey(key)
+  })
+
+  for (const [operation, change, action] of [
+    [activateDkimOperation, activateKey, 'domain.dkim_activated'],
+    [revokeDkimOperation, revokeKey, 'domain.dkim_revoked'],
+  ] as const)
+    bind(router, authorise, operation, async ({ params }, caller, context) => {
+      const domain = await domainOf(caller.account.id, params.id)
+      refuseManaged(domain, {})
+      const keys = await change(dns, domain, params.selector)
+      await audit(caller, context, { action, target: target(domain) })
+      return { object: 'list' as const, data: keys.map(showKey) }
+    })
+}
