@@ -94,7 +94,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     bell.ring,
     log,
   )
-  const postpone = createPostpone(queue, hand, log)
+  const postpone = createPostpone(queue, hand, log, hopeless.signal)
   const attempt = createAttempt({ ...options, queue, mayFinish: tok => leases.mayFinish(tok), world })
   const sort = createSorting({
     ...options,
@@ -225,8 +225,18 @@ function settleInHand(settle: Settle, hand: Hand, ring: () => void, log: Log): S
   }
 }
 
-/** Gives deliveries back in shared writes. */
-function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log) {
+/** Gives deliveries back in shared writes, again until the database takes them or the signal aborts. */
+function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log, signal: AbortSignal) {
+  const release = async (items: readonly Claimed[], due: Date): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        return await queue.release(items, due)
+      } catch (error) {
+        log.warn({ err: error, deliveries: items.length }, 'deliveries not given back; trying again')
+        await abortableDelay(500, signal)
+      }
+    }
+  }
   const commit = createGroupCommit<{ delivery: Claimed; due: Date }, true>({
     most: 1_000,
     mostBytes: Number.POSITIVE_INFINITY,
@@ -234,7 +244,7 @@ function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log) {
     sizeOf: () => 1,
     async write(batch) {
       for (const [due, items] of Map.groupBy(batch, ({ due: at }) => Math.ceil(at.getTime() / 100)))
-        await queue.release(
+        await release(
           items.map(({ delivery }) => delivery),
           new Date(due * 100),
         )

@@ -1,6 +1,6 @@
 /** Takes what is due from the queue. */
 import { randomBytes } from 'node:crypto'
-import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { type Claimed, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
 import type { Outbox, Outgoing } from '../store/outgoing.ts'
 import type { Hand } from './hand.ts'
 
@@ -44,17 +44,22 @@ export function createClaiming(options: ClaimingOptions): () => Promise<Round> {
     if (found.length === 0) return { taken: 0, full: false }
     const nonce = randomBytes(6).toString('base64url')
     const until = new Date(now.getTime() + VISIBILITY_MS)
-    const [claimed, messages] = await Promise.all([
-      queue.claim(found, { epochs, nonce, now, until }),
-      outbox.load([...new Set(found.map(({ m }) => m))]),
-    ])
-    hand.take(claimed)
+    const scope = { epochs, nonce, now, until }
+    const wanted = underClaim(found, scope)
+    hand.take(wanted)
     try {
+      const [claimed, messages] = await Promise.all([
+        queue.claim(wanted, scope),
+        outbox.load([...new Set(found.map(({ m }) => m))]),
+      ])
+      const ours = new Set(claimed)
+      for (const delivery of wanted) if (!ours.has(delivery)) hand.drop(delivery)
       await options.sort(claimed, messages)
     } catch (error) {
-      options.postpone(claimed, now)
+      // The claim may have been written all the same; giving back matches on its token and hurts nobody else.
+      options.postpone(wanted, now)
       throw error
     }
-    return { taken: claimed.length, full: found.length >= room }
+    return { taken: wanted.length, full: found.length >= room }
   }
 }

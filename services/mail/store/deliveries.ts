@@ -72,10 +72,8 @@ export class DeliveryQueue {
   }
 
   /** Takes them; answers those that are ours. Only the owner of a slot claims in it, so normally that is all of them. */
-  async claim(found: readonly DeliveryDoc[], scope: ClaimScope): Promise<Claimed[]> {
-    if (found.length === 0) return []
-    const claimed = found.map(doc => ({ ...doc, tok: tokenOf(doc.slot, scope) }))
-    const ids = found.map(({ _id }) => _id)
+  async claim(wanted: readonly Claimed[], scope: ClaimScope): Promise<readonly Claimed[]> {
+    const ids = wanted.map(({ _id }) => _id)
     const epochs: number[] = []
     for (const [slot, epoch] of scope.epochs) epochs[slot] = epoch
     const epoch = { $arrayElemAt: [Array.from(epochs, value => value ?? 0), '$slot'] }
@@ -85,12 +83,12 @@ export class DeliveryQueue {
       [{ $set: { tok, due: scope.until } }],
       FAST,
     )
-    if (matchedCount === found.length) return claimed
+    if (matchedCount === wanted.length) return wanted
     const ours = await this.#heldIds(
       ids,
-      claimed.map(({ tok }) => tok),
+      wanted.map(({ tok }) => tok),
     )
-    return claimed.filter(({ _id }) => ours.has(_id))
+    return wanted.filter(({ _id }) => ours.has(_id))
   }
 
   /** Notes that the final dot may go out now; answers the ids for which it may. `durable`: survives a failover too. */
@@ -204,6 +202,11 @@ export class DeliveryQueue {
       .toArray()
     return new Set(held.map(({ _id }) => _id))
   }
+}
+
+/** These deliveries as they are once the claim succeeded: known beforehand, so that a claim of unknown outcome can be undone. */
+export function underClaim(found: readonly DeliveryDoc[], scope: ClaimScope): Claimed[] {
+  return found.map(doc => ({ ...doc, tok: tokenOf(doc.slot, scope) }))
 }
 
 /** The token of a claim: which slot, under which epoch, and a number used once. */
