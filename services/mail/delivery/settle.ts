@@ -30,7 +30,8 @@ export interface SettleOptions {
   signal: AbortSignal
 }
 
-const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 2 }
+/** Results wait a moment for company: a batch costs four commands, whatever its size. */
+const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 2, gatherMs: 8 }
 const AGAIN_MS = 250
 
 /** Makes the settle function of a worker. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. */
 export async function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return
   await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }
 

@@ -12,6 +12,8 @@ export interface GroupCommitOptions<T, R> {
   mostBytes: number
   /** Batches under way at once. */
   flights: number
+  /** A batch waits so long for company before it goes, in milliseconds; without it, until the end of the turn. */
+  gatherMs?: number
 }
 
 interface Waiting<T, R> {
@@ -63,7 +65,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     if (flying < options.flights) {
       flying++
       // A microtask later, so that callers of this turn of the event loop share the first batch.
-      queueMicrotask(() => void fly())
+      if (options.gatherMs === undefined) queueMicrotask(() => void fly())
+      else setTimeout(() => void fly(), options.gatherMs)
     }
     return done.promise
   }
