@@ -74,7 +74,7 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     }
     await sleep(plan.pauseMs)
     const { accepted, refused } = await load.stop()
-    await drain(mongo, plan.say)
+    await drain(mongo)
     return await judge(mongo, receiver, accepted, refused, plan.blows.length)
   } finally {
     for (const worker of workers) worker.kill('SIGKILL')
@@ -175,17 +175,23 @@ async function strike(blow: Blow, set: ReplicaSet, receiver: Receiver, workers: 
   workers[index] = await startWorker(set, receiver)
 }
 
-/** Waits until the queue is empty; deliveries that wait for a later try are due at once. */
-async function drain(mongo: Mongo, say: KillPlan['say']): Promise<void> {
+/**
+ * Waits until nothing accepted is queued; deliveries that wait for a later try are due at once. Those of messages that
+ * were refused in the end wait for their sweep.
+ */
+async function drain(mongo: Mongo): Promise<void> {
   const deliveries = mongo.db.collection('deliveries')
+  const messages = mongo.db.collection<{ _id: string }>('messages')
   await until(async () => {
-    const waiting = { due: { $gt: new Date() }, tok: { $exists: false } }
-    await deliveries.updateMany(waiting, { $set: { due: new Date() } }).catch(() => undefined)
-    await sleep(1_000)
-    const left = await deliveries.countDocuments().catch(() => 1)
-    say?.(`${left} left`)
-    return left === 0
-  }, 400_000)
+    try {
+      const waiting = { due: { $gt: new Date() }, tok: { $exists: false } }
+      await deliveries.updateMany(waiting, { $set: { due: new Date() } })
+      await sleep(500)
+      return (await messages.countDocuments({ _id: { $in: await deliveries.distinct('m') } })) === 0
+    } catch {
+      return false // the database is on its way back
+    }
+  }, 300_000)
 }
 
 async function judge(

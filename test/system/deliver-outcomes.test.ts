@@ -63,7 +63,11 @@ describe('a message', () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ to: ['a', 'rcpt-550-5.1.1', 'b', 'rcpt-451-4.2.0'].map(at) })
-    await until(async () => (await scene.message(id)).left === 1)
+    await until(async () => {
+      const { left, rcpts } = await scene.message(id)
+      return left === 1 && rcpts[3]?.status === 'deferred'
+    })
+    await until(async () => (await scene.deliveries(id)).every(({ tok }) => !tok))
     const message = await scene.message(id)
     expect(message.rcpts.map(({ status }) => status)).toEqual(['delivered', 'bounced', 'delivered', 'deferred'])
     expect(message.final_at).toBeUndefined()
