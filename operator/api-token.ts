@@ -40,7 +40,7 @@ export function apiTokenReconciler(context: OperatorContext): Reconciler<Spec, S
 }
 
 /** Name of the Secret. */
-export function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>): string {
+function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>): string {
   return spec.secret.name ?? `${metadata.name}-token`
 }
 

@@ -4,7 +4,7 @@ import type { ManagedBy } from '../services/mail/store/documents.ts'
 import type { Foundation } from '../services/platform/run.ts'
 import type { ObjectCache } from './kube/cache.ts'
 import type { Recorder } from './kube/events.ts'
-import { idOf, keyOf } from './kube/paths.ts'
+import { keyOf } from './kube/paths.ts'
 import type { Writer } from './kube/writer.ts'
 import { allowedOwners } from './owners.ts'
 import type { Kind, Metadata, Resource } from './resources/kind.ts'
@@ -64,9 +64,4 @@ export function sibling<Spec, Status>(
 /** What the Namespace lists under postwright.dev/owners, read fresh: Namespaces are not watched. */
 export function ownersOf({ writer }: Pick<OperatorContext, 'writer'>, namespace: string) {
   return async () => allowedOwners((await writer.readNamespace(namespace)).metadata.annotations)
-}
-
-/** The namespace part of a key. */
-export function namespaceOf(key: string): string {
-  return idOf(key).namespace
 }

@@ -13,7 +13,7 @@ export function fencedDns(context: OperatorContext): DnsDeps {
 }
 
 /** A provider that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
-export function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
+function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
   return {
     type: provider.type,
     test: () => provider.test(),

@@ -16,7 +16,7 @@ import { MailDomain } from './resources/mail-domain.ts'
 export const CLAIM_INDEX = 'claim'
 
 /** The account that a MailDomain acts for. */
-export function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
+function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
   return spec.owner?.username ?? namespaceAccount(metadata.namespace)
 }
 

@@ -14,11 +14,11 @@ import { NotLeaderError } from './kube/lease.ts'
 import { type Condition, type Kind, type Resource, SpecError } from './resources/kind.ts'
 
 /** Keeps a resource from vanishing before its records are undone. */
-export const FINALIZER = 'postwright.dev/cleanup'
+const FINALIZER = 'postwright.dev/cleanup'
 /** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
-export const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
+const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
 /** Annotation: `true` drops the finalizer without undoing anything. */
-export const FORCE_ANNOTATION = 'postwright.dev/force-delete'
+const FORCE_ANNOTATION = 'postwright.dev/force-delete'
 
 /** What a reconciler found and did. */
 export interface Outcome {

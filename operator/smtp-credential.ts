@@ -41,12 +41,12 @@ export function smtpCredentialReconciler(context: OperatorContext): Reconciler<S
 }
 
 /** The name of the login. `@` is not allowed in spec.username, so the default collides with nobody's choice. */
-export function usernameOf({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
+function usernameOf({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
   return spec.username ?? `${metadata.name}@${metadata.namespace}`
 }
 
 /** Name of the Secret. */
-export function smtpSecretName({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
+function smtpSecretName({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
   return spec.secret.name ?? `${metadata.name}-smtp`
 }
 

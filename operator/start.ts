@@ -35,7 +35,7 @@ export interface OperatorOptions {
 }
 
 /** Name of the Lease. */
-export const LEASE = 'postwright-operator'
+const LEASE = 'postwright-operator'
 
 /** Runs at once per kind: most of a run is waiting for a DNS provider. */
 const CONCURRENCY = 4

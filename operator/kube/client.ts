@@ -158,7 +158,7 @@ async function refusal(response: Response): Promise<KubeError> {
 }
 
 /** Splits a stream of JSON lines. A line that is cut off at the end is dropped: the watch starts again behind it. */
-export async function* jsonLines(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncIterable<unknown> {
+async function* jsonLines(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncIterable<unknown> {
   const decoder = new TextDecoder()
   let rest: string[] = []
   for await (const chunk of body) {

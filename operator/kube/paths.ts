@@ -12,12 +12,6 @@ export function keyOf({ namespace, name }: ObjectId): string {
   return `${namespace}/${name}`
 }
 
-/** The inverse of {@link keyOf}. */
-export function idOf(key: string): ObjectId {
-  const [namespace = '', name = ''] = key.split('/')
-  return { namespace, name }
-}
-
 /** Address of the list of a kind, in one namespace or in all. */
 export function listPath(plural: string, namespace?: string): string {
   return `/apis/${API_VERSION}${namespace ? `/namespaces/${namespace}` : ''}/${plural}`

@@ -14,7 +14,7 @@ export interface SchemaNode {
 }
 
 /** Category of all kinds: `kubectl get postwright-all`. It must not equal a kind's name, or kubectl expands that. */
-export const CATEGORY = 'postwright-all'
+const CATEGORY = 'postwright-all'
 
 /** The CRD of a kind, as plain data. Throws when the schema holds something that the API server would refuse. */
 export function toCrd(kind: Kind) {

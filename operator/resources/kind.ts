@@ -62,7 +62,7 @@ export function mapOf<T extends z.ZodType>(item: T, maxItems: number, keys: read
 }
 
 /** Name of an object of the same namespace (RFC 1123 subdomain). */
-export const objectName = z
+const objectName = z
   .string()
   .min(1)
   .max(253)

@@ -28,7 +28,7 @@ export interface AppliedCredential {
 export type CredentialResourceDeps = CredentialDeps & { resource: ManagedBy }
 
 /** The password before the last rotation works for so long, in milliseconds. */
-export const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = 24 * 3_600_000
 
 /**
  * Creates the login, or brings the existing one into line. 409 `conflict` when another account, or a person, has the

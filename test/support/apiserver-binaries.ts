@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** Version of the API server that the tests use; etcd is the one that it was released with. */
-export const KUBERNETES = '1.34.2'
+const KUBERNETES = '1.34.2'
 const ETCD = '3.5.21'
 const NAMES = ['etcd', 'kube-apiserver'] as const
 const BUILD_MINUTES = 20

@@ -21,7 +21,7 @@ export interface ApiServerAccess {
 }
 
 /** Logins without any right until a test binds a role. The first is the operator's service account. */
-export const USERS = {
+const USERS = {
   'system:serviceaccount:postwright:operator': ['system:serviceaccounts', 'system:serviceaccounts:postwright'],
   'tenant-a': ['tenants'],
   'tenant-b': ['tenants'],
@@ -137,7 +137,7 @@ function serverFlags(folder: string, port: number, etcdUrl: string): string[] {
 }
 
 /** A dispatcher that trusts the server, for tests that speak to it without the operator's client. */
-export function dispatcherFor(access: Pick<ApiServerAccess, 'ca'>): Agent {
+function dispatcherFor(access: Pick<ApiServerAccess, 'ca'>): Agent {
   return new Agent({ connect: { ca: access.ca } })
 }
 

@@ -8,7 +8,7 @@ import type { SecretObject } from '../../operator/kube/writer.ts'
 import { rbacObjects } from '../../operator/rbac.ts'
 import { API_VERSION, type Condition } from '../../operator/resources/kind.ts'
 import { kinds } from '../../operator/resources/kinds.ts'
-import { LEASE, type OperatorOptions, startOperator } from '../../operator/start.ts'
+import { type OperatorOptions, startOperator } from '../../operator/start.ts'
 import { type Config, readConfig } from '../../services/platform/config.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
@@ -127,7 +127,7 @@ function inNamespace(role: object, from: string, to: string): object {
 }
 
 /** A configuration for tests. */
-export function testConfig(more: Record<string, string> = {}): Config {
+function testConfig(more: Record<string, string> = {}): Config {
   return readConfig({
     MAIL_HOSTNAME: 'mail.postwright.test',
     SENDING_IP: '192.0.2.25',
@@ -139,7 +139,7 @@ export function testConfig(more: Record<string, string> = {}): Config {
 }
 
 /** What an administrator does with kubectl. */
-export function hands(admin: KubeClient, home: string) {
+function hands(admin: KubeClient, home: string) {
   const path = (kind: string, namespace = home, name = '') => {
     const plural = kinds.find(candidate => candidate.kind === kind)?.plural ?? `unknown kind ${kind}`
     return `${listPath(plural, namespace)}${name ? `/${name}` : ''}`
@@ -198,9 +198,4 @@ export function hands(admin: KubeClient, home: string) {
       return items.filter(({ regarding }) => regarding.name === name).map(({ reason }) => reason)
     },
   }
-}
-
-/** The Lease of a test's operator. */
-export function leasePath(namespace: string): string {
-  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}-operator/leases/${LEASE}`
 }
