@@ -4,6 +4,7 @@ import { deliveryCollections } from './mail/delivery/collections.ts'
 import { startConfiguredDelivery } from './mail/delivery/setup.ts'
 import { createDnsDeps } from './mail/dns-deps.ts'
 import { registerDnsJobs } from './mail/dns-jobs.ts'
+import { resealMail } from './mail/reseal.ts'
 import { dnsCollections } from './mail/store/dns-collections.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail } from './mail/system-mail.ts'
@@ -12,6 +13,7 @@ import { ensureIndexes } from './platform/mongo.ts'
 import { type Foundation, type Running, run, together } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
 import { registerSubscriptionJobs } from './subscriptions/jobs.ts'
+import { resealSubscriptions } from './subscriptions/reseal.ts'
 import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
 /** Timed work: runs on one worker at a time, and may run twice, so every `run` is idempotent. */
@@ -39,6 +41,17 @@ const jobs: readonly TimedWork[] = [
     name: 'sweep-orphan-bodies',
     interval: { everyMs: 60 * MINUTE },
     run: ({ mongo, clock }) => sweepOrphanBodies(mongo, clock.now()),
+  },
+  {
+    // Finds something only after a rotation of SESSION_SECRET.
+    name: 'seal-again',
+    interval: { everyMs: 60 * MINUTE },
+    async run(foundation) {
+      if (foundation.config.SESSION_SECRET_PREVIOUS === undefined) return
+      const mail = await resealMail(foundation.mongo.db, foundation.secrets)
+      const subscriptions = await resealSubscriptions(openSubscriptions(foundation))
+      foundation.log.info({ values: mail + subscriptions }, 'stored secrets are sealed with the current SESSION_SECRET')
+    },
   },
 ]
 

@@ -114,7 +114,8 @@ function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-const placeOf = (id: string) => `sub_credentials/${id}`
+/** Where the secret of an app's credential is sealed to. */
+export const placeOf = (id: string) => `sub_credentials/${id}`
 
 function deedOf(action: string, { _id, app_key, kind }: CredentialDoc) {
   return { action, appKey: app_key, target: { kind: 'credential', id: _id }, after: { kind } }

@@ -1,0 +1,28 @@
+/** What the mail half keeps sealed: DKIM keys, copyable SMTP passwords, credentials of DNS accounts. */
+import { collectionOf, type Db } from '../platform/mongo.ts'
+import { reseal } from '../platform/reseal.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { dkimPlace } from './dkim-keys.ts'
+import { credentialPlace } from './smtp-credentials.ts'
+import { credentials } from './store/credentials.ts'
+import { dnsAccounts } from './store/dns-accounts.ts'
+import { domains } from './store/domains.ts'
+
+/** Seals all of it with the current secret; resolves to how many values were stale. */
+export async function resealMail(db: Db, secrets: Secrets): Promise<number> {
+  const keys = await reseal(collectionOf(db, domains), secrets, ({ _id, dkim }) =>
+    dkim.map(({ selector, sealed_private_key: sealed }, index) => ({
+      path: `dkim.${index}.sealed_private_key`,
+      sealed,
+      purpose: 'dkim',
+      place: dkimPlace(_id, selector),
+    })),
+  )
+  const passwords = await reseal(collectionOf(db, credentials), secrets, ({ _id, password_sealed: sealed }) =>
+    sealed ? [{ path: 'password_sealed', sealed, purpose: 'smtp-password', place: credentialPlace(_id) }] : [],
+  )
+  const accounts = await reseal(collectionOf(db, dnsAccounts), secrets, ({ _id, sealed }) => [
+    { path: 'sealed', sealed, purpose: 'dns-credential', place: `dns-accounts/${_id}` },
+  ])
+  return keys + passwords + accounts
+}

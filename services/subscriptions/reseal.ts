@@ -1,0 +1,15 @@
+/** What the subscription half keeps sealed: HMAC secrets of apps, and the secret settings of payment channels. */
+import { reseal } from '../platform/reseal.ts'
+import type { Subscriptions } from './context.ts'
+import { placeOf } from './credentials.ts'
+
+/** Seals all of it with the current secret; resolves to how many values were stale. */
+export async function resealSubscriptions({ c, secrets }: Pick<Subscriptions, 'c' | 'secrets'>): Promise<number> {
+  const apps = await reseal(c.credentials, secrets, ({ _id, sealed }) =>
+    sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: placeOf(_id) }] : [],
+  )
+  const channels = await reseal(c.channels, secrets, ({ _id, sealed }) =>
+    sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: _id }] : [],
+  )
+  return apps + channels
+}
