@@ -3,7 +3,6 @@ import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { cssVariables, theme } from '../theme/theme.ts'
 import { queries } from './queries.ts'
 import { router } from './router.tsx'
@@ -15,7 +14,6 @@ Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 /** The app. */
 export function App() {
-  const { t } = useTranslation()
   return (
     <MantineProvider
       theme={theme}
@@ -24,7 +22,7 @@ export function App() {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" aria-label={t('ui.notices')} />
+        <Notifications position="bottom-right" />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

@@ -10,6 +10,7 @@ export function NotFound() {
   const { t } = useTranslation()
   return (
     <Blank
+      level={1}
       icon={<IconMap2 size={26} />}
       title={t('ui.goneTitle')}
       action={
@@ -26,5 +27,5 @@ export function NotFound() {
 /** A page could not be loaded or shown. */
 export function RouteFailure({ error }: { error: unknown }) {
   const router = useRouter()
-  return <Failure error={error} retry={() => void router.invalidate()} />
+  return <Failure level={1} error={error} retry={() => void router.invalidate()} />
 }

@@ -1,5 +1,6 @@
 /** From nothing to a delivered message, step by step; what is done is ticked off by itself. */
-import { Button, Group, Stack, Stepper, Text } from '@mantine/core'
+import { Button, Group, Stack, Text, UnstyledButton } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -22,27 +23,7 @@ export function StartPage() {
   const active = chosen ?? progress?.next ?? 'arrive'
   return (
     <Page title={t('start.title')} lead={t('start.lead')}>
-      <Card>
-        {progress ? (
-          <Stepper
-            active={STEPS.indexOf(active)}
-            onStepClick={index => choose(STEPS[index])}
-            orientation="vertical"
-            className="pw-steps"
-          >
-            {STEPS.map(step => (
-              <Stepper.Step
-                key={step}
-                label={t(`start.step.${step}`)}
-                description={t(`start.hint.${step}`)}
-                state={progress.done.has(step) ? 'stepCompleted' : step === active ? 'stepProgress' : 'stepInactive'}
-              />
-            ))}
-          </Stepper>
-        ) : (
-          <LoadingRows />
-        )}
-      </Card>
+      <Card>{progress ? <StepList done={progress.done} active={active} choose={choose} /> : <LoadingRows />}</Card>
       {progress ? (
         <Card title={t(`start.step.${active}`)}>
           <StepBody step={active} domain={progress.domain} token={token} setToken={setToken} done={progress.done} />
@@ -52,6 +33,31 @@ export function StartPage() {
         <Examples domain={progress?.domain} token={token} />
       </Card>
     </Page>
+  )
+}
+
+function StepList(props: { done: ReadonlySet<Step>; active: Step; choose: (step: Step) => void }) {
+  const { t } = useTranslation()
+  return (
+    <ol className="pw-steps">
+      {STEPS.map((step, index) => (
+        <li key={step}>
+          <UnstyledButton
+            className="pw-step"
+            aria-current={step === props.active ? 'step' : undefined}
+            onClick={() => props.choose(step)}
+          >
+            <span className="pw-step-mark" data-done={props.done.has(step) || undefined}>
+              {props.done.has(step) ? <IconCheck size={16} aria-label={t('start.done')} /> : index + 1}
+            </span>
+            <span>
+              <span className="pw-step-name">{t(`start.step.${step}`)}</span>
+              <span className="pw-sub">{t(`start.hint.${step}`)}</span>
+            </span>
+          </UnstyledButton>
+        </li>
+      ))}
+    </ol>
   )
 }
 

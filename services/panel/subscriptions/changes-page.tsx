@@ -58,13 +58,23 @@ function Changes({ appKey }: { appKey: string }) {
   )
 }
 
-/** Each field with its old and new value; long ones are cut. */
+/** Each field with its old and new value, folded when there are many; long values are cut. */
 function Fields({ changes }: { changes: Entry['changes'] }) {
-  return Object.entries(changes).map(([field, [before, after]]) => (
+  const { t } = useTranslation()
+  const lines = Object.entries(changes).map(([field, [before, after]]) => (
     <div key={field} className="pw-mono">
-      {field}: {shown(before)} → {shown(after)}
+      {before === null || before === undefined
+        ? `${field}: ${shown(after)}`
+        : `${field}: ${shown(before)} → ${shown(after)}`}
     </div>
   ))
+  if (lines.length <= 3) return lines
+  return (
+    <details className="pw-details">
+      <summary>{t('subs.fieldCount', { count: lines.length })}</summary>
+      {lines}
+    </details>
+  )
 }
 
 function shown(value: unknown): string {

@@ -19,13 +19,13 @@ export function StackedBars<D extends { date: string }>(props: {
   const { day, number } = useFormat()
   const { name, days, series } = props
   return (
-    <>
+    <div className="pw-anchor">
       <div className="pw-chart" aria-hidden>
         <ResponsiveContainer width="100%" height={260}>
           <BarChart data={[...days]} margin={{ top: 8, right: 4, bottom: 0, left: -12 }} accessibilityLayer={false}>
             <CartesianGrid vertical={false} stroke="var(--pw-line)" />
             <XAxis dataKey="date" tickFormatter={day} tickLine={false} axisLine={false} minTickGap={24} />
-            <YAxis tickLine={false} axisLine={false} tickFormatter={number} width={56} />
+            <YAxis allowDecimals={false} tickLine={false} axisLine={false} tickFormatter={number} width={56} />
             <Tooltip
               cursor={{ fill: 'var(--pw-sunken)' }}
               labelFormatter={label => day(String(label))}
@@ -52,7 +52,7 @@ export function StackedBars<D extends { date: string }>(props: {
         </ResponsiveContainer>
       </div>
       <DayTable name={name} days={days} series={series} />
-    </>
+    </div>
   )
 }
 
@@ -64,28 +64,30 @@ function DayTable<D extends { date: string }>(props: {
   const { t } = useTranslation()
   const { day, number } = useFormat()
   return (
-    <table className="pw-hidden">
-      <caption>{props.name}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{t('overview.day')}</th>
-          {props.series.map(one => (
-            <th scope="col" key={one.key}>
-              {one.name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {props.days.map(row => (
-          <tr key={row.date}>
-            <th scope="row">{day(row.date)}</th>
+    <div className="pw-hidden">
+      <table>
+        <caption>{props.name}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('overview.day')}</th>
             {props.series.map(one => (
-              <td key={one.key}>{number(Number(row[one.key]))}</td>
+              <th scope="col" key={one.key}>
+                {one.name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {props.days.map(row => (
+            <tr key={row.date}>
+              <th scope="row">{day(row.date)}</th>
+              {props.series.map(one => (
+                <td key={one.key}>{number(Number(row[one.key]))}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

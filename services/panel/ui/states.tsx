@@ -8,11 +8,18 @@ import { ApiProblem } from '../api/problem.ts'
 import { problemText } from './problem-text.ts'
 
 /** An icon, a sentence, and what to do next. */
-export function Blank(props: { icon: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
+export function Blank(props: {
+  icon: ReactNode
+  title: string
+  /** 1 where it is the whole page. */
+  level?: 1 | 2
+  children?: ReactNode
+  action?: ReactNode
+}) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center">
       <span className="pw-blank-icon">{props.icon}</span>
-      <Title order={2} fz="md">
+      <Title order={props.level ?? 2} fz="md">
         {props.title}
       </Title>
       {props.children ? (
@@ -44,7 +51,7 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
 }
 
 /** Why it cannot be shown, in the reader's language, and a way on. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failure({ error, retry, level = 2 }: { error: unknown; retry?: () => void; level?: 1 | 2 }) {
   const { t } = useTranslation()
   const problem = error instanceof ApiProblem ? error : undefined
   const again = retry ? (
@@ -54,7 +61,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   ) : undefined
   return (
     <div role="alert">
-      <Blank icon={failureIcon(problem)} title={failureTitle(problem, t)} action={again}>
+      <Blank icon={failureIcon(problem)} title={failureTitle(problem, t)} action={again} level={level}>
         {problemText(error, t)}
         {problem?.requestId ? (
           <Text component="p" fz="xs" mt={6} className="pw-mono">

@@ -6,7 +6,9 @@ import { readConfig } from '../../../services/platform/config.ts'
 import { silentLog } from '../../../services/platform/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import type { Mongo } from '../../../services/platform/mongo.ts'
+import { type Foundation, together } from '../../../services/platform/run.ts'
 import { createSecrets } from '../../../services/platform/secrets.ts'
+import { worker } from '../../../services/worker.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { freePort } from '../../support/mongod.ts'
 import { builtPanel } from './built.ts'
@@ -23,7 +25,7 @@ export interface PanelService {
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 const ADMIN = { username: 'admin', password: 'correct horse battery staple' }
 
-/** Starts it in capture mode, with the sandbox domain of the first admin. */
+/** Starts it in capture mode, with the sandbox domain of the first admin and a worker that delivers into the inbox. */
 export async function startPanelService(env: Record<string, string> = {}): Promise<PanelService> {
   await builtPanel()
   const mongo = await freshDatabase()
@@ -42,14 +44,15 @@ export async function startPanelService(env: Record<string, string> = {}): Promi
     API_REQUESTS_PER_MINUTE: '0',
     ...env,
   })
-  const running = await panel({
+  const foundation: Foundation = {
     config,
     log: silentLog,
     metrics: createMetrics('test'),
     mongo,
     secrets: createSecrets(SECRET),
     clock: systemClock,
-  })
+  }
+  const running = together(await panel(foundation), await worker(foundation))
   return {
     url,
     mongo,

@@ -2,6 +2,7 @@
 import access from './access.json' with { type: 'json' }
 import account from './account.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
+import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
 import operator from './operator.json' with { type: 'json' }
@@ -10,7 +11,7 @@ import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 
 /** All English words. */
-export const catalogue = { ...common, access, account, domains, messages, operator, problems, start, subs }
+export const catalogue = { ...common, access, account, dns, domains, messages, operator, problems, start, subs }
 
 /** The keys that every language must have. */
 export type Catalogue = typeof catalogue

@@ -3,6 +3,7 @@ import type { Catalogue } from '../en/index.ts'
 import access from './access.json' with { type: 'json' }
 import account from './account.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
+import dns from './dns.json' with { type: 'json' }
 import domains from './domains.json' with { type: 'json' }
 import messages from './messages.json' with { type: 'json' }
 import operator from './operator.json' with { type: 'json' }
@@ -11,4 +12,15 @@ import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 
 /** All Chinese words. */
-export const catalogue: Catalogue = { ...common, access, account, domains, messages, operator, problems, start, subs }
+export const catalogue: Catalogue = {
+  ...common,
+  access,
+  account,
+  dns,
+  domains,
+  messages,
+  operator,
+  problems,
+  start,
+  subs,
+}

@@ -1,0 +1,87 @@
+/** Texts from strangers are shown, and do nothing: on every page, in the preview, in the source. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { PAGES } from './support/pages.ts'
+import { open, signedIn } from './support/people.ts'
+import { firstMessage, seed } from './support/seed.ts'
+import { type PanelService, startPanelService } from './support/service.ts'
+
+const PAYLOAD = `<img src=x onerror="top.hit=1"><script>top.hit=1</script>`
+const HTML = `<p>Body</p>${PAYLOAD}<a href="javascript:top.hit=1">x</a><form action="/api/v1/session"></form>
+<iframe src="javascript:top.hit=1"></iframe>`
+/** What a tracking mail has: a style and a picture from elsewhere. */
+const tracking = (url: string) => `<style>@import url(${url}/x.css)</style><img src="${url}/p.png" alt="">`
+
+let service: PanelService
+let browser: TestBrowser
+let visitor: Visitor
+/** A server elsewhere, and what it was asked for; and dialogs that opened. */
+const elsewhere = createServer((request, response) => {
+  happened.push(request.url ?? '')
+  response.end()
+})
+const happened: string[] = []
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+  visitor = await signedIn(browser, service.url, service.admin)
+  visitor.page.on('dialog', dialog => happened.push(`dialog: ${dialog.message()}`))
+  await new Promise<void>(resolve => elsewhere.listen(0, '127.0.0.1', resolve))
+  const { port } = elsewhere.address() as AddressInfo
+  await seed(visitor.page, { subject: PAYLOAD, html: HTML + tracking(`http://127.0.0.1:${port}`), thing: PAYLOAD })
+}, 180_000)
+
+afterAll(async () => {
+  elsewhere.close()
+  await visitor?.leave()
+  await browser?.stop()
+  await service?.stop()
+})
+
+async function expectNothingHappened(): Promise<void> {
+  expect(await visitor.page.evaluate('window.hit')).toBeUndefined()
+  expect(happened).toEqual([])
+}
+
+test.each(PAGES)('%s shows them as text', async path => {
+  visitor.complaints.length = 0
+  await open(visitor.page, path)
+  await expectNothingHappened()
+  expect(visitor.complaints).toEqual([])
+})
+
+test('the message page shows the subject as text, also in the title of the tab', async () => {
+  await open(visitor.page, `/messages/${await firstMessage(visitor.page)}`)
+  await visitor.page.getByRole('heading', { level: 1 }).filter({ hasText: '<script>' }).waitFor()
+  expect(await visitor.page.title()).toContain('<script>')
+  await expectNothingHappened()
+})
+
+test('the preview runs nothing, loads nothing from elsewhere and cannot reach the panel', async () => {
+  await open(visitor.page, `/messages/${await firstMessage(visitor.page)}?tab=preview`)
+  const frame = visitor.page.frameLocator('iframe')
+  await frame.getByText('Body').waitFor()
+  expect(await visitor.page.locator('iframe').getAttribute('sandbox')).toBe('')
+  await expectNothingHappened()
+})
+
+test('the source is shown as it is', async () => {
+  await open(visitor.page, `/messages/${await firstMessage(visitor.page)}?tab=source`)
+  await visitor.page
+    .locator('pre')
+    .filter({ hasText: 'DKIM-Signature' })
+    .or(visitor.page.locator('pre'))
+    .first()
+    .waitFor()
+  expect(await visitor.page.locator('pre').first().innerText()).toContain('MIME-Version')
+  await expectNothingHappened()
+})
+
+test('the trial inbox opens a captured message in the same closed frame', async () => {
+  await open(visitor.page, '/inbox')
+  await visitor.page.getByRole('link').filter({ hasText: '<script>' }).first().click()
+  await visitor.page.frameLocator('iframe').getByText('Body').waitFor()
+  await expectNothingHappened()
+})
