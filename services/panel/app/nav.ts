@@ -4,6 +4,7 @@ import {
   IconAppWindow,
   IconChartDots,
   IconChartHistogram,
+  IconCloudCog,
   IconCreditCard,
   IconHeartbeat,
   IconHistory,
@@ -55,6 +56,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
     places: [
       { to: '/smtp', label: 'smtp', icon: IconPlugConnected },
       { to: '/tokens', label: 'tokens', icon: IconKey },
+      { to: '/dns-accounts', label: 'dnsAccounts', icon: IconCloudCog },
       { to: '/audit', label: 'audit', icon: IconNotebook },
     ],
   },

@@ -108,6 +108,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: within,
+    path: '/dns-accounts',
+    component: lazyRouteComponent(() => import('../dns/accounts-page.tsx'), 'DnsAccountsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
     path: '/audit',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),

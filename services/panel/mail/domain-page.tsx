@@ -1,4 +1,4 @@
-/** One domain: its state, its keys, giving it up. */
+/** One domain: its state, its records, its keys, giving it up. While it waits for DNS the page follows along. */
 import { Button, Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -6,6 +6,10 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { DomainCheck } from '../dns/domain-check.tsx'
+import { DomainRecords } from '../dns/domain-records.tsx'
+import { OneClick } from '../dns/one-click.tsx'
+import { RotateButton } from '../dns/rotate-button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { Card, Page } from '../ui/page.tsx'
@@ -21,7 +25,10 @@ const route = getRouteApi('/shell/domains/$id')
 export function DomainPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
-  const query = useRead('getDomainOperation', { params: { id } })
+  const [waiting, setWaiting] = useState(false)
+  const query = useRead('getDomainOperation', { params: { id } }, { poll: waiting ? 10_000 : false })
+  const pending = query.data?.status === 'pending'
+  if (pending !== waiting) setWaiting(pending)
   return (
     <Page
       title={query.data?.name ?? id}
@@ -44,9 +51,14 @@ export function DomainPage() {
 function Content({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
-    <Card title={t('domains.keys')} flush>
-      <DomainKeys keys={domain.dkim} />
-    </Card>
+    <>
+      <DomainCheck domain={domain} />
+      {domain.managed_by ? null : <OneClick domain={domain} />}
+      <DomainRecords domain={domain} />
+      <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <RotateButton domainId={domain.id} />}>
+        <DomainKeys keys={domain.dkim} />
+      </Card>
+    </>
   )
 }
 

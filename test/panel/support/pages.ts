@@ -9,6 +9,7 @@ export const PAGES = [
   '/send',
   '/smtp',
   '/tokens',
+  '/dns-accounts',
   '/audit',
   '/settings',
   '/subscriptions',

@@ -1,0 +1,122 @@
+/** The DNS accounts: one a provider, tested when saved; credentials go in and never come out. */
+import { Button, Menu } from '@mantine/core'
+import { IconCloudCog, IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/form.tsx'
+import { ManagedBy } from '../ui/managed-by.tsx'
+import { tellDone, tellFailed } from '../ui/notify.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { AccountForm } from './account-form.tsx'
+
+type Account = Output<'listDnsAccountsOperation'>['data'][number]
+
+/** The page. */
+export function DnsAccountsPage() {
+  const { t } = useTranslation()
+  const [adding, setAdding] = useState(false)
+  const query = useRead('listDnsAccountsOperation', {})
+  const add = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+      {t('dns.addAccount')}
+    </Button>
+  )
+  return (
+    <Page title={t('dns.accountsTitle')} lead={t('dns.accountsLead')} actions={add}>
+      <Card flush>
+        <Loaded query={query}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon={<IconCloudCog size={26} />} title={t('dns.noAccounts')} action={add}>
+                {t('dns.noAccountHint')}
+              </Empty>
+            ) : (
+              <Accounts accounts={data} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Dialog opened={adding} close={() => setAdding(false)} title={t('dns.addAccount')}>
+        {() => <AccountForm close={() => setAdding(false)} />}
+      </Dialog>
+    </Page>
+  )
+}
+
+function Accounts({ accounts }: { accounts: readonly Account[] }) {
+  const { t } = useTranslation()
+  const columns: Column<Account>[] = [
+    {
+      label: t('access.name'),
+      cell: account => (
+        <>
+          {account.name} <ManagedBy resource={account.managed_by} />
+        </>
+      ),
+    },
+    { label: t('dns.provider'), cell: account => t(`dns.providers.${account.provider}`) },
+    {
+      label: t('messages.state'),
+      cell: account => (
+        <>
+          <Status tone={account.tested.ok ? 'ok' : 'bad'}>{t(account.tested.ok ? 'dns.works' : 'dns.broken')}</Status>
+          {account.tested.message ? (
+            <div className="pw-sub" lang="en">
+              {account.tested.message}
+            </div>
+          ) : null}
+        </>
+      ),
+    },
+    { label: t('dns.zones'), cell: account => account.tested.zones.join(', ') || '–' },
+    { label: t('dns.tested'), cell: account => <Time at={account.tested.at} /> },
+    { label: t('ui.actions'), hidden: true, end: true, cell: account => <AccountMenu account={account} /> },
+  ]
+  return <DataTable name={t('dns.accountsTitle')} columns={columns} rows={accounts} rowKey={account => account.id} />
+}
+
+function AccountMenu({ account }: { account: Account }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState(false)
+  const test = useWrite('testDnsAccountOperation', ['listDnsAccountsOperation'])
+  const remove = useWrite('deleteDnsAccountOperation', ['listDnsAccountsOperation', 'getDomainOperation'])
+  const params = { id: account.id }
+  const tryIt = () =>
+    test.mutate(
+      { params },
+      {
+        onSuccess: ({ tested }) => tellDone(t(tested.ok ? 'dns.works' : 'dns.broken')),
+        onError: error => tellFailed(error, t),
+      },
+    )
+  return (
+    <>
+      <RowMenu name={account.name}>
+        <Menu.Item onClick={tryIt}>{t('dns.test')}</Menu.Item>
+        {account.managed_by ? null : (
+          <Menu.Item color="stamp" onClick={() => setAsking(true)}>
+            {t('ui.delete')}
+          </Menu.Item>
+        )}
+      </RowMenu>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('dns.deleteTitle', { name: account.name })}
+        phrase={account.name}
+        action={t('ui.delete')}
+        run={() => remove.mutateAsync({ params })}
+      >
+        {t('dns.deleteText')}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,32 @@
+/** The forms ask for exactly what the service takes. */
+import { expect, test } from 'vitest'
+import { dnsCredentials } from '../../mail/rules/dns-credentials.ts'
+import { accountBody, FIELDS, PROVIDERS } from './credentials.ts'
+
+const typed = {
+  api_token: ' token ',
+  zone_id: '',
+  access_key_id: 'id',
+  access_key_secret: 'secret',
+  secret_id: 'id',
+  secret_key: 'key',
+  server: 'ns1.example.com',
+  zone: '',
+  key_name: 'key.',
+  key_secret: 'c2VjcmV0',
+}
+
+test.each(PROVIDERS)('what is typed for %s is taken, with and without its optional fields', provider => {
+  const bare = dnsCredentials.safeParse(accountBody(provider, typed))
+  const full = dnsCredentials.safeParse(
+    accountBody(provider, { ...typed, zone_id: '0'.repeat(32), zone: 'example.com' }),
+  )
+  expect([bare.success, full.success]).toEqual([true, true])
+})
+
+test.each(PROVIDERS)('a required field of %s that is empty is refused by its name', provider => {
+  for (const { name } of FIELDS[provider].filter(field => !field.optional)) {
+    const result = dnsCredentials.safeParse(accountBody(provider, { ...typed, [name]: '' }))
+    expect(result.error?.issues[0]?.path).toEqual(['credentials', name])
+  }
+})

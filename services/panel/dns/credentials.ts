@@ -1,0 +1,53 @@
+/** Which credentials each DNS provider asks for, and the body that carries them. */
+import type { Input } from '../api/client.ts'
+
+type Body = Input<'createDnsAccountOperation'>['body']
+
+/** The kinds of DNS accounts. */
+export type Provider = Body['provider']
+
+/** In the order of the menu. */
+export const PROVIDERS = ['cloudflare', 'aliyun', 'dnspod', 'rfc2136'] as const satisfies readonly Provider[]
+
+/** A field of a form. */
+interface Field {
+  name:
+    | 'api_token'
+    | 'zone_id'
+    | 'access_key_id'
+    | 'access_key_secret'
+    | 'secret_id'
+    | 'secret_key'
+    | 'server'
+    | 'zone'
+    | 'key_name'
+    | 'key_secret'
+  secret?: true
+  optional?: true
+}
+
+/** The fields by provider. */
+export const FIELDS: Record<Provider, readonly Field[]> = {
+  cloudflare: [
+    { name: 'api_token', secret: true },
+    { name: 'zone_id', optional: true },
+  ],
+  aliyun: [{ name: 'access_key_id' }, { name: 'access_key_secret', secret: true }],
+  dnspod: [{ name: 'secret_id' }, { name: 'secret_key', secret: true }],
+  rfc2136: [
+    { name: 'server' },
+    { name: 'zone', optional: true },
+    { name: 'key_name' },
+    { name: 'key_secret', secret: true },
+  ],
+}
+
+/** The body for what was typed; optional fields that are empty are left out. */
+export function accountBody(provider: Provider, values: Readonly<Record<string, string>>): Body {
+  const given = FIELDS[provider]
+    .map(({ name, optional }): [string, string, boolean] => [name, values[name]?.trim() ?? '', optional ?? false])
+    .filter(([, value, optional]) => value !== '' || !optional)
+    .map(([name, value]) => [name, value])
+  // The fields of a provider are exactly those of its schema (a test compares them), which the compiler cannot see.
+  return { provider, credentials: Object.fromEntries(given) } as Body
+}
