@@ -1,12 +1,19 @@
-/** axe on every page in both colour schemes, and every page on a narrow screen without sideways scrolling. */
-import { readFile } from 'node:fs/promises'
+/** Every page with things on it: axe in both colour schemes, no sideways scrolling on a phone, and a picture to look at. */
+import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { PAGES } from './support/pages.ts'
 import { open, signedIn } from './support/people.ts'
+import { firstMessage, seed } from './support/seed.ts'
 import { type PanelService, startPanelService } from './support/service.ts'
+
+/** Where the pictures are kept; artefacts of the run, not part of the tree. */
+const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, 'screenshots')
+/** Stands for the address of the first message. */
+const MESSAGE = '/messages/one'
 
 let service: PanelService
 let browser: TestBrowser
@@ -14,8 +21,13 @@ let axe: string
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  await mkdir(PICTURES, { recursive: true })
   ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
-}, 180_000)
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  const html = '<h1>Thank you</h1><p>Your order has left our house.</p>'
+  await seed(page, { subject: 'Your order is on its way', html, thing: 'Paper Shop' })
+  await leave()
+}, 240_000)
 
 afterAll(async () => {
   await browser?.stop()
@@ -26,6 +38,11 @@ interface Finding {
   id: string
   impact: string
   nodes: string[]
+}
+
+function pictureName(path: string, ...look: (string | number)[]): string {
+  const page = path.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'overview'
+  return `${page}.${look.join('-')}.png`
 }
 
 /** Findings of the WCAG 2.2 A and AA rules. */
@@ -46,13 +63,21 @@ describe.each([
   })
   afterAll(() => visitor?.leave())
 
-  test.each(PAGES)('%s has no finding, no complaint and does not scroll sideways', async path => {
-    visitor.complaints.length = 0
-    await open(visitor.page, path)
-    expect(await findings(visitor.page)).toEqual([])
-    expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
-    expect(visitor.complaints).toEqual([])
-  })
+  test.each([...PAGES, '/domains/example.com', MESSAGE])(
+    '%s has no finding, no complaint and does not scroll sideways',
+    async path => {
+      visitor.complaints.length = 0
+      const address = path === MESSAGE ? `/messages/${await firstMessage(visitor.page)}` : path
+      await open(visitor.page, address)
+      await visitor.page.screenshot({
+        path: join(PICTURES, pictureName(path, scheme, language, width)),
+        fullPage: true,
+      })
+      expect(await findings(visitor.page)).toEqual([])
+      expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+      expect(visitor.complaints).toEqual([])
+    },
+  )
 })
 
 test('the sign-in page has no finding', async () => {

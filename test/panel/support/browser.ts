@@ -63,7 +63,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 async function visitor(context: BrowserContext): Promise<Visitor> {
   const complaints: string[] = []
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   page.on('console', message => {
     if (!['error', 'warning'].includes(message.type())) return
