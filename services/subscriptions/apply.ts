@@ -12,7 +12,7 @@ import { record } from './record.ts'
 import type { ManagedBy } from './rules/managed.ts'
 import type { PlanSpec } from './rules/plan.ts'
 import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
-import { findApp, insertCredentials, listCredentials } from './store/apps.ts'
+import { findApp, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
 import type { AppDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
 import { findPlanByName, findSwitch } from './store/plans.ts'
 
@@ -62,8 +62,8 @@ export async function rotateAppSecret(s: Subscriptions, by: ManagedBy, appKey: s
   const live = (await listCredentials(s.c, appKey)).filter(known => known.kind === 'secret' && !known.revoked_at)
   await record(s, operatorActor(by), async session => {
     await insertCredentials(s.c, [made.document], session)
-    for (const old of live.slice(0, Math.max(0, live.length - 1)))
-      await s.c.credentials.updateOne({ _id: old._id }, { $set: { revoked_at: s.clock.now() } }, { session })
+    for (const { _id } of live.slice(0, -1))
+      await revokeCredentials(s.c, { app_key: appKey, _id }, s.clock.now(), session)
     return {
       result: undefined,
       deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: made.document._id } },
