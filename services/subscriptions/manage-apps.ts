@@ -17,9 +17,6 @@ export interface AppSpec {
   status: '0' | '1'
 }
 
-/** Keys: a lower-case letter, then letters, digits, `_` and `-`, 3 to 32 in all; never changed and never used again. */
-export const APP_KEY = /^[a-z][a-z0-9_-]{2,31}$/
-
 /** A new app with the credentials that are shown once. */
 export interface CreatedApp {
   app: AppDoc

@@ -4,6 +4,7 @@
  * `bench_subscriptions` on it is made anew. The service runs in a process of its own.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createUser } from '../../services/accounts/manage-users.ts'
 import { users } from '../../services/accounts/store/users.ts'
@@ -46,6 +47,8 @@ interface Result {
   rps: number
   p50: number
   p99: number
+  /** Milliseconds of CPU that the service spent on one request: what a busy machine does not distort. */
+  cpu: number
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
@@ -72,19 +75,27 @@ async function measure(name: string, one: (n: number) => Promise<number>): Promi
   const end = performance.now() + SECONDS * 1000
   let n = 0
   const started = performance.now()
+  const cpuBefore = cpuOfService()
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       while (performance.now() < end) times.push(await one(n++))
     }),
   )
   const seconds = (performance.now() - started) / 1000
+  const cpu = (cpuOfService() - cpuBefore) / times.length
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
-  return { name, rps: times.length / seconds, p50: at(0.5), p99: at(0.99) }
+  return { name, rps: times.length / seconds, p50: at(0.5), p99: at(0.99), cpu }
 }
 
-function show({ name, rps, p50, p99 }: Result): void {
-  console.log(`| ${name} | ${rps.toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} |`)
+function show({ name, rps, p50, p99, cpu }: Result): void {
+  console.log(`| ${name} | ${rps.toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${cpu.toFixed(2)} |`)
+}
+
+/** CPU milliseconds of the service so far: user and system ticks of 10 ms (proc(5), fields 14 and 15). */
+function cpuOfService(): number {
+  const fields = readFileSync(`/proc/${service.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 async function prepare() {
@@ -152,7 +163,7 @@ try {
   const get = (path: string) => () => call(`${path}${path.includes('?') ? '&' : '?'}app_key=${BIG}`, token)
   /** The n-th user of the big app: every fifth belongs to another. */
   const member = (n: number) => Math.floor((n % (SIZE * 0.8)) / 4) * 5 + (n % 4) + 1
-  console.log('| request | per second | p50 ms | p99 ms |\n|---|---|---|---|')
+  console.log('| request | per second | p50 ms | p99 ms | CPU ms of the service |\n|---|---|---|---|---|')
   show(await measure('users, first page', get('/user')))
   show(await measure('users, page 100', get('/user?page=100')))
   show(await measure('users, status 0', get('/user?status=0')))

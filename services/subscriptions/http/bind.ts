@@ -149,7 +149,7 @@ function inputOf<E extends AnyEndpoint<Access>>(context: WebContext, definition:
 }
 
 /** Parses fields. Unknown ones are dropped, wrong ones are `validation_failed` with one entry each. */
-export function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown): unknown {
+function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(value)
   if (result.success) return result.data

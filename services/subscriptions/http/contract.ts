@@ -4,10 +4,11 @@ import { endpoint } from '../../platform/endpoint.ts'
 import { choice, flag, id, integer, money, pathId, text } from '../rules/fields.ts'
 import { dateQuery, pageQuery } from '../rules/paging.ts'
 import { planFields } from '../rules/plan.ts'
-import { SWITCH_NAME, switchFields } from '../rules/switch-spec.ts'
-import { SWITCH_TYPES } from '../rules/switch-value.ts'
 import { type Access, EDIT, SUPER, VIEW, VIEW_ANY, VIEW_APPS } from './access.ts'
 import * as wire from './records.ts'
+
+/** One import for clients: the operations on switches have a file of their own only for its length. */
+export * from './switches-contract.ts'
 
 const OPEN: Access = { kind: 'open' }
 const search = text(0, 64).optional()
@@ -292,69 +293,6 @@ export const overviewOperation = endpoint({
   access: VIEW_APPS,
   query: z.object({ app_key: appKey, days: integer(1, 90).default(30) }),
   response: wire.overview,
-})
-
-const switchName = z.string().trim().regex(SWITCH_NAME)
-/** Reads switches. */
-export const readSwitches = endpoint({
-  method: 'GET',
-  path: '/switch_manage',
-  summary: 'Switches of an app; with name one of them, with action the types, the metadata or the history of one.',
-  access: VIEW,
-  query: z.object({
-    app_key: appKey,
-    action: z.enum(['list', 'get', 'types', 'metadata', 'history']).optional(),
-    name: z.string().trim().max(200).optional(),
-    search,
-    type: z.enum(SWITCH_TYPES).optional(),
-    ...pageQuery,
-  }),
-  response: z.union([wire.switchList, wire.switchRecord, wire.switchMetadata, wire.revisions]),
-})
-const listAfterwards = { search, type: z.enum(SWITCH_TYPES).optional(), ...pageQuery }
-/** Creates a switch. */
-export const createSwitchOperation = endpoint({
-  method: 'POST',
-  path: '/switch_manage',
-  summary: 'Creates a switch and gives the list after it, the new one first.',
-  access: EDIT,
-  query: z.object({ app_key: appKey, ...listAfterwards }),
-  body: z.object({
-    ...switchFields,
-    name: switchName,
-    type: switchFields.type.unwrap(),
-    value: switchFields.value.unwrap(),
-  }),
-  response: wire.switchList,
-})
-/** Changes a switch. */
-export const updateSwitchOperation = endpoint({
-  method: 'PUT',
-  path: '/switch_manage',
-  summary: 'Changes a switch and gives the list after it, the changed one first.',
-  access: EDIT,
-  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
-  body: z.object({ ...switchFields, version }),
-  response: wire.switchList,
-})
-/** Deletes a switch. */
-export const deleteSwitchOperation = endpoint({
-  method: 'DELETE',
-  path: '/switch_manage',
-  summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
-  access: EDIT,
-  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
-  response: wire.switchList,
-})
-/** Restores a switch. */
-export const restoreSwitchOperation = endpoint({
-  method: 'POST',
-  path: '/switch_manage/restore',
-  summary: 'Puts a switch, also a deleted one, back into a former state.',
-  access: EDIT,
-  query: z.object({ app_key: appKey }),
-  body: revision.extend({ name: switchName }),
-  response: wire.switchRecord,
 })
 
 /** Reads the audit log. */

@@ -16,9 +16,9 @@ export const pagination = z.object({
   total_is_capped: z.boolean().optional(),
 })
 /** Pagination of subscriptions: the total is text, as the reference shows it. */
-export const subscriptionPagination = pagination.extend({ total_records: digits })
+const subscriptionPagination = pagination.extend({ total_records: digits })
 /** Pagination of switches. */
-export const switchPagination = z.object({ page: count, pageSize: count, total: count, totalPages: count })
+const switchPagination = z.object({ page: count, pageSize: count, total: count, totalPages: count })
 
 /** An administrator. */
 export const admin = z.object({
@@ -190,7 +190,7 @@ export const switchRecord = z.object({
 })
 
 /** A type of switches. */
-export const switchType = z.object({
+const switchType = z.object({
   type: z.string(),
   name: z.string(),
   value_format: z.string(),

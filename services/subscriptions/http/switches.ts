@@ -13,15 +13,15 @@ import { describeTypes, stateOf, viewSwitch } from '../rules/switch-view.ts'
 import type { SwitchDoc } from '../store/documents.ts'
 import { allSwitches, findSwitch, listRevisions, listSwitches } from '../store/plans.ts'
 import { bindAdmin, type HttpDeps } from './bind.ts'
+import { requestedPage } from './page.ts'
+import { viewRevisions } from './revisions.ts'
 import {
   createSwitchOperation,
   deleteSwitchOperation,
   readSwitches,
   restoreSwitchOperation,
   updateSwitchOperation,
-} from './contract.ts'
-import { requestedPage } from './page.ts'
-import { viewRevisions } from './revisions.ts'
+} from './switches-contract.ts'
 
 interface ListQuery {
   search?: string | undefined

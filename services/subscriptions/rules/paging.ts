@@ -4,7 +4,7 @@ import { integer } from './fields.ts'
 import { isDay, type Zone } from './zone.ts'
 
 /** Largest page; a larger `pageSize` is cut to it. */
-export const MAX_PAGE_SIZE = 100
+const MAX_PAGE_SIZE = 100
 const DEFAULT_PAGE_SIZE = 20
 /** Deepest skip: every skipped record costs a look at the index (and a fetch behind a residual filter). */
 export const MAX_OFFSET = 100_000

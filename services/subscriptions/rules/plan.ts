@@ -8,7 +8,7 @@ import type { Zone } from './zone.ts'
 const featureList = z.object({ features: z.array(text(0, 200)).max(50) })
 
 /** The text of a JSON object with an array of strings named `features`; comes out as that array. */
-export const featuresText = z
+const featuresText = z
   .string()
   .max(16_384)
   .transform((value, context) => {

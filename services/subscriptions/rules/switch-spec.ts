@@ -9,7 +9,7 @@ export const SWITCH_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 export const MAX_SWITCHES = 500
 
 /** How a rule compares an attribute of the context with its values. */
-export const OPERATORS = [
+const OPERATORS = [
   'eq',
   'ne',
   'in',

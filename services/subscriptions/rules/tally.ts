@@ -16,7 +16,7 @@ export interface Countable {
 export type Tally = Record<string, number>
 
 /** What it adds while it is in this state. */
-export function tally(subscription: Countable): Tally {
+function tally(subscription: Countable): Tally {
   const base: Tally = { subs_total: 1, [`by_status.${subscription.status}`]: 1 }
   if (subscription.status !== STATUS.active) return base
   return {
@@ -31,7 +31,7 @@ export function tally(subscription: Countable): Tally {
 }
 
 /** Money of 30 days, in hundredths of a cent; permanent sales are none. */
-export function monthly({ end, plan, paid_cents }: Countable): number {
+function monthly({ end, plan, paid_cents }: Countable): number {
   return end === 0 || plan.duration === 0 ? 0 : Math.round((paid_cents * 30 * 100) / plan.duration)
 }
 

@@ -116,7 +116,7 @@ export function viewSubscription(
 }
 
 /** The status at this moment: an active record past its end and grace is expired, whether or not the sweep was there. */
-export function statusShown(period: Pick<Period, 'status' | 'lapse_at'>, nowSeconds: number): number {
+function statusShown(period: Pick<Period, 'status' | 'lapse_at'>, nowSeconds: number): number {
   return period.status === STATUS.active && hasLapsed(period, nowSeconds) ? STATUS.expired : period.status
 }
 

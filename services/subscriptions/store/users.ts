@@ -22,7 +22,7 @@ const SEARCH_INDEX = { app_key: 1, search_keys: 1 }
 const MAX_SORTED_HITS = 10_000
 
 /** The query of a filter. */
-export function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc> {
+function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc> {
   const { from, to } = filter.created ?? {}
   return {
     app_key: appKey,
