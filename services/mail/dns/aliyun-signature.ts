@@ -12,7 +12,7 @@ export interface AliyunRequest {
 }
 
 /** RFC 3986 encoding, which JavaScript's own leaves five characters short of. */
-export function percentEncode(text: string): string {
+function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 

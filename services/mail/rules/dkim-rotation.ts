@@ -35,9 +35,9 @@ export type RotationStep =
   | { kind: 'retire'; selector: string; by: string }
 
 /** Queued mail lives three days, and receivers verify late: the old record stays a week (RFC 6376 3.6.1 leaves it open). */
-export const RETIRE_MS = 7 * 24 * 3_600_000
+const RETIRE_MS = 7 * 24 * 3_600_000
 /** How long an empty `p=` tells that the key was withdrawn, before the record goes. */
-export const REVOKED_MS = 30 * 24 * 3_600_000
+const REVOKED_MS = 30 * 24 * 3_600_000
 const DAY = 24 * 3_600_000
 
 /** The steps that are due, in order. Applying them and asking again at the same time gives none. */

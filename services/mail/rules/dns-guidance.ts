@@ -57,7 +57,7 @@ export interface GuidanceRow {
 }
 
 /** The label that carries the ownership proof: not the apex, so that it delegates and bloats nothing. */
-export const CHALLENGE_LABEL = '_postwright-challenge'
+const CHALLENGE_LABEL = '_postwright-challenge'
 /** Ten minutes: the least that the free plans of all providers take. */
 const TTL = 600
 

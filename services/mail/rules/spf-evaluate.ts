@@ -8,9 +8,9 @@ import type { Answer, Lookup } from './lookup.ts'
 import { isSpf, parseSpf, type SpfResult, SpfSyntaxError, type SpfTerm } from './spf.ts'
 
 /** Terms that cost a lookup may stand ten times (RFC 7208 4.6.4). */
-export const SPF_LOOKUP_LIMIT = 10
+const SPF_LOOKUP_LIMIT = 10
 /** Lookups that find nothing (RFC 7208 4.6.4 recommends two). */
-export const SPF_VOID_LIMIT = 2
+const SPF_VOID_LIMIT = 2
 /** Where counting stops: enough to say by how much a record is over, not enough to be led around. */
 const VISIT_LIMIT = 40
 

@@ -51,7 +51,7 @@ export function printSpf({ version, terms, tail }: SpfRecord): string {
 }
 
 /** Parses one term, as in `~all`, `ip4:192.0.2.0/24` or `redirect=_spf.example.com`. */
-export function parseTerm(gap: string, text: string): SpfTerm {
+function parseTerm(gap: string, text: string): SpfTerm {
   const modifier = /^(?<name>[a-z][a-z0-9_.-]*)=(?<value>[\x21-\x7e]*)$/i.exec(text)
   if (modifier?.groups)
     return {

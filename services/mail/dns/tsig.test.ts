@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { signMessage, TsigError, type TsigKey, verifyAnswer } from './tsig.ts'
+import { decodeMessage, encodeMessage, TYPE } from './wire.ts'
+
+const now = new Date('2026-11-21T10:00:00Z')
+const key: TsigKey = { name: 'upd-key', algorithm: 'hmac-sha512', secret: Buffer.from('secret') }
+const message = encodeMessage({
+  id: 9,
+  flags: 0x8000,
+  questions: [{ name: 'example.com', type: TYPE.SOA, class: 1 }],
+  answers: [],
+  authorities: [],
+  additionals: [],
+})
+/** An answer as a server signs it: over the MAC of the request first. The empty request MAC stands for none. */
+function answer(change: (bytes: Buffer) => Buffer = bytes => bytes, signer = key, at = now): () => void {
+  const { bytes } = signMessage(message, signer, at)
+  const changed = change(Buffer.from(bytes))
+  return () => verifyAnswer(changed, decodeMessage(changed), key, Buffer.alloc(0), now)
+}
+
+test('a signature stands at the end and is counted', () => {
+  const { bytes, mac } = signMessage(message, key, now)
+  const { additionals } = decodeMessage(bytes)
+  expect(additionals).toMatchObject([{ name: 'upd-key', type: TYPE.TSIG, ttl: 0 }])
+  expect(mac).toHaveLength(64)
+})
+
+describe('an answer is refused', () => {
+  test.each<[string, () => void, RegExp]>([
+    [
+      'without a signature',
+      () => verifyAnswer(message, decodeMessage(message), key, Buffer.alloc(0), now),
+      /not signed/,
+    ],
+    ['with another key', answer(undefined, { ...key, secret: Buffer.from('other') }), /wrong/],
+    ['under another name', answer(undefined, { ...key, name: 'other-key' }), /wrong/],
+    [
+      'with a changed byte',
+      answer(bytes => {
+        bytes[3] = 5
+        return bytes
+      }),
+      /wrong/,
+    ],
+    ['that answers another request', answer(), /wrong/],
+  ])('%s', (_, check, reason) => {
+    expect(check).toThrow(TsigError)
+    expect(check).toThrow(reason)
+  })
+})
