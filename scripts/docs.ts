@@ -21,11 +21,12 @@ const files: Record<string, () => Promise<string> | string> = {
   'docs/errors.md': () =>
     page(
       'Errors',
-      'Every refusal has a stable code. Over HTTP it is `application/problem+json` (RFC 9457) with `code` and `detail`; over SMTP it is the reply below.',
-      ['code', 'HTTP', 'SMTP', 'meaning'],
+      'Every refusal has a stable code. Over HTTP it is `application/problem+json` (RFC 9457) with `code` and `detail`; in the Subscription Administration API it is the number of the envelope; over SMTP it is the reply below.',
+      ['code', 'HTTP', 'envelope', 'SMTP', 'meaning'],
       Object.entries(problems).map(([code, problem]) => [
         `\`${code}\``,
         String(problem.http),
+        'envelope' in problem ? String(problem.envelope) : '–',
         'smtp' in problem ? `\`${problem.smtp}\`` : '–',
         problem.title,
       ]),
