@@ -64,13 +64,14 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex')
 }
 
-// As a program: builds only when the sources changed since the last build.
-if (import.meta.main) {
+/** Builds only when the sources changed since the last build. */
+export async function buildPanelIfChanged(): Promise<void> {
   const stamp = join(DIST, '.sources')
   const current = await fingerprint()
-  if ((await readFile(stamp, 'utf8').catch(() => '')) !== current) {
-    console.error('postwright: building the panel (some seconds, once)')
-    await buildPanel()
-    await writeFile(stamp, current)
-  }
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === current) return
+  console.error('postwright: building the panel (some seconds, once)')
+  await buildPanel()
+  await writeFile(stamp, current)
 }
+
+if (import.meta.main) await buildPanelIfChanged()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const html = '<h1>Thank you</h1><p>Your order has left our house.</p>'
   await seed(page, { subject: 'Your order is on its way', html, thing: 'Paper Shop' })
   await leave()
-}, 240_000)
+}, 400_000)
 
 afterAll(async () => {
   await browser?.stop()

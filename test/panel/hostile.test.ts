@@ -31,7 +31,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => elsewhere.listen(0, '127.0.0.1', resolve))
   const { port } = elsewhere.address() as AddressInfo
   await seed(visitor.page, { subject: PAYLOAD, html: HTML + tracking(`http://127.0.0.1:${port}`), thing: PAYLOAD })
-}, 180_000)
+}, 400_000)
 
 afterAll(async () => {
   elsewhere.close()

@@ -56,6 +56,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'assets/a.js'), script)
   await writeFile(join(folder, 'assets/f.woff2'), 'font')
   await writeFile(join(folder, 'favicon.svg'), '<svg/>')
+  await writeFile(join(folder, '.sources'), 'fingerprint')
   await compressFolder(folder)
   base = await serve(folder, false)
 })
@@ -127,9 +128,12 @@ test('a write to a page is not the app', async () => {
   expect((await ask(`${base}/domains`, page, 'DELETE')).status).toBe(404)
 })
 
-test('the compressed twins are no addresses of their own', async () => {
-  expect((await ask(`${base}/assets/a.js.br`)).status).toBe(404)
-})
+test.each(['/assets/a.js.br', '/.sources'])(
+  '%s is no address: twins and hidden files belong to the build',
+  async path => {
+    expect((await ask(base + path)).status).toBe(404)
+  },
+)
 
 test('only an https installation asks browsers to stay on https', async () => {
   expect((await ask(`${base}/`, page)).headers['strict-transport-security']).toBeUndefined()

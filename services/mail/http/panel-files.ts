@@ -120,7 +120,7 @@ async function readFiles(folder: string): Promise<Map<string, StaticFile>> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = new Map<string, StaticFile>()
   for (const entry of names) {
-    if (!entry.isFile() || /\.(?:br|gz)$/.test(entry.name)) continue
+    if (!entry.isFile() || /^\.|\.(?:br|gz)$/.test(entry.name)) continue
     const path = join(entry.parentPath, entry.name)
     const url = `/${path.slice(folder.length).split(sep).filter(Boolean).join('/')}`
     files.set(url, await readOne(path, url.startsWith('/assets/')))

@@ -1,20 +1,26 @@
-/** The built web app, built again only when a source is newer. */
-import { readdir, stat } from 'node:fs/promises'
+/** The built web app, built once a run however many test files ask for it at the same time. */
+import { mkdir, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildPanel } from '../../../scripts/build-panel.ts'
-import { PANEL_FOLDER } from '../../../services/mail/http/panel-files.ts'
+import { buildPanelIfChanged } from '../../../scripts/build-panel.ts'
+import { until } from '../../support/until.ts'
 
-const SOURCES = join(PANEL_FOLDER, '..')
+/** The workers of one run have one parent. */
+const LOCK = join(tmpdir(), `postwright-panel-${process.ppid}`)
 
-/** Resolves when `dist` is as new as the sources. */
+/** Resolves when `dist` is what the sources make. */
 export async function builtPanel(): Promise<void> {
-  const built = await stat(join(PANEL_FOLDER, 'index.html')).catch(() => undefined)
-  if (!built || built.mtimeMs < (await newest())) await buildPanel()
-}
-
-async function newest(): Promise<number> {
-  const entries = await readdir(SOURCES, { recursive: true, withFileTypes: true })
-  const sources = entries.filter(entry => entry.isFile() && !entry.parentPath.startsWith(PANEL_FOLDER))
-  const stats = await Promise.all(sources.map(entry => stat(join(entry.parentPath, entry.name))))
-  return Math.max(...stats.map(({ mtimeMs }) => mtimeMs))
+  await until(
+    () =>
+      mkdir(LOCK).then(
+        () => true,
+        () => false,
+      ),
+    180_000,
+  )
+  try {
+    await buildPanelIfChanged()
+  } finally {
+    await rmdir(LOCK)
+  }
 }

@@ -36,7 +36,7 @@ export async function seed(page: Page, { subject, html, thing }: Names): Promise
   await until(async () => {
     const { data } = (await ask(page, 'GET', '/api/v1/emails')) as { data: { status: string }[] }
     return data.every(({ status }) => status === 'delivered')
-  }, 60_000)
+  }, 150_000)
 }
 
 async function seedApp(page: Page, thing: string): Promise<void> {
