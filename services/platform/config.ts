@@ -225,7 +225,7 @@ const schema = z.object(shape).superRefine((config, context) => {
 })
 
 /** Values of `.env.example` that stop the start: a password that everybody can read is none. */
-export const TEMPLATE_VALUES: Readonly<Record<string, string>> = {
+const TEMPLATE_VALUES: Readonly<Record<string, string>> = {
   ADMIN_PASSWORD: 'change-me-admin-password',
   SMTP_PASSWORD: 'change-me-smtp-password',
   SESSION_SECRET: 'change-me-to-at-least-32-random-bytes-please',

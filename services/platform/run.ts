@@ -189,7 +189,7 @@ export function listen(server: NetServer, port: number, host: string, setting: s
 }
 
 /** Turns EADDRINUSE and EACCES into a sentence that says which setting to change. */
-export function portError(error: NodeJS.ErrnoException, port: number, host: string, setting: string): Error {
+function portError(error: NodeJS.ErrnoException, port: number, host: string, setting: string): Error {
   if (error.code === 'EADDRINUSE')
     return new Error(`port ${port} on ${host} is taken; stop the other program or set ${setting}`)
   if (error.code === 'EACCES')

@@ -4,7 +4,7 @@ import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './d
 import type { FakeRecord, FakeStore, FakeZone } from './dns-store.ts'
 
 /** Access keys with their secrets and the actions that they may not call. */
-export const ALIYUN_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
+const ALIYUN_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
   'good-key': { secret: 'good-secret', denied: [] },
   'no-write-key': { secret: 'good-secret', denied: ['AddDomainRecord', 'UpdateDomainRecord', 'DeleteDomainRecord'] },
   'no-list-key': { secret: 'good-secret', denied: ['DescribeDomains'] },

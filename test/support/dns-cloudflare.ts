@@ -3,7 +3,7 @@ import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './d
 import type { FakeRecord, FakeStore, FakeZone } from './dns-store.ts'
 
 /** Tokens and what each may do. */
-export const CLOUDFLARE_TOKENS: Readonly<Record<string, readonly string[]>> = {
+const CLOUDFLARE_TOKENS: Readonly<Record<string, readonly string[]>> = {
   'good-token': ['zone:read', 'dns:edit'],
   'no-edit-token': ['zone:read', 'dns:read'],
   'no-zone-token': ['dns:edit'],

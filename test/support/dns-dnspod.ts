@@ -4,7 +4,7 @@ import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './d
 import type { FakeRecord, FakeStore, FakeZone } from './dns-store.ts'
 
 /** Secrets by id, with the actions that they may not call. */
-export const DNSPOD_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
+const DNSPOD_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
   'good-id': { secret: 'good-secret', denied: [] },
   'no-write-id': { secret: 'good-secret', denied: ['CreateRecord', 'ModifyRecord', 'DeleteRecord'] },
   'no-list-id': { secret: 'good-secret', denied: ['DescribeDomainList'] },

@@ -24,7 +24,7 @@ export const FOREIGN = [
 ] as const
 
 /** Zones of every account: a parent, a sub-zone beside it, and enough others that lists have pages. */
-export const ZONES = ['zone.test', 'sub.zone.test', 'a.test', 'b.test', 'c.test']
+const ZONES = ['zone.test', 'sub.zone.test', 'a.test', 'b.test', 'c.test']
 
 /** One provider under test. */
 export interface Subject {

@@ -15,11 +15,6 @@ export function findHelm(): Promise<Program> {
   return find('helm', 'helm.sh/helm/v3/cmd/helm@v3.17.3')
 }
 
-/** kubeconform, which validates rendered manifests against schemas. */
-export function findKubeconform(): Promise<Program> {
-  return find('kubeconform', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7')
-}
-
 /** promtool of the Debian package `prometheus`. */
 export async function findPromtool(): Promise<Program> {
   const path = await onPath('promtool')

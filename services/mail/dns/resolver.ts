@@ -202,7 +202,7 @@ function temporary(reason: string): Answer {
 }
 
 /** Parses `ip`, `ip:port` or `[ipv6]:port`. */
-export function parseServer(text: string): ServerAddress {
+function parseServer(text: string): ServerAddress {
   const match = /^(?:\[(?<v6>[^\]]+)\]|(?<ip>[^:]+|[0-9a-f:]+(?:%.*)?))(?::(?<port>\d+))?$/i.exec(text)
   const colons = text.split(':').length - 1
   if (colons > 1 && !text.startsWith('[')) return { ip: text, port: 53 }

@@ -30,7 +30,7 @@ export interface PresentedToken {
  * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
  * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `network_not_allowed` or `csrf_header_missing`.
  */
-export function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Authorise<Access, Principal> {
+function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Authorise<Access, Principal> {
   return async (context, access) => {
     const bearer = bearerOf(context)
     if (bearer !== undefined) return byToken(await deps.checkToken(bearer, factsOf(context).ip), access)

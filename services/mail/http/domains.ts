@@ -72,7 +72,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): 
 }
 
 /** How a domain looks in answers. */
-export async function showDomain(
+async function showDomain(
   db: Db,
   doc: DomainDoc,
   policy: SendPolicy,

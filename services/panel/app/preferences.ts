@@ -79,7 +79,7 @@ function isLanguage(value: unknown): value is Language {
 }
 
 /** True for a time zone that this browser knows. */
-export function isZone(zone: string): boolean {
+function isZone(zone: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
   } catch {

@@ -35,7 +35,7 @@ async function callSub<K extends SubOperation>(
 }
 
 /** A cached read. The language belongs to the key: messages and display texts come in it. */
-export function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
+function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
   return queryOptions({
     queryKey: ['sub', name, input, preferences().language],
     queryFn: ({ signal }) => callSub(name, input, signal),
