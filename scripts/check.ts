@@ -17,7 +17,7 @@ const checks: Check[] = [
   {
     name: 'import boundaries',
     command: bin(
-      'dependency-cruiser/bin/dependency-cruise.mjs',
+      'dependency-cruiser/bin/dependency-cruiser.mjs',
       '--config',
       '.dependency-cruiser.cjs',
       'services',
