@@ -35,6 +35,7 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   }
   const [first] = members
   if (!first) throw new Error('a set has members')
+  for (const { port } of members) await admin(port, { hello: 1 }) // initiation asks all of them at once
   await admin(first.port, {
     replSetInitiate: {
       _id: 'kill',
