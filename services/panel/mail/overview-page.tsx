@@ -62,11 +62,14 @@ function Content({ stats }: { stats: Stats }) {
   const { t } = useTranslation()
   if (stats.totals.messages === 0)
     return (
-      <Card>
-        <Empty icon={<IconChartHistogram size={26} />} title={t('overview.empty')} action={<SendButton />}>
-          {t('overview.emptyHint')}
-        </Empty>
-      </Card>
+      <>
+        <Card>
+          <Empty icon={<IconChartHistogram size={26} />} title={t('overview.empty')} action={<SendButton />}>
+            {t('overview.emptyHint')}
+          </Empty>
+        </Card>
+        <Latest />
+      </>
     )
   return (
     <>
@@ -129,6 +132,8 @@ function Destinations({ domains }: { domains: Stats['domains'] }) {
 function Latest() {
   const { t } = useTranslation()
   const query = useRead('listEmails', { query: { limit: 5 } })
+  // The figures may follow a little later than the log: what was just sent is here already.
+  if (query.data?.data.length === 0) return null
   return (
     <Card title={t('overview.latest')} flush>
       <Loaded query={query}>{page => <MessageTable messages={page.data} />}</Loaded>
