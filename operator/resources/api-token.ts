@@ -54,7 +54,7 @@ export const APIToken = defineKind({
   columns: [
     { name: 'Domain', type: 'string', jsonPath: '.spec.domainRef.name' },
     { name: 'Secret', type: 'string', jsonPath: '.status.secretName' },
-    { name: 'Expires', type: 'date', jsonPath: '.status.expiresAt' },
+    { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt' },
     ...READY_COLUMNS,
   ],
 })
