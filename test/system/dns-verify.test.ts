@@ -83,6 +83,7 @@ describe('from nothing to verified', () => {
   test('the history tells each step, newest first', async () => {
     const domain = await published('two.test')
     await verifyDomain(world.deps, domain._id)
+    world.clock.advance(HOUR)
     await verifyDomain(world.deps, domain._id)
     const checks = await listChecks(world.deps.db, domain._id, { limit: 10 })
     expect(checks.map(({ outcome, event }) => [outcome, event])).toEqual([
