@@ -8,7 +8,7 @@ import { domains } from '../../services/mail/store/domains.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
 import { type ApiServer, startApiServer } from '../support/apiserver.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { adminClient, installCrds } from '../support/kube.ts'
+import { adminClient, clientFor, installCrds } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import { operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { until } from '../support/until.ts'
@@ -74,7 +74,12 @@ onApiServer('an operator in a rough cluster', () => {
 
   test('missing rights are named at the start instead of standing still', async () => {
     const o = await start()
-    await expect(o.another({ watchNamespaces: ['default'] })).rejects.toThrow(
+    const client = clientFor(
+      sharedApiServer(),
+      sharedApiServer().tokens['system:serviceaccount:postwright:rights'] ?? '',
+    )
+    onTestFinished(() => client.close())
+    await expect(o.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
       /lacks \d+ rights(.|\n)*watch maildomains\.postwright\.dev in namespace default/,
     )
   })

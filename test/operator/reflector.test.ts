@@ -111,7 +111,7 @@ onApiServer('reflector', () => {
       await until(() => names().includes(`k${String(i).padStart(2, '0')}`), 10_000)
     }
     await until(() => names().length === 15, 10_000)
-    expect(await restarts('failed')).toBeGreaterThan(2)
+    await until(async () => (await restarts('failed')) > 2, 20_000)
     expect(lists(proxy)).toBe(1)
   })
 

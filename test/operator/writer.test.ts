@@ -117,7 +117,7 @@ onApiServer('writes to the API server', () => {
     ['a ClusterRole', false],
   ])('the rights of rbac.ts in the form of %s are enough, and one less is named', async (_form, perNamespace) => {
     const watched = await newNamespace(admin)
-    const user = 'system:serviceaccount:postwright:operator'
+    const user = 'system:serviceaccount:postwright:rights'
     const token = sharedApiServer().tokens[user] ?? ''
     const client = clientFor(sharedApiServer(), token)
     const scope = perNamespace ? watched : undefined
@@ -126,7 +126,7 @@ onApiServer('writes to the API server', () => {
     expect(before).toContain(
       `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
     )
-    const target = { namespace: 'postwright', serviceAccount: 'operator', name: `op-${watched}` }
+    const target = { namespace: 'postwright', serviceAccount: 'rights', name: `op-${watched}` }
     const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: scope ? [scope] : [] }))
     await until(async () => (await missingRights(client, rules, [scope])).length === 0)
     expect(await missingRights(client, OWN_RULES, ['postwright'])).toEqual([])

@@ -23,6 +23,8 @@ export interface ApiServerAccess {
 /** Logins without any right until a test binds a role. The first is the operator's service account. */
 const USERS = {
   'system:serviceaccount:postwright:operator': ['system:serviceaccounts', 'system:serviceaccounts:postwright'],
+  // Gets rights only in the tests of rights: other tests bind roles to the operator's own, at the same time.
+  'system:serviceaccount:postwright:rights': ['system:serviceaccounts', 'system:serviceaccounts:postwright'],
   'tenant-a': ['tenants'],
   'tenant-b': ['tenants'],
 } as const

@@ -76,7 +76,7 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
   const watched = [namespace, ...(given.namespaces ?? [])]
   const target = { namespace: 'postwright', serviceAccount: 'operator', name: `op-${namespace}` }
   const roles = rbacObjects({ ...target, watchNamespaces: given.allNamespaces ? [] : watched })
-  await applyRbac(
+  const withdrawRights = await applyRbac(
     admin,
     roles.map(role => inNamespace(role, 'postwright', own)),
   )
@@ -110,6 +110,7 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
   }
   onTestFinished(async () => {
     for (const part of started) await part.stop()
+    await withdrawRights()
     await mongo.db.dropDatabase()
     await mongo.stop()
     await admin.close()
