@@ -108,6 +108,37 @@ describe('a switch', () => {
   })
 })
 
+describe('a resource that was made anew under its name goes on with its record, which its first life lets alone', () => {
+  const anew = (name: string) => ({ ...by(name), uid: `uid-${name}-2` })
+
+  test('an app', async () => {
+    expect((await applyApp(s, anew('a'), 'shop', { ...spec, app_description: 'again' })).outcome).toBe('updated')
+    await withdrawApp(s, by('a'), 'shop', 'Delete')
+    expect((await findApp(s.c, 'shop'))?.managed_by).toEqual(anew('a'))
+    expect((await applyApp(s, by('a'), 'shop', spec)).outcome).toBe('updated')
+  })
+
+  test('a plan', async () => {
+    const declared = { ...plan, name: 'Silver' }
+    const { plan: made } = await applyPlan(s, by('silver'), 'shop', declared)
+    expect((await applyPlan(s, anew('silver'), 'shop', declared)).outcome).toBe('updated')
+    await withdrawPlan(s, by('silver'), { appKey: 'shop', name: 'Silver' }, 'Delete')
+    expect((await findPlan(s.c, 'shop', made._id))?.managed_by).toEqual(anew('silver'))
+    const foreign = { ...anew('silver'), namespace: 'other', uid: 'uid-x' }
+    await expect(applyPlan(s, foreign, 'shop', declared)).rejects.toMatchObject({ code: 'managed_by_resource' })
+  })
+
+  test('a switch', async () => {
+    const target = { appKey: 'shop', name: 'anew' }
+    await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })
+    await applySwitch(s, anew('s'), target, { type: 'boolean', value: '0' })
+    await withdrawSwitch(s, by('s'), target)
+    expect((await findSwitch(s.c, 'shop', 'anew'))?.managed_by).toEqual(anew('s'))
+    await withdrawSwitch(s, anew('s'), target)
+    expect(await findSwitch(s.c, 'shop', 'anew')).toBeUndefined()
+  })
+})
+
 test('an app goes with its resource, and its key never comes back', async () => {
   await withdrawApp(s, by('b'), 'shop', 'Delete')
   expect(await findApp(s.c, 'shop')).toBeDefined()

@@ -1,4 +1,5 @@
 /** Plans: created, changed, restored; by administrators, or by the custom resource that manages them. */
+import { isOwner } from '../platform/managed.ts'
 import { isDuplicateKey, type Session } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
@@ -8,9 +9,9 @@ import { changesOffer, mergePlan, type PlanFields, type PlanSpec } from './rules
 import type { PlanDoc, RevisionDoc } from './store/documents.ts'
 import { findPlan, findRevision, insertPlan, insertRevision, replacePlan } from './store/plans.ts'
 
-/** Refuses changes of what a resource manages, naming it; the resource itself passes. */
+/** Refuses changes of what a resource manages, naming it; the resource itself and its successor pass. */
 export function assertUnmanaged(record: { managed_by?: ManagedBy }, by?: ManagedBy): void {
-  if (!record.managed_by || record.managed_by.uid === by?.uid) return
+  if (!record.managed_by || isOwner(record.managed_by, by)) return
   const resource = managedText(record.managed_by)
   throw new ProblemError('managed_by_resource', undefined, {
     faults: [{ pointer: '/managed_by', code: 'managed', message: resource }],
