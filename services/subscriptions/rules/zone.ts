@@ -1,4 +1,4 @@
-/** Dates and days in the business time zone. Offsets come from Intl once per quarter of an hour and are remembered. */
+/** Dates and days in the business time zone. Offsets come from Intl once per day and are remembered. */
 
 /** A time zone as a tool. */
 export interface Zone {
@@ -10,10 +10,9 @@ export interface Zone {
   startOf(day: string): Date
 }
 
-/** Offsets change on quarters of an hour in every zone since 1972. */
-const QUARTER_MS = 900_000
 const DAY_MS = 86_400_000
-const MAX_REMEMBERED = 20_000
+/** Days whose offset is remembered: 27 years. */
+const MAX_REMEMBERED = 10_000
 
 /** The tool for an IANA zone such as Asia/Shanghai. Throws RangeError for an unknown one. */
 export function zoneOf(name: string): Zone {
@@ -27,16 +26,17 @@ export function zoneOf(name: string): Zone {
     minute: 'numeric',
     second: 'numeric',
   })
-  const offsets = new Map<number, number>()
+  const exactOffset = (ms: number) => wallClock(parts, Math.floor(ms / 1000) * 1000) - Math.floor(ms / 1000) * 1000
+  /** Offset of a whole day (of UTC); undefined on a day on which it changes. */
+  const offsets = new Map<number, number | undefined>()
   const offsetAt = (ms: number) => {
-    const quarter = Math.floor(ms / QUARTER_MS)
-    const known = offsets.get(quarter)
-    if (known !== undefined) return known
-    if (offsets.size >= MAX_REMEMBERED) offsets.clear()
-    const start = quarter * QUARTER_MS
-    const offset = wallClock(parts, start) - start
-    offsets.set(quarter, offset)
-    return offset
+    const day = Math.floor(ms / DAY_MS)
+    if (!offsets.has(day)) {
+      if (offsets.size >= MAX_REMEMBERED) offsets.clear()
+      const [first, last] = [exactOffset(day * DAY_MS), exactOffset((day + 1) * DAY_MS - 1000)]
+      offsets.set(day, first === last ? first : undefined)
+    }
+    return offsets.get(day) ?? exactOffset(ms)
   }
   const local = (at: Date) => new Date(at.getTime() + offsetAt(at.getTime())).toISOString()
   return {
