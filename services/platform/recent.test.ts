@@ -57,3 +57,17 @@ test('peek gives what is remembered and loads nothing', async () => {
   clock.advance(1_000)
   expect(recent.peek('a')).toBeUndefined()
 })
+
+test('what is forgotten is loaded anew, and a load under way at that moment is not kept', async () => {
+  const { recent, loads, get } = counted()
+  await Promise.all([get('a', 1), get('b', 1)])
+  recent.forget('a')
+  expect([await get('a', 2), await get('b', 2)]).toEqual([2, 1])
+  const slow = Promise.withResolvers<number>()
+  recent.forget()
+  const outdated = recent.get('a', () => slow.promise)
+  recent.forget('a')
+  slow.resolve(3)
+  expect([await outdated, await get('a', 4)]).toEqual([3, 4])
+  expect(loads).toEqual(['a', 'b', 'a', 'a'])
+})

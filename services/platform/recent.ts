@@ -7,6 +7,8 @@ export interface Recent<V> {
   get(key: string, load: () => Promise<V>): Promise<V>
   /** The remembered value; undefined when {@link get} would have to load it. */
   peek(key: string): Promise<V> | undefined
+  /** Forgets a value, or all of them, also those that are being loaded: the next {@link get} loads anew. */
+  forget(key?: string): void
 }
 
 /** How long and how much is remembered. */
@@ -48,5 +50,9 @@ export function createRecent<V>({ ttlMs, max, clock, keep }: RecentOptions<V>): 
       }
     },
     peek: key => fresh(key, clock.now().getTime())?.value,
+    forget(key) {
+      if (key === undefined) entries.clear()
+      else entries.delete(key)
+    },
   }
 }

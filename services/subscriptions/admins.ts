@@ -74,10 +74,15 @@ export async function logIn(
 
 /** The administrator behind a token. Throws `session_invalid`, and `admin_disabled` after rights were taken. */
 export async function readSession(s: Subscriptions, token: string): Promise<AdminDoc> {
+  const id = hashOf(token)
+  return s.memory.admins.get(id, () => loadSession(s, id))
+}
+
+async function loadSession(s: Subscriptions, id: string): Promise<AdminDoc> {
   const now = s.clock.now()
-  const session = await findAdminSession(s.c, hashOf(token), now)
+  const session = await findAdminSession(s.c, id, now)
   if (!session) throw new ProblemError('session_invalid')
-  const admin = await adminOfAccount(s, session.account_id)
+  const admin = await loadAdmin(s, session.account_id)
   if (now.getTime() - session.seen_at.getTime() >= SLIDE_MS) {
     const end = Math.min(now.getTime() + IDLE_MS, session.created_at.getTime() + LIFE_MS)
     await slideAdminSession(s.c, session._id, now, new Date(end))
@@ -87,6 +92,10 @@ export async function readSession(s: Subscriptions, token: string): Promise<Admi
 
 /** The administrator that a panel account is. Throws `session_invalid` for one that is gone or suspended. */
 export async function adminOfAccount(s: Subscriptions, accountId: string): Promise<AdminDoc> {
+  return s.memory.admins.get(accountId, () => loadAdmin(s, accountId))
+}
+
+async function loadAdmin(s: Subscriptions, accountId: string): Promise<AdminDoc> {
   const account = await getUser(s, accountId).catch(() => undefined)
   if (account?.status !== 'active') throw new ProblemError('session_invalid')
   return adminOf(s, account)
@@ -94,8 +103,16 @@ export async function adminOfAccount(s: Subscriptions, accountId: string): Promi
 
 /** Ends the session of a token, or all sessions of its administrator. */
 export async function logOut(s: Subscriptions, token: string, admin: AdminDoc, all: boolean): Promise<void> {
-  if (all) await dropAdminSessions(s.c, admin.account_id)
-  else await dropAdminSession(s.c, hashOf(token))
+  if (all) return endSessions(s, admin.account_id)
+  await dropAdminSession(s.c, hashOf(token))
+  s.memory.admins.forget(hashOf(token))
+  return undefined
+}
+
+/** Ends all sessions of an account. */
+export async function endSessions(s: Subscriptions, accountId: string): Promise<void> {
+  await dropAdminSessions(s.c, accountId)
+  s.memory.admins.forget()
 }
 
 /** An admin of the platform is a super administrator here from the first login on; everybody else must be made one. */
@@ -176,7 +193,8 @@ export async function updateAdmin(
     if (!changed) throw new ProblemError('record_not_found')
     return { result: changed, deed: deedOf('admin.update', before, changed) }
   })
-  if (after.status !== '1') await dropAdminSessions(s.c, after.account_id)
+  s.memory.admins.forget()
+  if (after.status !== '1') await endSessions(s, after.account_id)
   return after
 }
 

@@ -4,10 +4,13 @@ import type { Config } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Mongo } from '../platform/mongo.ts'
+import { createRecent, type Recent } from '../platform/recent.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { type Zone, zoneOf } from './rules/zone.ts'
 import { type Collections, openCollections } from './store/collections.ts'
-import type { AuditDoc } from './store/documents.ts'
+import { type Count, createCount } from './store/count.ts'
+import type { DayFigures } from './store/counters.ts'
+import type { AdminDoc, AppDoc, AuditDoc } from './store/documents.ts'
 import { createIds, type Ids } from './store/ids.ts'
 
 /** What the main hands over. */
@@ -25,7 +28,25 @@ export interface Subscriptions extends SubscriptionDeps {
   c: Collections
   ids: Ids
   zone: Zone
+  count: Count
+  memory: Memory
 }
+
+/**
+ * What nearly every request needs, for a second: a change made in this process shows at once, one of another process
+ * a second later.
+ */
+export interface Memory {
+  /** The administrator behind a session (by the hash of its token) or a panel account (by its id). */
+  admins: Recent<AdminDoc>
+  /** The live app with a key. */
+  apps: Recent<AppDoc | undefined>
+  /** Figures of days that are over, which only the nightly repair moves: remembered a little longer. */
+  days: Recent<Map<string, DayFigures>>
+}
+
+const MEMORY = { ttlMs: 1_000, max: 10_000 } as const
+const DAYS_MEMORY = { ttlMs: 15_000, max: 1_000 } as const
 
 /** Who acts, as the audit log remembers it. */
 export interface Actor {
@@ -49,6 +70,12 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     c,
     ids: createIds(c),
     zone: zoneOf(deps.config.BUSINESS_TZ),
+    count: createCount(),
+    memory: {
+      admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),
+      days: createRecent({ ...DAYS_MEMORY, clock: deps.clock, keep: () => true }),
+    },
   }
 }
 

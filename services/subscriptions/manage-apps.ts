@@ -78,12 +78,14 @@ export async function updateApp(
 /** Stores an app's new state. */
 export async function putApp(s: Subscriptions, actor: Actor, before: AppDoc, changed: AppDoc): Promise<AppDoc> {
   const after: AppDoc = { ...changed, version: before.version + 1, updated_at: s.clock.now() }
-  return orNameTaken(
+  await orNameTaken(
     record(s, actor, async session => {
       if (!(await replaceApp(s.c, after, session))) throw new ProblemError('version_conflict')
       return { result: after, deed: deedOf('app.update', before, after) }
     }),
   )
+  s.memory.apps.forget(after.app_key)
+  return after
 }
 
 /**
@@ -108,6 +110,7 @@ export async function deleteApp(
     await revokeCredentials(s.c, { app_key: before.app_key }, now, session)
     return { result: undefined, deed: deedOf('app.delete', before, after) }
   })
+  s.memory.apps.forget(after.app_key)
 }
 
 function deedOf(action: string, before: AppDoc | undefined, after: AppDoc) {

@@ -2,10 +2,10 @@
 import type Router from '@koa/router'
 import { createLoginLimiter } from '../../accounts/login-limiter.ts'
 import { changePassword } from '../../accounts/manage-users.ts'
-import { createAdmin, logIn, logOut, updateAdmin } from '../admins.ts'
+import { createAdmin, endSessions, logIn, logOut, updateAdmin } from '../admins.ts'
 import { pagination } from '../rules/paging.ts'
 import { viewAdmin } from '../rules/views.ts'
-import { dropAdminSessions, listAdmins } from '../store/admins.ts'
+import { listAdmins } from '../store/admins.ts'
 import { bindAdmin, bindOpen, type HttpDeps } from './bind.ts'
 import {
   changePasswordOperation,
@@ -36,7 +36,7 @@ export function mountLogin(router: Router, deps: HttpDeps): void {
   bindAdmin(router, deps, changePasswordOperation, async ({ body }, { admin, actor }) => {
     const change = { userId: admin.account_id, sessionId: undefined, current: body.current, next: body.password }
     await changePassword({ ...s, limiter }, { ...change, ip: actor.ip })
-    await dropAdminSessions(s.c, admin.account_id)
+    await endSessions(s, admin.account_id)
     return {}
   })
 }

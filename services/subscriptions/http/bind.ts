@@ -175,7 +175,8 @@ async function selectApps(
     const live = await liveAppKeys(s.c)
     return { appKey: '', appKeys: live.filter(key => covers(admin, key)) }
   }
-  const app = typeof given === 'string' && covers(admin, given) ? await findApp(s.c, given) : undefined
+  const known = typeof given === 'string' && covers(admin, given)
+  const app = known ? await s.memory.apps.get(given, () => findApp(s.c, given)) : undefined
   if (!app) throw new ProblemError('app_key_unknown')
   return { appKey: app.app_key, appKeys: [app.app_key] }
 }
