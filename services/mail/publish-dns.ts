@@ -9,12 +9,12 @@ import {
   planId,
   readState,
 } from './apply-plan.ts'
-import { type DnsProvider, DnsProviderError, type Question, type Zone } from './dns/provider.ts'
+import { type DnsProvider, DnsProviderError, type Zone } from './dns/provider.ts'
 import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
 import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
 import { guidance, spfTerms } from './rules/dns-guidance.ts'
 import { isWithin } from './rules/dns-names.ts'
-import { planDns, questionsOf } from './rules/dns-plan.ts'
+import { namesOf, planDns } from './rules/dns-plan.ts'
 import type { PlanItem } from './rules/dns-plan-item.ts'
 import { planRemoval } from './rules/dns-plan-removal.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
@@ -53,9 +53,9 @@ export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: Publ
   const target = await targetOf(deps, domain, options)
   return asProblem(async () => {
     const owned = await readOwned(deps.db, domain._id)
-    const state = await readState(target.provider, target.questions, owned)
+    const state = await readState(target.provider, [...target.names, ...owned.map(({ name }) => name)])
     const items = target.planner(state, owned)
-    return { id: planId(items), items, warnings: await warningsOf(deps, state.zones) }
+    return { id: planId(items), items, warnings: await warningsOf(deps, target.names, state.zoneOf) }
   })
 }
 
@@ -67,11 +67,11 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
   const target = await targetOf(deps, domain, options)
   if (options.expect !== undefined) await expectPlan(deps, domain, options)
   const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account), {
-    questions: target.questions,
+    names: target.names,
     note: noteOf(domain),
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
   })
-  const { items, stopped, zones } = applied
+  const { items, stopped } = applied
   const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
   deps.log.info(
     {
@@ -85,7 +85,8 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
     },
     'dns published',
   )
-  return { ...applied, warnings: stopped ? [] : await warningsOf(deps, zones) }
+  const warnings = stopped ? [] : await asProblem(() => zoneWarnings(deps, target.provider, target.names))
+  return { ...applied, warnings }
 }
 
 /** Takes back what we wrote for a domain and restores what we changed. Without an account there is nothing to do. */
@@ -94,10 +95,10 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
     ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
     : undefined
   const owned = await readOwned(deps.db, domain._id)
-  if (!account || owned.length === 0) return { items: [], zones: [] }
+  if (!account || owned.length === 0) return { items: [] }
   const planner: Planner = (state, entries) => planRemoval({ ...state, owned: entries })
   return applyPlan(providerOf(deps, account), planner, ledgerOf(deps, domain, account), {
-    questions: [],
+    names: [],
     note: noteOf(domain),
     replaced: 'own',
   })
@@ -107,7 +108,7 @@ interface Target {
   account: DnsAccountDoc
   provider: DnsProvider
   planner: Planner
-  questions: Question[]
+  names: string[]
 }
 
 async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<Target> {
@@ -124,13 +125,13 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   return {
     account,
     provider: providerOf(deps, account),
-    questions: questionsOf(rows),
+    names: namesOf(rows, []),
     planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
   }
 }
 
 /** The DMARC policy that the parents give; the domain's own record is read at the provider. */
-export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
+function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
   const { lookup } = resolver.session()
   return discoverDmarc(name, async (owner, type) =>
     // Asking for the own record before it is written would leave "no such name" in the resolver's cache.
@@ -147,21 +148,27 @@ async function expectPlan(deps: DnsDeps, domain: DomainDoc, options: PublishOpti
 function ledgerOf({ db, clock }: DnsDeps, { _id }: DomainDoc, account: DnsAccountDoc): Ledger {
   return {
     read: () => readOwned(db, _id),
-    write: entries =>
-      writeOwned(
-        db,
-        _id,
-        entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() })),
-      ),
-    forget: entries => forgetOwned(db, _id, entries),
+    write: entry => writeOwned(db, _id, { ...entry, account_id: account._id, at: clock.now() }),
+    forget: entry => forgetOwned(db, _id, entry),
   }
 }
 
+async function zoneWarnings(deps: DnsDeps, provider: DnsProvider, names: readonly string[]): Promise<string[]> {
+  const zones = new Map<string, Zone | undefined>()
+  for (const name of names) zones.set(name, await provider.findZone(name))
+  return warningsOf(deps, names, name => zones.get(name))
+}
+
 /** A zone may stand in any account: only the public delegation says whose servers are asked. */
-async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
+async function warningsOf(
+  deps: DnsDeps,
+  names: readonly string[],
+  zoneOf: (name: string) => Zone | undefined,
+): Promise<string[]> {
+  const zones = new Map(names.flatMap(name => zoneOf(name) ?? []).map(zone => [zone.id, zone]))
   const session = deps.resolver.session()
   const warnings: string[] = []
-  for (const { name, nameServers, warnings: own } of zones) {
+  for (const { name, nameServers, warnings: own } of zones.values()) {
     warnings.push(...own)
     const publicly = nameServers.length > 0 ? await session.nameServers(name) : []
     const expected = nameServers.map(server => server.replace(/\.$/, '').toLowerCase())

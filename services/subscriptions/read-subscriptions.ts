@@ -5,7 +5,6 @@ import type { DateRange, Found, Page } from './rules/paging.ts'
 import { DAY, type Status } from './rules/period.ts'
 import { viewSubscription } from './rules/views.ts'
 import { secondsOf } from './rules/zone.ts'
-import type { Count } from './store/count.ts'
 import { readCounters } from './store/counters.ts'
 import type { SubscriptionDoc } from './store/documents.ts'
 import {
@@ -59,15 +58,21 @@ async function filterOf(s: Subscriptions, appKey: string, given: SubscriptionSea
 /** A page of subscriptions. */
 export async function pageOfSubscriptions(
   s: Subscriptions,
-  count: Count,
   { appKey, given, page, lang }: { appKey: string; given: SubscriptionSearch; page: Page; lang: Lang },
 ): Promise<Found<SubscriptionView>> {
   const now = s.clock.now()
   const filter = await filterOf(s, appKey, given)
   const query = await subscriptionQuery(s.c, appKey, filter, secondsOf(now))
   const knownTotal = await totalOf(s, appKey, filter)
-  const found = await listSubscriptions(s.c, count, now, { query, page, knownTotal })
+  const key = `subscriptions ${appKey} ${questionOf(given)}`
+  const found = await listSubscriptions(s.c, s.count, now, { query, key, page, knownTotal })
   return { ...found, items: await withUsers(s, appKey, found.items, lang) }
+}
+
+/** What was asked, as the memory of totals knows it: not the query, which names this very second. */
+function questionOf(given: SubscriptionSearch): string {
+  const { search, status, plan_id, user_id, payment_method, auto_renew, expiring, created } = given
+  return JSON.stringify({ search, status, plan_id, user_id, payment_method, auto_renew, expiring, created })
 }
 
 /** The running figures know the total of everything; a status may be lagging, so it is counted. */

@@ -7,6 +7,9 @@ import { type DayFigures, emptyDay, readCounters, readDays } from './store/count
 import { countSwitches, planNames } from './store/plans.ts'
 import { countEnded, countEnding, countLagging } from './store/subscriptions.ts'
 
+/** Days that may still change: today, and yesterday for what was under way at midnight. */
+const OPEN_DAYS = 1
+
 /** Days by name, and what is summed from them. */
 interface Calendar {
   today: string
@@ -19,8 +22,14 @@ async function calendar(s: Subscriptions, appKeys: readonly string[], back: numb
   const today = s.zone.day(s.clock.now())
   const lastMonth = monthStart(today, -1)
   const earliest = addDays(today, -back)
-  const days = await readDays(s.c, appKeys, earliest < lastMonth ? earliest : lastMonth, today)
-  const day = (name: string) => days.get(name) ?? emptyDay()
+  const first = earliest < lastMonth ? earliest : lastMonth
+  const open = addDays(today, -OPEN_DAYS)
+  const last = addDays(open, -1)
+  const [past, recent] = await Promise.all([
+    s.memory.days.get(`${first} ${last} ${appKeys.join(' ')}`, () => readDays(s.c, appKeys, first, last)),
+    readDays(s.c, appKeys, open, today),
+  ])
+  const day = (name: string) => recent.get(name) ?? past.get(name) ?? emptyDay()
   return {
     today,
     day,
@@ -78,17 +87,20 @@ function windows(days: Calendar, field: keyof DayFigures) {
 export async function overview(s: Subscriptions, appKeys: readonly string[], trendDays: number) {
   const now = s.clock.now()
   const nowSeconds = secondsOf(now)
-  const [counters, days, switches, lagging, soon] = await Promise.all([
+  const monthFirst = monthStart(s.zone.day(now))
+  const [counters, days, switches, lagging, soon, endedThisMonth] = await Promise.all([
     readCounters(s.c, appKeys),
     calendar(s, appKeys, trendDays),
     countSwitches(s.c, appKeys),
     countLagging(s.c, appKeys, nowSeconds),
-    countEnding(s.c, appKeys, nowSeconds, nowSeconds + s.config.EXPIRING_SOON_DAYS * DAY),
+    countEnding(s.c, s.count, appKeys, now, s.config.EXPIRING_SOON_DAYS * DAY),
+    countEnded(s.c, s.count, appKeys, now, secondsOf(s.zone.startOf(monthFirst))),
   ])
   const subscriptions = windows(days, 'new_subs')
   const revenue = windows(days, 'revenue_cents')
   const active = counters.subs_active - lagging
-  const monthFirst = monthStart(days.today)
+  const timed = active - counters.subs_permanent
+  const opening = days.day(monthFirst).opening_timed
   return {
     total_apps: appKeys.length,
     total_users: counters.users_total,
@@ -96,7 +108,7 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     today_login_users: days.day(days.today).login_users,
     active_subscriptions: active,
     permanent_subscriptions: counters.subs_permanent,
-    timed_subscriptions: active - counters.subs_permanent,
+    timed_subscriptions: timed,
     expiring_soon_subscriptions: soon,
     expired_subscriptions: (counters.by_status['2'] ?? 0) + lagging,
     auto_renew_subscriptions: counters.subs_auto_renew,
@@ -108,7 +120,8 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     this_month_revenue: yuan(revenue.thisMonth),
     last_month_revenue: yuan(revenue.lastMonth),
     mrr: round2(counters.mrr / 10_000),
-    churn_rate: await churn(s, appKeys, days, active - counters.subs_permanent),
+    // Without an opening figure the month began with what is there now and what ended since.
+    churn_rate: share(endedThisMonth, opening > 0 ? opening : timed + endedThisMonth),
     renewal_rate: share(
       days.sum('renewals', monthFirst, days.today),
       days.sum('renewals', monthFirst, days.today) + days.sum('ended', monthFirst, days.today),
@@ -125,14 +138,6 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     trend: daysBetween(addDays(days.today, 1 - trendDays), days.today).map(date => trendDay(date, days.day(date))),
     generated_at: s.zone.format(now),
   }
-}
-
-/** Timed subscriptions of the month's start that ended since, in percent. */
-async function churn(s: Subscriptions, appKeys: readonly string[], days: Calendar, timed: number): Promise<number> {
-  const first = monthStart(days.today)
-  const ended = await countEnded(s.c, appKeys, secondsOf(s.zone.startOf(first)))
-  const opening = days.day(first).opening_timed
-  return share(ended, opening > 0 ? opening : timed + ended)
 }
 
 async function planFigures(s: Subscriptions, byPlan: Record<string, number>, active: number) {

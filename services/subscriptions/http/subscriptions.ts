@@ -11,7 +11,6 @@ import { csvLine } from '../rules/csv.ts'
 import { type Lang, say } from '../rules/lang.ts'
 import { pagination } from '../rules/paging.ts'
 import { overview } from '../statistics.ts'
-import { createCount } from '../store/count.ts'
 import { findPlan } from '../store/plans.ts'
 import { findSubscription } from '../store/subscriptions.ts'
 import { NO_PAYMENT_ID, subscribe } from '../subscribe.ts'
@@ -53,11 +52,10 @@ const MAX_IMPORT_BYTES = 20 * 1024 * 1024
 /** Puts subscriptions and the overview on the router. */
 export function mountSubscriptionOperations(router: Router, deps: HttpDeps): void {
   const { s } = deps
-  const count = createCount()
   bindAdmin(router, deps, listSubscriptionsOperation, async ({ query }, { appKey, lang }) => {
     const page = requestedPage(query)
     const given = { ...query, created: rangeOf(s, query) }
-    const found = await pageOfSubscriptions(s, count, { appKey, given, page, lang })
+    const found = await pageOfSubscriptions(s, { appKey, given, page, lang })
     const { total_records, ...rest } = pagination(page, found)
     return {
       subscriptions: found.items,

@@ -8,7 +8,6 @@ import { fault } from '../rules/faults.ts'
 import { type DateRange, dateRange, pageOf, pagination } from '../rules/paging.ts'
 import { viewUser } from '../rules/views.ts'
 import { userStatistics, userTrend } from '../statistics.ts'
-import { createCount } from '../store/count.ts'
 import { readCounters } from '../store/counters.ts'
 import type { EndUserDoc } from '../store/documents.ts'
 import { findUser, listUsers, streamUsers, type UserFilter } from '../store/users.ts'
@@ -75,7 +74,6 @@ async function knownTotal(s: Subscriptions, appKey: string, filter: UserFilter):
 /** Puts users and their figures on the router. */
 export function mountUsers(router: Router, deps: HttpDeps): void {
   const { s } = deps
-  const count = createCount()
   const requireOne = async (appKey: string, id: number) => {
     const user = await findUser(s.c, appKey, id)
     if (!user) throw new ProblemError('end_user_not_found')
@@ -85,7 +83,7 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
     const page = requestedPage(query)
     const filter = filterOf(s, query)
     const total = await knownTotal(s, appKey, filter)
-    const found = await listUsers(s.c, count, s.clock.now(), { appKey, filter, page, knownTotal: total })
+    const found = await listUsers(s.c, s.count, s.clock.now(), { appKey, filter, page, knownTotal: total })
     return {
       users: found.items.map(user => viewUser(user, s.zone)),
       pagination: pagination(page, found),

@@ -44,6 +44,7 @@ const definitions = {
     { key: { app_key: 1, status: 1, end: 1 } },
     { key: { app_key: 1, plan_id: 1, created_at: -1, _id: -1 } },
     { key: { app_key: 1, payment_method: 1, created_at: -1, _id: -1 } },
+    { key: { app_key: 1, auto_renew: 1, created_at: -1, _id: -1 } },
     { key: { app_key: 1, user_id: 1, status: 1 } },
     { key: { app_key: 1, payment_id: 1 } },
     { key: { app_key: 1, ended_at: 1, since: 1 }, partialFilterExpression: { ended_at: { $exists: true } } },

@@ -3,6 +3,7 @@ import type { mongo } from 'mongoose'
 import type { Session } from '../../platform/mongo.ts'
 import type { DateRange, Found, Page } from '../rules/paging.ts'
 import { STATUS, type Status } from '../rules/period.ts'
+import { secondsOf } from '../rules/zone.ts'
 import type { Collections } from './collections.ts'
 import type { Count } from './count.ts'
 import type { SubscriptionDoc } from './documents.ts'
@@ -24,6 +25,20 @@ export interface SubscriptionFilter {
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
 /** Active records that the sweep has not reached are few; more than this and it is not running. */
 const MAX_LAGGING = 10_000
+/** So many hits are better sorted than looked for along an index. */
+const FEW = 2_000
+
+type IndexKey = Record<string, 1 | -1>
+
+/** A query, and the index to walk for it, newest first; without one the planner chooses. */
+export interface SubscriptionQuery {
+  filter: mongo.Filter<SubscriptionDoc>
+  walk: IndexKey | undefined
+  /** The index to count along. */
+  countBy: IndexKey | undefined
+  /** True when the walk meets records that the filter leaves out, so that it may be long. */
+  residual: boolean
+}
 
 /** The query of a filter. Records that have lapsed but were not swept yet count as expired. */
 export async function subscriptionQuery(
@@ -31,22 +46,49 @@ export async function subscriptionQuery(
   appKey: string,
   filter: SubscriptionFilter,
   nowSeconds: number,
-): Promise<mongo.Filter<SubscriptionDoc>> {
+): Promise<SubscriptionQuery> {
   const { from, to } = filter.created ?? {}
+  const status = await statusQuery(c, appKey, filter.status, nowSeconds)
+  const ending = filter.endsUntil ? { status: STATUS.active, end: { $gt: nowSeconds, $lte: filter.endsUntil } } : {}
   return {
-    app_key: appKey,
-    ...(filter.userIds ? { user_id: { $in: [...filter.userIds] } } : {}),
-    ...(filter.planId ? { plan_id: filter.planId } : {}),
-    ...(filter.method ? { payment_method: filter.method } : {}),
-    ...(filter.autoRenew === undefined ? {} : { auto_renew: filter.autoRenew }),
-    ...(from || to ? { created_at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
-    $and: [
-      {},
-      ...(filter.anyOf ? [anyOf(filter.anyOf)] : []),
-      ...(filter.status === undefined ? [] : [await statusQuery(c, appKey, filter.status, nowSeconds)]),
-      ...(filter.endsUntil ? [{ status: STATUS.active, end: { $gt: nowSeconds, $lte: filter.endsUntil } }] : []),
-    ],
+    filter: {
+      app_key: appKey,
+      ...(filter.userIds ? { user_id: { $in: [...filter.userIds] } } : {}),
+      ...(filter.planId ? { plan_id: filter.planId } : {}),
+      ...(filter.method ? { payment_method: filter.method } : {}),
+      ...(filter.autoRenew === undefined ? {} : { auto_renew: filter.autoRenew }),
+      ...(from || to ? { created_at: { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) } } : {}),
+      $and: [{}, ...(filter.anyOf ? [anyOf(filter.anyOf)] : []), status, ending],
+    },
+    ...walkOf(filter, '$or' in status),
   }
+}
+
+/**
+ * Every list names its index: each of the many indexes on `app_key` fits every query, and the planner would try them all
+ * against each other, again for every other page. A rare status comes first, then what usually leaves out most.
+ */
+function walkOf(filter: SubscriptionFilter, lagging: boolean): Omit<SubscriptionQuery, 'filter'> {
+  if (filter.userIds || filter.anyOf) return { walk: undefined, countBy: undefined, residual: false }
+  const ending = filter.endsUntil !== undefined
+  const fields = indexedFields(ending ? { ...filter, status: STATUS.active } : filter, lagging)
+  const [first] = fields
+  const walk: IndexKey = { app_key: 1, ...(first === undefined ? {} : { [first]: 1 }), ...NEWEST_FIRST }
+  const countBy: IndexKey = ending ? { app_key: 1, status: 1, end: 1 } : walk
+  return { walk, countBy: lagging ? undefined : countBy, residual: fields.length > 1 || ending || lagging }
+}
+
+/** Fields of the filter that have an index, those first that leave out most. */
+function indexedFields({ status, planId, method, autoRenew }: SubscriptionFilter, lagging: boolean): string[] {
+  const common = status === undefined || lagging || status === STATUS.active || status === STATUS.expired
+  const wanted: [string, boolean][] = [
+    ['status', !common],
+    ['plan_id', planId !== undefined],
+    ['payment_method', method !== undefined],
+    ['status', common && status !== undefined && !lagging],
+    ['auto_renew', autoRenew !== undefined],
+  ]
+  return wanted.filter(([, given]) => given).map(([field]) => field)
 }
 
 function anyOf({ userIds, paymentId, id }: NonNullable<SubscriptionFilter['anyOf']>): mongo.Filter<SubscriptionDoc> {
@@ -56,15 +98,17 @@ function anyOf({ userIds, paymentId, id }: NonNullable<SubscriptionFilter['anyOf
 async function statusQuery(
   c: Collections,
   appKey: string,
-  status: Status,
+  status: Status | undefined,
   nowSeconds: number,
 ): Promise<mongo.Filter<SubscriptionDoc>> {
+  if (status === undefined) return {}
   if (status !== STATUS.active && status !== STATUS.expired) return { status }
   const lagging = await c.subscriptions
     .find(
       { status: STATUS.active, lapse_at: { $gt: 0, $lte: nowSeconds }, app_key: appKey },
       { projection: { _id: 1 } },
     )
+    .hint(LAPSE_INDEX)
     .limit(MAX_LAGGING)
     .toArray()
   if (lagging.length === 0) return { status }
@@ -72,25 +116,35 @@ async function statusQuery(
   return status === STATUS.active ? { status, _id: { $nin: ids } } : { $or: [{ status }, { _id: { $in: ids } }] }
 }
 
+const LAPSE_INDEX = { status: 1, lapse_at: 1 } as const
+
 /** A page of subscriptions, newest first; `knownTotal` spares the count where a running figure says it. */
 export async function listSubscriptions(
   c: Collections,
   count: Count,
   now: Date,
-  { query, page, knownTotal }: { query: mongo.Filter<SubscriptionDoc>; page: Page; knownTotal?: number | undefined },
+  {
+    query: { filter, walk, countBy, residual },
+    key,
+    page,
+    knownTotal,
+  }: { query: SubscriptionQuery; key: string; page: Page; knownTotal?: number | undefined },
 ): Promise<Found<SubscriptionDoc>> {
-  const counted = knownTotal === undefined ? await count(c.subscriptions, query, now) : { total: knownTotal }
+  const question = { collection: c.subscriptions, filter, key, ...(countBy ? { hint: countBy } : {}) }
+  const counted = knownTotal === undefined ? await count(question, now) : { total: knownTotal }
   if (page.offset >= counted.total) return { items: [], ...counted }
-  const items = await c.subscriptions.find(query).sort(NEWEST_FIRST).skip(page.offset).limit(page.size).toArray()
-  return { items, ...counted }
+  const cursor = c.subscriptions.find(filter).sort(NEWEST_FIRST).skip(page.offset).limit(page.size)
+  if (walk && !(residual && counted.total <= FEW)) cursor.hint(walk)
+  return { items: await cursor.toArray(), ...counted }
 }
 
 /** All subscriptions of a query, for exports. */
 export function streamSubscriptions(
   c: Collections,
-  query: mongo.Filter<SubscriptionDoc>,
+  { filter, walk }: SubscriptionQuery,
 ): AsyncIterable<SubscriptionDoc> {
-  return c.subscriptions.find(query).batchSize(1000)
+  const cursor = c.subscriptions.find(filter).batchSize(1000)
+  return walk ? cursor.hint(walk) : cursor
 }
 
 /** The subscription with this id in this app. */
@@ -166,25 +220,52 @@ export function streamEnding(c: Collections, from: number, to: number): AsyncIte
     .batchSize(500)
 }
 
-/** Number of active records of an app that end in (from, to]; counted in the index, which the planner misses at times. */
-export function countEnding(c: Collections, appKeys: readonly string[], from: number, to: number): Promise<number> {
-  const query = { app_key: { $in: [...appKeys] }, status: STATUS.active, end: { $gt: from, $lte: to } }
-  return c.subscriptions.countDocuments(query, { hint: { app_key: 1, status: 1, end: 1 } })
+/** Number of active records of apps that end within so many seconds. The hint is there because the planner misses the index at times. */
+export async function countEnding(
+  c: Collections,
+  count: Count,
+  appKeys: readonly string[],
+  now: Date,
+  withinSeconds: number,
+): Promise<number> {
+  const from = secondsOf(now)
+  const end = { $gt: from, $lte: from + withinSeconds }
+  const question = {
+    collection: c.subscriptions,
+    filter: { app_key: { $in: [...appKeys] }, status: STATUS.active, end },
+    key: `ending ${withinSeconds} ${appKeys.join(' ')}`,
+    hint: { app_key: 1, status: 1, end: 1 } as const,
+  }
+  return (await count(question, now)).total
 }
 
 /** Number of active records of an app that have lapsed and wait for the sweep. */
 export function countLagging(c: Collections, appKeys: readonly string[], nowSeconds: number): Promise<number> {
-  return c.subscriptions.countDocuments({
-    status: STATUS.active,
-    lapse_at: { $gt: 0, $lte: nowSeconds },
-    app_key: { $in: [...appKeys] },
-  })
+  return c.subscriptions.countDocuments(
+    {
+      status: STATUS.active,
+      lapse_at: { $gt: 0, $lte: nowSeconds },
+      app_key: { $in: [...appKeys] },
+    },
+    { hint: LAPSE_INDEX },
+  )
 }
 
-/** Number of records that were there before `since` and ended in [since, now]. */
-export function countEnded(c: Collections, appKeys: readonly string[], since: number): Promise<number> {
-  const query = { app_key: { $in: [...appKeys] }, ended_at: { $gte: since }, since: { $lt: since } }
-  return c.subscriptions.countDocuments(query, { hint: { app_key: 1, ended_at: 1, since: 1 } })
+/** Number of records that were there before `since` and ended since then. */
+export async function countEnded(
+  c: Collections,
+  count: Count,
+  appKeys: readonly string[],
+  now: Date,
+  since: number,
+): Promise<number> {
+  const question = {
+    collection: c.subscriptions,
+    filter: { app_key: { $in: [...appKeys] }, ended_at: { $gte: since }, since: { $lt: since } },
+    key: `ended ${since} ${appKeys.join(' ')}`,
+    hint: { app_key: 1, ended_at: 1, since: 1 } as const,
+  }
+  return (await count(question, now)).total
 }
 
 /** True while an app has a subscription that gives access or waits for payment. */

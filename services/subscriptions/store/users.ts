@@ -16,8 +16,14 @@ export interface UserFilter {
 }
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const
-/** The planner would walk the creation time and test every user; searching by key is 1000 times less work. */
-const SEARCH_INDEX = { app_key: 1, search_keys: 1 }
+/**
+ * Every list names its index. Each of the many indexes on `app_key` fits every query, so the planner would try them all
+ * against each other, and again for every other page: 30 ms instead of 2 for page 100 of 800,000 users.
+ */
+const SEARCH_INDEX = { app_key: 1, search_keys: 1 } as const
+const CREATED_INDEX = { app_key: 1, ...NEWEST_FIRST } as const
+const STATUS_INDEX = { app_key: 1, status: 1, ...NEWEST_FIRST } as const
+const PLATFORM_INDEX = { app_key: 1, platform: 1, ...NEWEST_FIRST } as const
 /** More hits than this are answered in the order of the key: sorting them all would take longer than reading them. */
 const MAX_SORTED_HITS = 10_000
 
@@ -33,6 +39,14 @@ function userQuery(appKey: string, filter: UserFilter): mongo.Filter<EndUserDoc>
   }
 }
 
+/** The index of a filter: that of its rarest field. */
+function indexFor({ search, status, platform }: UserFilter) {
+  if (search) return SEARCH_INDEX
+  if (status !== undefined && status !== '1') return STATUS_INDEX
+  if (platform) return PLATFORM_INDEX
+  return status === undefined ? CREATED_INDEX : STATUS_INDEX
+}
+
 /** A page of users, newest first; `knownTotal` spares the count where a running figure says it. */
 export async function listUsers(
   c: Collections,
@@ -46,17 +60,19 @@ export async function listUsers(
   }: { appKey: string; filter: UserFilter; page: Page; knownTotal?: number | undefined },
 ): Promise<Found<EndUserDoc>> {
   const query = userQuery(appKey, filter)
-  const counted = knownTotal === undefined ? await count(c.users, query, now) : { total: knownTotal }
+  const key = `users ${appKey} ${JSON.stringify(filter)}`
+  const hint = indexFor(filter)
+  const question = { collection: c.users, filter: query, key, hint }
+  const counted = knownTotal === undefined ? await count(question, now) : { total: knownTotal }
   if (page.offset >= counted.total) return { items: [], ...counted }
-  const cursor = c.users.find(query).skip(page.offset).limit(page.size)
-  if (filter.search) cursor.hint(SEARCH_INDEX)
+  const cursor = c.users.find(query).hint(hint).skip(page.offset).limit(page.size)
   if (!filter.search || counted.total <= MAX_SORTED_HITS) cursor.sort(NEWEST_FIRST)
   return { items: await cursor.toArray(), ...counted }
 }
 
-/** All users of a filter in the order of their ids, for exports. */
+/** All users of a filter in the order of its index, for exports. */
 export function streamUsers(c: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
-  return c.users.find(userQuery(appKey, filter)).batchSize(1000)
+  return c.users.find(userQuery(appKey, filter)).hint(indexFor(filter)).batchSize(1000)
 }
 
 /** The user with this id in this app. */
@@ -70,7 +86,10 @@ export async function findUsers(
   appKey: string,
   ids: readonly number[],
 ): Promise<Map<number, EndUserDoc>> {
-  const found = await c.users.find({ _id: { $in: [...ids] }, app_key: appKey }).toArray()
+  const found = await c.users
+    .find({ _id: { $in: [...ids] }, app_key: appKey })
+    .hint({ _id: 1 })
+    .toArray()
   return new Map(found.map(user => [user._id, user]))
 }
 
