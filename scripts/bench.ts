@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const [name, ...args] = process.argv.slice(2)
 /** Helpers of the benchmarks stand beside them; a benchmark is what says how to run it. */
 const benches = readdirSync('test/bench').filter(
-  file => file.endsWith('.ts') && !/^(rig|sink|subscriptions-seed)\.ts$/.test(file),
+  file => file.endsWith('.ts') && !/^(rig|sink|load|subscriptions-seed)\.ts$/.test(file),
 )
 
 if (name && benches.includes(`${name}.ts`)) {

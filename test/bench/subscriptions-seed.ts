@@ -1,33 +1,148 @@
-/** Fills a database for the benchmark: five apps, one of them with nearly everything. */
-import type { Subscriptions } from '../../services/subscriptions/context.ts'
+/** A database for the benchmark: five apps, one of them with nearly everything. */
+import { createUser } from '../../services/accounts/manage-users.ts'
+import { users } from '../../services/accounts/store/users.ts'
+import { systemClock } from '../../services/platform/clock.ts'
+import { readConfig } from '../../services/platform/config.ts'
+import { silentLog } from '../../services/platform/log.ts'
+import { createMetrics } from '../../services/platform/metrics.ts'
+import { connectMongo, ensureIndexes, type Mongo } from '../../services/platform/mongo.ts'
+import { createSecrets } from '../../services/platform/secrets.ts'
+import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
+import { createApp } from '../../services/subscriptions/manage-apps.ts'
+import { createPlan } from '../../services/subscriptions/manage-plans.ts'
+import { createSwitch } from '../../services/subscriptions/manage-switches.ts'
 import { repairFigures } from '../../services/subscriptions/rollup.ts'
 import { searchKeys } from '../../services/subscriptions/rules/end-user.ts'
 import { DAY } from '../../services/subscriptions/rules/period.ts'
+import { mergePlan } from '../../services/subscriptions/rules/plan.ts'
+import { NEW_SWITCH } from '../../services/subscriptions/rules/switch-spec.ts'
+import { addDays } from '../../services/subscriptions/rules/zone.ts'
+import { subscriptionCollections } from '../../services/subscriptions/store/collections.ts'
 import type { EndUserDoc, SubscriptionDoc } from '../../services/subscriptions/store/documents.ts'
+import { repairDay } from '../../services/subscriptions/store/repair.ts'
 
 /** Name of the app with nearly everything. */
 export const BIG = 'bench-0'
+/** Login of the administrator. */
+export const LOGIN = { username: 'bench', password: 'correct horse battery' }
+const DB = 'bench_subscriptions'
 const BATCH = 5_000
+const DAYS = 62
 const PLATFORMS = ['ios', 'android', 'web', 'harmony']
+
+/** The database, and what opens the big app. */
+export interface Seeded {
+  mongo: Mongo
+  s: Subscriptions
+  publishableKey: string
+  secret: string
+}
+
+/** What an earlier run left behind. */
+interface Note {
+  _id: 'seed'
+  size: number
+  publishableKey: string
+  secret: string
+}
+
+/** The settings of the service on this database. */
+export function benchEnv(uri: string) {
+  return {
+    MAIL_HOSTNAME: 'localhost.localdomain',
+    SESSION_SECRET: '0123456789'.repeat(4),
+    MONGODB_URI: uri.replace(/\/(\?|$)/, `/${DB}$1`),
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    ADMIN_REQUESTS_PER_MINUTE: '100000000',
+    SERVER_REQUESTS_PER_MINUTE: '100000000',
+    OFREP_REQUESTS_PER_MINUTE: '100000000',
+  }
+}
+
+/** Opens the database with `size` users; one that was filled to this size before is brought up to date and used again. */
+export async function openSeeded(uri: string, size: number): Promise<Seeded> {
+  const mongo = await connectMongo(uri, silentLog, { dbName: DB })
+  const env = benchEnv(uri)
+  const foundation = {
+    config: readConfig(env),
+    log: silentLog,
+    metrics: createMetrics('bench'),
+    mongo,
+    clock: systemClock,
+    secrets: createSecrets(env.SESSION_SECRET),
+  }
+  const notes = mongo.db.collection<Note>('bench')
+  const known = await notes.findOne({ _id: 'seed' })
+  if (known?.size !== size) await mongo.db.dropDatabase()
+  await ensureIndexes(mongo.db, [...subscriptionCollections, users])
+  const s = openSubscriptions(foundation)
+  if (known?.size === size) {
+    await sweep(s)
+    await figures(s)
+    return { mongo, s, publishableKey: known.publishableKey, secret: known.secret }
+  }
+  const started = performance.now()
+  const keys = await fill(s, size)
+  await notes.insertOne({ _id: 'seed', size, ...keys })
+  console.log(`seeded ${size} users and subscriptions in ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  return { mongo, s, ...keys }
+}
+
+/** What the job would have done in the meantime: one update instead of a transaction each. */
+async function sweep(s: Subscriptions): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  await s.c.subscriptions.updateMany({ status: 1, lapse_at: { $gt: 0, $lte: now } }, [
+    { $set: { status: 2, ended_at: '$end' } },
+  ])
+}
+
+async function figures(s: Subscriptions): Promise<void> {
+  await repairFigures(s, new AbortController().signal)
+  const today = s.zone.day(s.clock.now())
+  for (const appKey of [0, 1, 2, 3, 4].map(n => `bench-${n}`))
+    for (let back = 0; back < DAYS; back++) {
+      const day = addDays(today, -back)
+      await repairDay(s.c, appKey, { day, from: s.zone.startOf(day), to: s.zone.startOf(addDays(day, 1)) })
+    }
+}
+
+async function fill(s: Subscriptions, size: number) {
+  await createUser(s, { ...LOGIN, role: 'admin', lang: 'en', tz: 'Asia/Shanghai' })
+  const spec = (app_name: string) => ({ app_name, app_description: '', status: '1' as const })
+  const big = await createApp(s, systemActor, spec(BIG), { appKey: BIG })
+  for (const n of [1, 2, 3, 4]) await createApp(s, systemActor, spec(`bench-${n}`), { appKey: `bench-${n}` })
+  const plans: number[] = []
+  for (const name of ['A', 'B', 'C']) {
+    const plan = mergePlan(undefined, { name, price: 1990, duration: 30, features: ['export'] })
+    plans.push((await createPlan(s, systemActor, BIG, plan))._id)
+  }
+  for (let n = 0; n < 20; n++) {
+    const target = { appKey: BIG, name: `switch_${n}` }
+    await createSwitch(s, systemActor, target, { ...NEW_SWITCH, value: '1', rollout: n * 5 })
+  }
+  await insertAll(s, size, plans)
+  return { publishableKey: big.publishable.shown, secret: big.secret.shown }
+}
 
 /** A number in [0, 1) that is the same for the same n. */
 const spread = (n: number) => ((n * 2_654_435_761) % 2 ** 32) / 2 ** 32
 
 /** Inserts so many users, each with one subscription; four of five belong to the big app. */
-export async function seed(s: Subscriptions, size: number, plans: readonly number[]): Promise<void> {
+async function insertAll(s: Subscriptions, size: number, plans: readonly number[]): Promise<void> {
   const now = Date.now()
   for (let start = 0; start < size; start += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, size - start) }, (_, i) => start + i + 1)
-    const users = numbers.map(n => userOf(n, now))
-    await s.c.users.insertMany(users, { ordered: false })
+    const batch = numbers.map(n => userOf(n, now))
+    await s.c.users.insertMany(batch, { ordered: false })
     await s.c.subscriptions.insertMany(
-      users.map(user => subscriptionOf(user, plans, now)),
+      batch.map(user => subscriptionOf(user, plans, now)),
       { ordered: false },
     )
   }
   for (const kind of ['user', 'subscription'])
     await s.c.sequences.updateOne({ _id: kind }, { $set: { next: size + 1_000 } }, { upsert: true })
-  await repairFigures(s, new AbortController().signal)
+  await figures(s)
 }
 
 function userOf(n: number, now: number): EndUserDoc {

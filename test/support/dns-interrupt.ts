@@ -31,7 +31,6 @@ export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?
     if (hit && interruption.how === 'cut' && write) throw new DnsProviderError('memory', 'unknown_outcome', 'cut')
     return result
   }
-  const { batch } = provider
   return {
     calls: () => calls,
     provider: {
@@ -39,18 +38,14 @@ export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?
       test: () => provider.test(),
       findZone: name => around(() => provider.findZone(name), false),
       list: (zone, name) => around(() => provider.list(zone, name), false),
-      read: questions => around(() => provider.read(questions), false),
-      ...(batch
-        ? { batch: { guarded: batch.guarded, write: (...all) => around(() => batch.write(...all), true) } }
-        : {}),
       create: (zone, record, note) => around(() => provider.create(zone, record, note), true),
       update: (zone, before, record) => around(() => provider.update(zone, before, record), true),
       remove: (zone, record) => around(() => provider.remove(zone, record), true),
     },
     ledger: {
       read: () => around(() => ledger.read(), false),
-      write: entries => around(() => ledger.write(entries), false),
-      forget: entries => around(() => ledger.forget(entries), false),
+      write: entry => around(() => ledger.write(entry), false),
+      forget: entry => around(() => ledger.forget(entry), false),
     },
   }
 }
