@@ -5,7 +5,7 @@ import { type ManagedBy, managedText } from './managed.ts'
 import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './period.ts'
 import type { Zone } from './zone.ts'
 
-/** A stored end user, as far as it is shown. */
+/** An end user as it is stored, as far as it is shown. */
 export interface StoredUser {
   _id: number
   openid?: string
@@ -21,7 +21,8 @@ export interface StoredUser {
   phone?: string
   email?: string
   platform: string
-  status: string
+  /** 1 normal, 0 disabled, 2 deletion requested. */
+  status: '0' | '1' | '2'
   login_count: number
   last_login_at?: Date
   last_login_ip?: string
@@ -55,7 +56,7 @@ export function viewUser(user: StoredUser, zone: Zone) {
   }
 }
 
-/** A stored subscription, as far as it is shown. */
+/** A subscription as it is stored, as far as it is shown. */
 export interface StoredSubscription extends Period {
   _id: number
   user_id: number
@@ -120,21 +121,21 @@ function statusShown(period: Pick<Period, 'status' | 'lapse_at'>, nowSeconds: nu
   return period.status === STATUS.active && hasLapsed(period, nowSeconds) ? STATUS.expired : period.status
 }
 
+/** An app as it is stored, as far as it is shown. */
+export interface StoredApp {
+  _id: number
+  app_key: string
+  app_name: string
+  app_description: string
+  status: '0' | '1'
+  version: number
+  managed_by?: ManagedBy
+  created_at: Date
+  updated_at: Date
+}
+
 /** An app. */
-export function viewApp(
-  app: {
-    _id: number
-    app_key: string
-    app_name: string
-    app_description: string
-    status: '0' | '1'
-    version: number
-    managed_by?: ManagedBy
-    created_at: Date
-    updated_at: Date
-  },
-  zone: Zone,
-) {
+export function viewApp(app: StoredApp, zone: Zone) {
   return {
     id: String(app._id),
     app_key: app.app_key,
@@ -148,23 +149,24 @@ export function viewApp(
   }
 }
 
+/** An administrator as it is stored, as far as it is shown. */
+export interface StoredAdmin {
+  _id: number
+  username: string
+  name: string
+  email: string
+  role: 'super' | 'operator' | 'viewer'
+  /** Apps in scope; `*` stands for all. */
+  app_keys: string[]
+  status: '0' | '1'
+  last_login_at?: Date
+  last_login_ip?: string
+  created_at: Date
+  updated_at: Date
+}
+
 /** An administrator. All nine fields of the reference are text, also when nothing is known yet. */
-export function viewAdmin(
-  admin: {
-    _id: number
-    username: string
-    name: string
-    email: string
-    role: 'super' | 'operator' | 'viewer'
-    app_keys: string[]
-    status: '0' | '1'
-    last_login_at?: Date
-    last_login_ip?: string
-    created_at: Date
-    updated_at: Date
-  },
-  zone: Zone,
-) {
+export function viewAdmin(admin: StoredAdmin, zone: Zone) {
   return {
     id: String(admin._id),
     username: admin.username,

@@ -1,28 +1,17 @@
 /**
- * The documents of the subscription half, as they lie in MongoDB: the data model on one page. Records that the
- * reference shows have decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
+ * The documents of the subscription half, as they lie in MongoDB: the data model on one page. What the API shows of a
+ * record stands beside the rule that shows it (`Stored…`); here is the rest. Records that the reference shows have
+ * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
 import type { ManagedBy, ResourceState } from '../rules/managed.ts'
-import type { Period, PlanSnapshot } from '../rules/period.ts'
-import type { PlanSpec } from '../rules/plan.ts'
-import type { SwitchSpec } from '../rules/switch-spec.ts'
+import type { StoredPlan } from '../rules/plan.ts'
+import type { StoredSwitch } from '../rules/switch-view.ts'
+import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/views.ts'
 
 /** An administrator of this half: rights of a panel account. */
-export interface AdminDoc {
-  _id: number
+export interface AdminDoc extends StoredAdmin {
   /** The account in `services/accounts`. */
   account_id: string
-  username: string
-  name: string
-  email: string
-  role: 'super' | 'operator' | 'viewer'
-  /** Apps in scope; `*` stands for all. */
-  app_keys: string[]
-  status: '0' | '1'
-  last_login_at?: Date
-  last_login_ip?: string
-  created_at: Date
-  updated_at: Date
 }
 
 /** A session of the header `token`; `_id` is the SHA-256 of the token. */
@@ -38,21 +27,12 @@ export interface AdminSessionDoc {
 }
 
 /** An application. `app_key` is never used again, so deleted ones stay as tombstones. */
-export interface AppDoc {
-  _id: number
-  app_key: string
-  app_name: string
-  app_description: string
-  status: '0' | '1'
-  version: number
-  managed_by?: ManagedBy
+export interface AppDoc extends StoredApp {
   k8s?: ResourceState
   /** True until it is deleted; the unique index on names looks at it. */
   live?: true
   deleted_at?: Date
   purged_at?: Date
-  created_at: Date
-  updated_at: Date
 }
 
 /** A way for an app to prove who it is. `_id` is the key id inside the credential. */
@@ -83,62 +63,28 @@ export interface ChannelDoc {
 }
 
 /** An end user of an app. */
-export interface EndUserDoc {
-  _id: number
+export interface EndUserDoc extends StoredUser {
   app_key: string
-  openid?: string
-  unionid?: string
-  huawei_openid?: string
-  huawei_unionid?: string
-  nickname: string
-  avatar: string
-  gender: string
-  country: string
-  province: string
-  city: string
-  phone?: string
-  email?: string
-  platform: string
-  /** 1 normal, 0 disabled, 2 deletion requested. */
-  status: '0' | '1' | '2'
-  login_count: number
-  last_login_at?: Date
-  last_login_ip?: string
   /** Lower-cased nickname, phone and email: what search looks at. */
   search_keys: string[]
   deletion_requested_at?: Date
   erased_at?: Date
-  created_at: Date
-  updated_at: Date
 }
 
 /** A plan. */
-export interface PlanDoc extends PlanSpec {
-  _id: number
-  app_key: string
-  /** Raised when price, duration or features change. */
-  version: number
-  /** Raised with every change. */
+export interface PlanDoc extends StoredPlan {
+  /** Raised with every change; the version only when price, duration or features change. */
   edits: number
-  managed_by?: ManagedBy
   k8s?: ResourceState
   /** Plans that were sold stay, hidden, when their resource is deleted. */
   deleted_at?: Date
-  created_at: Date
-  updated_at: Date
 }
 
 /** A subscription: one record per user and plan as long as it is not final (status 3 or 4). */
-export interface SubscriptionDoc extends Period {
-  _id: number
+export interface SubscriptionDoc extends StoredSubscription {
   app_key: string
-  user_id: number
-  plan_id: number
-  plan: PlanSnapshot
   /** True until the status is final; the unique index (user, plan) looks at it. */
   current?: true
-  payment_method: string
-  payment_id: string
   /** What was last paid, in cents; 0 for trials and gifts. */
   paid_cents: number
   trial?: true
@@ -146,9 +92,6 @@ export interface SubscriptionDoc extends Period {
   channel_ref?: string
   /** First start: tells whether it was there at the start of a month. */
   since: number
-  version: number
-  created_at: Date
-  updated_at: Date
 }
 
 /** Money that came or went, or a period that was granted: the ledger. A repeat finds its row here. */
@@ -204,17 +147,9 @@ export interface PaymentEventDoc {
 }
 
 /** A switch. */
-export interface SwitchDoc extends SwitchSpec {
-  _id: number
+export interface SwitchDoc extends StoredSwitch {
   app_key: string
-  name: string
-  version: number
-  managed_by?: ManagedBy
   k8s?: ResourceState
-  created_by: string
-  updated_by: string
-  created_at: Date
-  updated_at: Date
 }
 
 /** A former state of a switch or plan, for restore. `_id` is `<kind>/<id>/<revision>`. */
