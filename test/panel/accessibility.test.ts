@@ -1,17 +1,14 @@
 /** Every page with things on it: axe in both colour schemes, no sideways scrolling on a phone, and a picture to look at. */
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { PAGES } from './support/pages.ts'
-import { open, signedIn } from './support/people.ts'
+import { open, picture, signedIn } from './support/people.ts'
 import { firstMessage, seed } from './support/seed.ts'
 import { type PanelService, startPanelService } from './support/service.ts'
 
-/** Where the pictures are kept; artefacts of the run, not part of the tree. */
-const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, 'screenshots')
 /** Stands for the address of the first message. */
 const MESSAGE = '/messages/one'
 
@@ -21,7 +18,6 @@ let axe: string
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-  await mkdir(PICTURES, { recursive: true })
   ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   const html = '<h1>Thank you</h1><p>Your order has left our house.</p>'
@@ -40,9 +36,9 @@ interface Finding {
   nodes: string[]
 }
 
-function pictureName(path: string, ...look: (string | number)[]): string {
-  const page = path.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'overview'
-  return `${page}.${look.join('-')}.png`
+/** The name of a page's picture. */
+function nameOf(path: string): string {
+  return path.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'overview'
 }
 
 /** Findings of the WCAG 2.2 A and AA rules. */
@@ -69,10 +65,7 @@ describe.each([
       visitor.complaints.length = 0
       const address = path === MESSAGE ? `/messages/${await firstMessage(visitor.page)}` : path
       await open(visitor.page, address)
-      await visitor.page.screenshot({
-        path: join(PICTURES, pictureName(path, scheme, language, width)),
-        fullPage: true,
-      })
+      await picture(visitor.page, nameOf(path), scheme, language, width)
       expect(await findings(visitor.page)).toEqual([])
       expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
       expect(visitor.complaints).toEqual([])

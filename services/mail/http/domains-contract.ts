@@ -33,6 +33,8 @@ export const domain = z.strictObject({
       state: z.enum(['pending', 'active', 'retiring', 'revoked']),
       public_key: z.string(),
       created_at: time,
+      /** Since when every name server gives its record. */
+      seen_at: time.nullable(),
     }),
   ),
   dns_account_id: z.string().nullable(),

@@ -87,12 +87,13 @@ async function showDomain(
     verified_by: (doc.status === 'verified' && doc.verified_by) || null,
     verified_at: (doc.status === 'verified' && doc.verified_at?.toISOString()) || null,
     may_send: await domainMaySend(db, doc, policy),
-    dkim: doc.dkim.map(({ selector, algorithm, state, public_key, created_at }) => ({
+    dkim: doc.dkim.map(({ selector, algorithm, state, public_key, created_at, seen_at }) => ({
       selector,
       algorithm,
       state,
       public_key,
       created_at: created_at.toISOString(),
+      seen_at: seen_at?.toISOString() ?? null,
     })),
     dns_account_id: doc.dns_account_id ?? null,
     records: showRecords(doc, host),

@@ -14,17 +14,21 @@ export function read<K extends Operation>(name: K, input: Input<K>) {
   return queryOptions({ queryKey: [name, input] as QueryKey, queryFn: ({ signal }) => call(name, input, signal) })
 }
 
-/** A cached read. `poll` asks again every so many milliseconds while it is a number. */
+/**
+ * A cached read. `poll` asks again every so many milliseconds while it is a number; with `fresh` what was read before is
+ * not shown when it is opened again, because somebody decides by it.
+ */
 export function useRead<K extends Operation>(
   name: K,
   input: Input<K>,
-  options: { enabled?: boolean; poll?: number | false } = {},
+  options: { enabled?: boolean; poll?: number | false; fresh?: boolean } = {},
 ) {
   return useQuery({
     ...read(name, input),
     enabled: options.enabled ?? true,
     refetchInterval: options.poll ?? false,
     placeholderData: previous => previous,
+    ...(options.fresh ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
   })
 }
 

@@ -8,9 +8,10 @@ import { useRead, useWrite } from '../api/hooks.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
+import { tellBad, tellDone, tellFailed } from '../ui/notify.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -69,8 +70,8 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
         <>
           <Status tone={account.tested.ok ? 'ok' : 'bad'}>{t(account.tested.ok ? 'dns.works' : 'dns.broken')}</Status>
           {account.tested.message ? (
-            <div className="pw-sub" lang="en">
-              {account.tested.message}
+            <div className="pw-sub">
+              <Sentence text={account.tested.message} />
             </div>
           ) : null}
         </>
@@ -86,6 +87,7 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
 function AccountMenu({ account }: { account: Account }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)
+  const [replacing, setReplacing] = useState(false)
   const test = useWrite('testDnsAccountOperation', ['listDnsAccountsOperation'])
   const remove = useWrite('deleteDnsAccountOperation', ['listDnsAccountsOperation', 'getDomainOperation'])
   const params = { id: account.id }
@@ -93,7 +95,10 @@ function AccountMenu({ account }: { account: Account }) {
     test.mutate(
       { params },
       {
-        onSuccess: ({ tested }) => tellDone(t(tested.ok ? 'dns.works' : 'dns.broken')),
+        onSuccess: ({ tested }) =>
+          tested.ok
+            ? tellDone(t('dns.testOk', { name: account.name }))
+            : tellBad(t('dns.testBad', { name: account.name, reason: tested.message ?? '' })),
         onError: error => tellFailed(error, t),
       },
     )
@@ -102,11 +107,21 @@ function AccountMenu({ account }: { account: Account }) {
       <RowMenu name={account.name}>
         <Menu.Item onClick={tryIt}>{t('dns.test')}</Menu.Item>
         {account.managed_by ? null : (
-          <Menu.Item color="stamp" onClick={() => setAsking(true)}>
-            {t('ui.delete')}
-          </Menu.Item>
+          <>
+            <Menu.Item onClick={() => setReplacing(true)}>{t('dns.replaceCredentials')}</Menu.Item>
+            <Menu.Item color="stamp" onClick={() => setAsking(true)}>
+              {t('ui.delete')}
+            </Menu.Item>
+          </>
         )}
       </RowMenu>
+      <Dialog
+        opened={replacing}
+        close={() => setReplacing(false)}
+        title={t('dns.replaceTitle', { name: account.name })}
+      >
+        {() => <AccountForm account={account} close={() => setReplacing(false)} />}
+      </Dialog>
       <Confirm
         opened={asking}
         close={() => setAsking(false)}

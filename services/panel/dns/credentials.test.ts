@@ -24,6 +24,18 @@ test.each(PROVIDERS)('what is typed for %s is taken, with and without its option
   expect([bare.success, full.success]).toEqual([true, true])
 })
 
+test('every choice of a field is one that the service takes', () => {
+  for (const provider of PROVIDERS)
+    for (const { name, choices } of FIELDS[provider])
+      for (const choice of choices ?? [])
+        expect(dnsCredentials.safeParse(accountBody(provider, { ...typed, [name]: choice })).success).toBe(true)
+})
+
+test('a name goes with the credentials, an empty one does not', () => {
+  expect(accountBody('aliyun', { ...typed, name: ' ours ' })).toMatchObject({ name: 'ours' })
+  expect(accountBody('aliyun', { ...typed, name: ' ' })).not.toHaveProperty('name')
+})
+
 test.each(PROVIDERS)('a required field of %s that is empty is refused by its name', provider => {
   for (const { name } of FIELDS[provider].filter(field => !field.optional)) {
     const result = dnsCredentials.safeParse(accountBody(provider, { ...typed, [name]: '' }))

@@ -10,7 +10,7 @@ export type Provider = Body['provider']
 export const PROVIDERS = ['cloudflare', 'aliyun', 'dnspod', 'rfc2136'] as const satisfies readonly Provider[]
 
 /** A field of a form. */
-interface Field {
+export interface Field {
   name:
     | 'api_token'
     | 'zone_id'
@@ -21,9 +21,12 @@ interface Field {
     | 'server'
     | 'zone'
     | 'key_name'
+    | 'key_algorithm'
     | 'key_secret'
   secret?: true
   optional?: true
+  /** Chosen from these instead of typed; the first is the default. */
+  choices?: readonly string[]
 }
 
 /** The fields by provider. */
@@ -38,16 +41,22 @@ export const FIELDS: Record<Provider, readonly Field[]> = {
     { name: 'server' },
     { name: 'zone', optional: true },
     { name: 'key_name' },
+    {
+      name: 'key_algorithm',
+      choices: ['hmac-sha256', 'hmac-sha512', 'hmac-sha384', 'hmac-sha224', 'hmac-sha1'],
+      optional: true,
+    },
     { name: 'key_secret', secret: true },
   ],
 }
 
-/** The body for what was typed; optional fields that are empty are left out. */
+/** The body for what was typed; the name and optional fields are left out when they are empty. */
 export function accountBody(provider: Provider, values: Readonly<Record<string, string>>): Body {
+  const name = values.name?.trim()
   const given = FIELDS[provider]
     .map(({ name, optional }): [string, string, boolean] => [name, values[name]?.trim() ?? '', optional ?? false])
     .filter(([, value, optional]) => value !== '' || !optional)
     .map(([name, value]) => [name, value])
   // The fields of a provider are exactly those of its schema (a test compares them), which the compiler cannot see.
-  return { provider, credentials: Object.fromEntries(given) } as Body
+  return { provider, ...(name ? { name } : {}), credentials: Object.fromEntries(given) } as Body
 }

@@ -6,13 +6,19 @@ import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Card } from '../ui/page.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Note } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
+import { CheckHistory } from './check-history.tsx'
 
 /** The card. */
 export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
   const { t } = useTranslation()
-  const verify = useWrite('verifyDomainOperation', ['getDomainOperation', 'listDomainsOperation'])
+  const verify = useWrite('verifyDomainOperation', [
+    'getDomainOperation',
+    'listDomainsOperation',
+    'listChecksOperation',
+  ])
   const { check } = domain
   const look = () =>
     verify.mutate(
@@ -59,10 +65,11 @@ export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }
         </Note>
       ) : null}
       {check?.errors.map(text => (
-        <div key={text} className="pw-advice" data-tone="bad" lang="en">
-          {text}
+        <div key={text} className="pw-advice" data-tone="bad">
+          <Sentence text={text} />
         </div>
       ))}
+      {check ? <CheckHistory domainId={domain.id} /> : null}
     </Card>
   )
 }

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Card } from '../ui/page.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
 
@@ -61,7 +62,11 @@ function RecordRow({ record }: { record: DnsRecord }) {
             {t(`dns.need.${record.need}`)}
           </Text>
         </Group>
-        <Status tone={TONES[record.status]}>{t(`dns.status.${record.status}`)}</Status>
+        <Status tone={TONES[record.status]}>
+          {record.status === 'not_started' && record.checked_at
+            ? t('dns.notPublished')
+            : t(`dns.status.${record.status}`)}
+        </Status>
       </Group>
       <div className="pw-record-cells">
         <Cell label={t('dns.host')} value={record.host} hint={record.name} />
@@ -119,7 +124,7 @@ function Observed({ record }: { record: DnsRecord }) {
   )
 }
 
-/** What the service says about it; its sentences are English, as problems are. */
+/** What the service says about it. */
 function Advice({ record }: { record: DnsRecord }) {
   const lines: [tone: string, text: string][] = [
     ...record.errors.map((text): [string, string] => ['bad', text]),
@@ -129,10 +134,10 @@ function Advice({ record }: { record: DnsRecord }) {
   ]
   if (lines.length === 0) return null
   return (
-    <Stack gap={4} mt={8} lang="en">
+    <Stack gap={4} mt={8}>
       {lines.map(([tone, text]) => (
         <div key={text} className="pw-advice" data-tone={tone}>
-          {text}
+          <Sentence text={text} />
         </div>
       ))}
     </Stack>

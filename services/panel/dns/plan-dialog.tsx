@@ -1,17 +1,18 @@
-/** The plan as a diff, and its result in the same rows. */
+/** The plan as a diff; written on one press, and followed in the same rows until DNS gives what was written. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { Diff } from '../ui/diff.tsx'
 import { problemText } from '../ui/problem-text.ts'
+import { Sentence } from '../ui/sentence.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Note, Status, type Tone } from '../ui/status.tsx'
+import { PlanProgress } from './plan-progress.tsx'
+import { type PlanItem, type PlanResult, type PlanStage, rowState, stageOf, tally } from './plan-state.ts'
+import { useSeen } from './use-seen.ts'
 
-type Item = Output<'planDnsOperation'>['items'][number]
-type Result = Output<'applyDnsOperation'>
-
-const ACTIONS: Record<Item['action'], Tone> = {
+const ACTIONS: Record<PlanItem['action'], Tone> = {
   create: 'ok',
   update: 'info',
   keep: 'quiet',
@@ -19,53 +20,45 @@ const ACTIONS: Record<Item['action'], Tone> = {
   conflict: 'bad',
   skip: 'quiet',
 }
-const RESULTS: Record<Result['items'][number]['status'], Tone> = {
-  done: 'ok',
-  kept: 'quiet',
-  pending: 'warn',
-  failed: 'bad',
-  conflict: 'bad',
-  skipped: 'quiet',
-  not_done: 'warn',
-}
 
 /** The content of the dialog. Nothing is written before the button is pressed. */
 export function PlanDialog({ domainId, close }: { domainId: string; close: () => void }) {
   const { t } = useTranslation()
   const [accept, setAccept] = useState<string[]>([])
   const params = { id: domainId }
-  const plan = useRead('planDnsOperation', { params, body: { accept } })
+  const plan = useRead('planDnsOperation', { params, body: { accept } }, { fresh: true })
   const apply = useWrite('applyDnsOperation', ['getDomainOperation', 'listDomainsOperation'])
   const result = apply.data
+  const seen = useSeen(domainId, result)
+  const stage = stageOf({ writing: apply.isPending, result, check: seen.check, given: seen.given })
+  const write = (planId: string) =>
+    apply.mutate({ params, body: { plan_id: planId, accept } }, { onError: () => void plan.refetch() })
   return (
     <Loaded query={plan}>
       {({ id, items, warnings }) => (
         <Stack gap="md">
+          <PlanProgress stage={stage} />
           {(result?.warnings ?? warnings).map(text => (
             <Note key={text} tone="warn">
-              {text}
+              <Sentence text={text} />
             </Note>
           ))}
+          {stage === 'plan' ? <Summary items={items} /> : null}
           <div>
             {(result?.items ?? items).map(item => (
               <PlanRow
                 key={`${item.record} ${item.type} ${item.name} ${item.value}`}
                 item={item}
+                state={rowState(item, stage, seen.check)}
                 accepted={accept.includes(item.record)}
                 toggle={on => setAccept(on ? [...accept, item.record] : accept.filter(one => one !== item.record))}
-                finished={result !== undefined}
               />
             ))}
           </div>
-          {result?.stopped ? <Note tone="bad">{result.stopped.message}</Note> : null}
+          <Outcome stage={stage} result={result} />
           {apply.error ? (
             <div role="alert">
               <Note tone="bad">{problemText(apply.error, t)}</Note>
-            </div>
-          ) : null}
-          {result && !result.stopped ? (
-            <div role="status">
-              <Note tone="ok">{t('dns.applied')}</Note>
             </div>
           ) : null}
           <Group justify="flex-end" gap="xs">
@@ -74,9 +67,9 @@ export function PlanDialog({ domainId, close }: { domainId: string; close: () =>
             </Button>
             {result ? null : (
               <Button
-                onClick={() => apply.mutate({ params, body: { plan_id: id, accept } })}
+                onClick={() => write(id)}
                 loading={apply.isPending}
-                disabled={items.every(item => item.action === 'keep' || item.action === 'skip')}
+                disabled={plan.isFetching || items.every(({ action }) => !WRITES.has(action))}
               >
                 {t('dns.apply')}
               </Button>
@@ -88,43 +81,73 @@ export function PlanDialog({ domainId, close }: { domainId: string; close: () =>
   )
 }
 
+const WRITES: ReadonlySet<PlanItem['action']> = new Set(['create', 'update', 'delete'])
+
+function Summary({ items }: { items: readonly PlanItem[] }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap={6}>
+      {tally(items).map(([action, count]) => (
+        <Status key={action} tone={ACTIONS[action]}>
+          {count} · {t(`dns.action.${action}`)}
+        </Status>
+      ))}
+    </Group>
+  )
+}
+
+/** What came of it; read out when it changes. */
+function Outcome({ stage, result }: { stage: PlanStage; result: PlanResult | undefined }) {
+  const { t } = useTranslation()
+  if (result?.stopped)
+    return (
+      <div role="alert">
+        <Note tone="bad">
+          {t('dns.stopped')} <Sentence text={result.stopped.message} />
+        </Note>
+      </div>
+    )
+  const tone = stage === 'seen' ? 'ok' : 'info'
+  return (
+    <div role="status">
+      {stage === 'waiting' || stage === 'seen' || stage === 'later' ? (
+        <Note tone={tone}>{t(`dns.after.${stage}`)}</Note>
+      ) : null}
+    </div>
+  )
+}
+
 function PlanRow(props: {
-  item: Item | Result['items'][number]
+  item: PlanItem | PlanResult['items'][number]
+  state: ReturnType<typeof rowState>
   accepted: boolean
   toggle: (on: boolean) => void
-  finished: boolean
 }) {
   const { t } = useTranslation()
-  const { item, accepted, toggle, finished } = props
+  const { item, state, accepted, toggle } = props
+  const still = item.action === 'keep' || item.action === 'skip'
   return (
-    <div className="pw-record">
+    <section className="pw-record" aria-label={`${item.type} ${item.name}`}>
       <Group justify="space-between" gap="xs" mb={6}>
         <span className="pw-mono">
           {item.type} {item.name}
         </span>
-        {'status' in item ? (
-          <Status tone={RESULTS[item.status]}>{t(`dns.result.${item.status}`)}</Status>
+        {state ? (
+          <Status tone={state.tone}>{t(`dns.result.${state.word}`)}</Status>
         ) : (
           <Status tone={ACTIONS[item.action]}>{t(`dns.action.${item.action}`)}</Status>
         )}
       </Group>
-      {item.before !== null && item.action !== 'keep' ? (
-        <pre className="pw-diff" data-side="before">
-          {item.before}
-        </pre>
-      ) : null}
-      <pre className="pw-diff" data-side={item.action === 'keep' ? 'same' : 'after'}>
-        {item.value}
-      </pre>
-      <div className="pw-sub" lang="en">
-        {'message' in item && item.message ? item.message : item.reason}
+      <Diff before={still ? null : item.before} after={item.value} same={still} />
+      <div className="pw-sub">
+        <Sentence text={'message' in item && item.message ? item.message : item.reason} />
       </div>
       {item.warnings.map(text => (
-        <div key={text} className="pw-advice" data-tone="warn" lang="en">
-          {text}
+        <div key={text} className="pw-advice" data-tone="warn">
+          <Sentence text={text} />
         </div>
       ))}
-      {item.acceptable && !finished ? (
+      {item.acceptable && !state ? (
         <Checkbox
           mt={6}
           label={t('dns.replace')}
@@ -132,6 +155,6 @@ function PlanRow(props: {
           onChange={event => toggle(event.currentTarget.checked)}
         />
       ) : null}
-    </div>
+    </section>
   )
 }

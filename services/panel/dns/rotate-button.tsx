@@ -1,30 +1,80 @@
-/** Adds a DKIM key that takes over once its record is seen everywhere. */
-import { Button } from '@mantine/core'
+/** Adds a DKIM key, made here or brought along, that takes over once its record is seen everywhere. */
+import { Button, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { tellDone } from '../ui/notify.ts'
 
-/** The button with its question. */
+const KINDS = ['rsa-sha256', 'ed25519-sha256', 'own'] as const
+type Kind = (typeof KINDS)[number]
+
+/** The button with its form. */
 export function RotateButton({ domainId }: { domainId: string }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)
-  const rotate = useWrite('rotateDkimOperation', ['getDomainOperation'])
   return (
     <>
       <Button variant="default" size="xs" leftSection={<IconRotate size={15} />} onClick={() => setAsking(true)}>
         {t('dns.rotate')}
       </Button>
-      <Confirm
-        opened={asking}
-        close={() => setAsking(false)}
-        title={t('dns.rotateTitle')}
-        action={t('dns.rotate')}
-        run={() => rotate.mutateAsync({ params: { id: domainId }, body: {} })}
-      >
-        {t('dns.rotateText')}
-      </Confirm>
+      <Dialog opened={asking} close={() => setAsking(false)} title={t('dns.rotateTitle')}>
+        {() => <RotateForm domainId={domainId} close={() => setAsking(false)} />}
+      </Dialog>
     </>
+  )
+}
+
+function RotateForm({ domainId, close }: { domainId: string; close: () => void }) {
+  const { t } = useTranslation()
+  const rotate = useWrite('rotateDkimOperation', ['getDomainOperation'])
+  const [kind, setKind] = useState<Kind>('rsa-sha256')
+  const [selector, setSelector] = useState('')
+  const [pem, setPem] = useState('')
+  const submit = () =>
+    rotate.mutate(
+      {
+        params: { id: domainId },
+        body: kind === 'own' ? { selector: selector.trim(), private_key: pem } : { algorithm: kind },
+      },
+      {
+        onSuccess: key => {
+          close()
+          tellDone(t('dns.rotated', { selector: key.selector }))
+        },
+      },
+    )
+  return (
+    <SubmitForm state={rotate} submit={submit} action={t('dns.rotate')} cancel={close}>
+      <Text fz="sm">{t('dns.rotateText')}</Text>
+      <SegmentedControl
+        aria-label={t('domains.algorithm')}
+        value={kind}
+        onChange={value => setKind(KINDS.find(known => known === value) ?? 'rsa-sha256')}
+        data={KINDS.map(value => ({ value, label: t(`dns.keyKind.${value}`) }))}
+      />
+      {kind === 'own' ? (
+        <Stack gap="md">
+          <TextInput
+            label={t('domains.selector')}
+            autoComplete="off"
+            spellCheck={false}
+            value={selector}
+            onChange={event => setSelector(event.currentTarget.value)}
+          />
+          <Textarea
+            label={t('dns.privateKey')}
+            description={t('dns.privateKeyHint')}
+            autosize
+            minRows={4}
+            maxRows={8}
+            spellCheck={false}
+            value={pem}
+            onChange={event => setPem(event.currentTarget.value)}
+          />
+        </Stack>
+      ) : null}
+    </SubmitForm>
   )
 }

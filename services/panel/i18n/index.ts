@@ -3,6 +3,7 @@ import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { choose, type Language } from '../app/preferences.ts'
 import type { Catalogue } from './en/index.ts'
+import { sentenceTranslator } from './sentences.ts'
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -12,14 +13,33 @@ declare module 'i18next' {
   }
 }
 
-const catalogues: Record<Language, () => Promise<{ catalogue: Catalogue }>> = {
+interface Words {
+  catalogue: Catalogue
+  /** The service's own sentences, for languages that it does not speak. */
+  sentences?: Readonly<Record<string, string>>
+}
+
+const catalogues: Record<Language, () => Promise<Words>> = {
   en: () => import('./en/index.ts'),
   'zh-CN': () => import('./zh-CN/index.ts'),
 }
 
+const translators = new Map<Language, (sentence: string) => string | undefined>()
+
+/** The words for a sentence of the service; undefined when the language has none (English has the sentence itself). */
+export function sentenceIn(language: Language, sentence: string): string | undefined {
+  return translators.get(language)?.(sentence)
+}
+
+async function load(language: Language): Promise<Catalogue> {
+  const { catalogue, sentences } = await catalogues[language]()
+  if (sentences) translators.set(language, sentenceTranslator(sentences))
+  return catalogue
+}
+
 /** Loads the first language and starts i18next. */
 export async function startWords(language: Language): Promise<void> {
-  const { catalogue } = await catalogues[language]()
+  const catalogue = await load(language)
   await i18next.use(initReactI18next).init({
     lng: language,
     fallbackLng: false,
@@ -33,7 +53,7 @@ export async function startWords(language: Language): Promise<void> {
 /** Changes the language, also for the next visit. */
 export async function speak(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'translation'))
-    i18next.addResourceBundle(language, 'translation', (await catalogues[language]()).catalogue)
+    i18next.addResourceBundle(language, 'translation', await load(language))
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
   choose({ language })

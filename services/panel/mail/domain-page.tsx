@@ -8,6 +8,7 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { DomainCheck } from '../dns/domain-check.tsx'
 import { DomainRecords } from '../dns/domain-records.tsx'
+import { DomainSettings } from '../dns/domain-settings.tsx'
 import { OneClick } from '../dns/one-click.tsx'
 import { RotateButton } from '../dns/rotate-button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
@@ -56,8 +57,9 @@ function Content({ domain }: { domain: Domain }) {
       {domain.managed_by ? null : <OneClick domain={domain} />}
       <DomainRecords domain={domain} />
       <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <RotateButton domainId={domain.id} />}>
-        <DomainKeys keys={domain.dkim} />
+        <DomainKeys domain={domain} />
       </Card>
+      {domain.managed_by ? null : <DomainSettings domain={domain} />}
     </>
   )
 }

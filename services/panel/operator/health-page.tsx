@@ -3,6 +3,7 @@ import { Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { Card, Page } from '../ui/page.tsx'
+import { Sentence } from '../ui/sentence.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Note, Status, type Tone } from '../ui/status.tsx'
 
@@ -24,8 +25,8 @@ export function HealthPage() {
                 title={t(`operator.check.${check.name}`)}
                 aside={<Status tone={TONES[check.status]}>{t(`operator.checkStatus.${check.status}`)}</Status>}
               >
-                <Text fz="sm" c="dimmed" lang="en">
-                  {check.detail}
+                <Text fz="sm" c="dimmed">
+                  <Sentence text={check.detail} />
                 </Text>
               </Card>
             ))}

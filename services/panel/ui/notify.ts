@@ -9,6 +9,11 @@ export function tellDone(message: string): void {
 }
 
 /** It did not; stays longer, because it must be read. */
+export function tellBad(message: string): void {
+  notifications.show({ message, color: 'stamp', autoClose: 10_000 })
+}
+
+/** It was refused: {@link tellBad} with the reason in words. */
 export function tellFailed(error: unknown, t: TFunction): void {
-  notifications.show({ message: problemText(error, t), color: 'stamp', autoClose: 10_000 })
+  tellBad(problemText(error, t))
 }

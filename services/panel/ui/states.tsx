@@ -2,6 +2,7 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2 } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiProblem } from '../api/problem.ts'
@@ -73,7 +74,7 @@ export function Failure({ error, retry, level = 2 }: { error: unknown; retry?: (
   )
 }
 
-type Translate = ReturnType<typeof useTranslation>['t']
+type Translate = TFunction
 
 function failureTitle(problem: ApiProblem | undefined, t: Translate): string {
   if (problem?.status === 0) return t('ui.offlineTitle')

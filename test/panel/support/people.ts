@@ -1,4 +1,6 @@
 /** What people do in the panel, in both languages: the words are those of the catalogues. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { catalogue as en } from '../../../services/panel/i18n/en/index.ts'
 import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
@@ -38,4 +40,14 @@ export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.locator('h1').first().waitFor()
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+}
+
+/** Where pictures are kept; artefacts of the run, not part of the tree. */
+const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
+
+/** Keeps a picture of the whole page, or of what the window shows while a dialog is open. */
+export async function picture(page: Page, ...name: (string | number)[]): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  const fullPage = (await page.getByRole('dialog').count()) === 0
+  await page.screenshot({ path: join(PICTURES, `${name.join('.')}.png`), fullPage })
 }

@@ -11,6 +11,8 @@ import problems from './problems.json' with { type: 'json' }
 import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 
+export { sentences } from './sentences.ts'
+
 /** All Chinese words. */
 export const catalogue: Catalogue = {
   ...common,

@@ -1,0 +1,69 @@
+/** The service's own sentences about DNS and health have Chinese words, also those that are written tomorrow. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { sentenceTranslator } from './sentences.ts'
+import { sentences } from './zh-CN/sentences.ts'
+
+const chinese = sentenceTranslator(sentences)
+const blanks = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
+
+test.each([
+  ['There is no TXT record at _dmarc.example.com.', '_dmarc.example.com 没有 TXT 记录。'],
+  ['The record cannot be used: it has no p= tag.', '该记录无法使用：没有 p= 标签。'],
+  [
+    'Ask for the PTR record 10.2.0.192.in-addr.arpa → mail.example.com. Set at whoever gave you the address 192.0.2.10 (hosting or IP provider), not at your DNS provider.',
+    '请申请设置 PTR 记录 10.2.0.192.in-addr.arpa → mail.example.com。请在提供地址 192.0.2.10 的主机商或网络服务商处设置，而不是 DNS 服务商。',
+  ],
+  ['It was changed. You chose to replace it.', '已被更改。您选择了替换。'],
+  [
+    'Adds ip4:192.0.2.10 include:a.example to the record that is there.',
+    '在现有记录中加入 ip4:192.0.2.10 include:a.example。',
+  ],
+  ['A sentence that nobody wrote.', undefined],
+  ['', undefined],
+])('%s', (english, words) => {
+  expect(chinese(english)).toBe(words)
+})
+
+test.each(Object.entries(sentences))('%s keeps its parts and speaks Chinese', (english, words) => {
+  expect(blanks(words)).toEqual(blanks(english))
+  expect(words).toMatch(/[\u4e00-\u9fff]/)
+  expect(words).not.toMatch(/[\u4e00-\u9fff][,;!?]/)
+})
+
+const SERVICE = join(import.meta.dirname, '../../mail')
+/** Where sentences come from that people read in the panel. */
+const SOURCES = [
+  'rules/dns-judge.ts',
+  'rules/dns-match.ts',
+  'rules/spf-evaluate.ts',
+  'rules/dkim.ts',
+  'rules/dns-guidance.ts',
+  'rules/dns-plan.ts',
+  'rules/dns-plan-dkim.ts',
+  'rules/dns-plan-dmarc.ts',
+  'rules/dns-plan-item.ts',
+  'rules/dns-plan-removal.ts',
+  'rules/dns-plan-spf.ts',
+  'rules/health.ts',
+  'apply-plan.ts',
+]
+
+/** The sentences in a source: literals with a capital at the beginning and a full stop at the end. */
+async function sentencesIn(file: string): Promise<string[]> {
+  const source = (await readFile(join(SERVICE, file), 'utf8')).replaceAll(/\/\*.*?\*\/|^\s*\/\/.*$/gms, '')
+  const literals = [...source.matchAll(/'((?:[^'\\\n]|\\.)+)'|`([^`]+)`/g)].map(([, plain, filled]) => plain ?? filled)
+  return literals.flatMap(text => {
+    const sentence = text?.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '7')
+    return sentence && !text?.includes('\n') && /^[A-Z7].* .*\.$/.test(sentence) ? [sentence] : []
+  })
+}
+
+describe.each(SOURCES)('what %s says', file => {
+  test('has Chinese words', async () => {
+    const found = await sentencesIn(file)
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.filter(sentence => chinese(sentence) === undefined)).toEqual([])
+  })
+})

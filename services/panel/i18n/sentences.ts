@@ -1,0 +1,40 @@
+/** Finds the words of a language for an English sentence of the service, by patterns with names in braces. */
+
+interface Pattern {
+  matches: RegExp
+  names: string[]
+  text: string
+}
+
+/** A translator over a table of sentences; undefined for a sentence that the table does not have. */
+export function sentenceTranslator(table: Readonly<Record<string, string>>): (sentence: string) => string | undefined {
+  // The pattern with most fixed words first: "The record cannot be used: {reason}." before "{reason}.".
+  const patterns = Object.entries(table)
+    .map(([english, text]): Pattern & { fixed: number } => {
+      const names = [...english.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? [])
+      const source = english.split(/\{\w+\}/).map(escaped)
+      return { matches: new RegExp(`^${source.join('(.+?)')}$`, 's'), names, text, fixed: source.join('').length }
+    })
+    .sort((a, b) => b.fixed - a.fixed)
+
+  function translate(sentence: string): string | undefined {
+    for (const { matches, names, text } of patterns) {
+      const found = matches.exec(sentence)
+      if (found) return fill(text, names, found)
+    }
+    return undefined
+  }
+
+  /** Parts may be sentences themselves: a reason, a note. */
+  const fill = (text: string, names: readonly string[], found: RegExpExecArray) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const part = found[names.indexOf(name) + 1] ?? ''
+      return translate(part) ?? part
+    })
+
+  return translate
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
