@@ -34,8 +34,12 @@ export const user = z.strictObject({
 /** An account with the password that was made for it; shown this once. */
 export const userWithPassword = user.extend({ password: z.string().optional() })
 
-/** Who is logged in. */
-export const session = z.strictObject({ object: z.literal('session'), user })
+/** Who is logged in, and what the panel has to know of the service: in capture mode nothing leaves it. */
+export const session = z.strictObject({
+  object: z.literal('session'),
+  user,
+  delivery_mode: z.enum(['direct', 'relay', 'capture']),
+})
 
 /** An entry of the audit log. */
 export const auditEntry = z.strictObject({

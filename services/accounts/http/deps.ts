@@ -1,10 +1,11 @@
 /** What the operations on sessions, accounts and the audit log need. */
+import type { z } from 'zod'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import type { Authorise } from '../../platform/web.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
 import type { Audit, Caller } from './caller.ts'
-import type { AccountsAccess } from './contract.ts'
+import type { AccountsAccess, session } from './contract.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 /** Handed to every file of this folder. */
@@ -16,4 +17,6 @@ export interface AccountsHttpDeps {
   cookie: SessionCookie
   authorise: Authorise<AccountsAccess, Caller>
   audit: Audit
+  /** DELIVERY_MODE: told to who is logged in. */
+  deliveryMode: z.output<typeof session>['delivery_mode']
 }

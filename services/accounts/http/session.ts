@@ -14,7 +14,12 @@ const anybody: Authorise<{ kind: 'public' }, undefined> = () => Promise.resolve(
 
 /** Puts the session operations on the router. */
 export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
-  const { mongo, clock, cookie, authorise, audit } = deps
+  const { mongo, clock, cookie, authorise, audit, deliveryMode } = deps
+  const show = (user: UserDoc): z.input<typeof session> => ({
+    object: 'session',
+    user: showUser(user),
+    delivery_mode: deliveryMode,
+  })
 
   bind(router, anybody, logInOperation, async ({ body }, _, context) => {
     const { ip } = factsOf(context)
@@ -26,18 +31,14 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
       action: 'session.opened',
       target: { type: 'user', id: user._id, name: user.username },
     })
-    return showSession(user)
+    return show(user)
   })
 
-  bind(router, authorise, getSession, async (_, { account }) => showSession(await getUser(deps, account.id)))
+  bind(router, authorise, getSession, async (_, { account }) => show(await getUser(deps, account.id)))
 
   bind(router, authorise, logOutOperation, async (_, __, context) => {
     const token = readCookie(context, cookie)
     if (token !== undefined) await endSession(mongo.db, token)
     writeCookie(context, cookie, undefined)
   })
-}
-
-function showSession(user: UserDoc): z.input<typeof session> {
-  return { object: 'session', user: showUser(user) }
 }

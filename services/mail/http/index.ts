@@ -61,7 +61,12 @@ export function mountMailApi(app: Koa, foundation: Foundation): void {
     await next()
   })
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'panel' })
-  mountAccounts(router, { ...deps, limiter, cookie: sessionCookie(config.APP_BASE_URL) })
+  mountAccounts(router, {
+    ...deps,
+    limiter,
+    cookie: sessionCookie(config.APP_BASE_URL),
+    deliveryMode: config.DELIVERY_MODE,
+  })
   const dns = createDnsDeps(foundation)
   mountDomains(router, deps, dns)
   mountDomainDns(router, deps, dns)

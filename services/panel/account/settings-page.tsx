@@ -41,7 +41,7 @@ function Appearance() {
     patch.mutate(
       { body },
       {
-        onSuccess: user => queries.setQueryData(sessionRead.queryKey, { object: 'session', user }),
+        onSuccess: user => queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user }),
         onError: error => tellFailed(error, t),
       },
     )

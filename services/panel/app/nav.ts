@@ -32,6 +32,8 @@ export interface Place {
   icon: Icon
   /** Shown to admins only. */
   admin?: boolean
+  /** Shown in the trial mode only. */
+  trial?: boolean
 }
 
 /** A group of entries under a heading. */
@@ -48,7 +50,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
       { to: '/start', label: 'start', icon: IconRocket },
       { to: '/domains', label: 'domains', icon: IconWorld },
       { to: '/messages', label: 'messages', icon: IconMailFast },
-      { to: '/inbox', label: 'inbox', icon: IconInbox },
+      { to: '/inbox', label: 'inbox', icon: IconInbox, trial: true },
     ],
   },
   {

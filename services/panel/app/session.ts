@@ -13,13 +13,22 @@ export type Account = Output<'getSession'>['user']
 export const sessionRead = { ...read('getSession', {}), staleTime: 60_000 }
 
 /** Set by the frame for every page inside it. */
-export const AccountContext = createContext<Account | undefined>(undefined)
+export const SessionContext = createContext<Output<'getSession'> | undefined>(undefined)
+
+function useSession(): Output<'getSession'> {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('useSession is called outside of the frame')
+  return session
+}
 
 /** The account of the reader; only inside the frame. */
 export function useAccount(): Account {
-  const account = useContext(AccountContext)
-  if (!account) throw new Error('useAccount is called outside of the frame')
-  return account
+  return useSession().user
+}
+
+/** True in the trial mode, where nothing leaves the machine and mail lands in the inbox; only inside the frame. */
+export function useTrial(): boolean {
+  return useSession().delivery_mode === 'capture'
 }
 
 /** Ends the session and forgets everything that was read with it. */

@@ -1,24 +1,24 @@
 /** The frame around every page: menu, header, the banner when the service cannot be reached. */
-import { AppShell, Burger, Group, ScrollArea } from '@mantine/core'
+import { AppShell, Box, Burger, Group, ScrollArea } from '@mantine/core'
 import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { IconCloudOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Logo } from '../ui/logo.tsx'
-import { Note } from '../ui/status.tsx'
+import { Note, Status } from '../ui/status.tsx'
 import { HeaderMenus } from './header-menus.tsx'
-import { NAVIGATION, type PlaceGroup } from './nav.ts'
-import { AccountContext, sessionRead, useAccount } from './session.ts'
+import { NAVIGATION, type Place, type PlaceGroup } from './nav.ts'
+import { SessionContext, sessionRead, useAccount, useTrial } from './session.ts'
 
 /** The frame; what is inside knows whose it is. */
 export function Shell() {
   const { data } = useQuery(sessionRead)
   if (!data) return null
   return (
-    <AccountContext value={data.user}>
+    <SessionContext value={data}>
       <Frame />
-    </AccountContext>
+    </SessionContext>
   )
 }
 
@@ -26,6 +26,7 @@ function Frame() {
   const { t } = useTranslation()
   const [opened, menu] = useDisclosure(false)
   const { online } = useNetwork()
+  const trial = useTrial()
   return (
     <AppShell
       header={{ height: 56 }}
@@ -49,6 +50,13 @@ function Frame() {
             <Link to="/" className="pw-home" aria-label="Postwright" onClick={menu.close}>
               <Logo />
             </Link>
+            {trial ? (
+              <Box visibleFrom="sm">
+                <Status tone="warn" title={t('messages.inboxLead')}>
+                  {t('ui.trial')}
+                </Status>
+              </Box>
+            ) : null}
           </Group>
           <HeaderMenus />
         </Group>
@@ -79,12 +87,10 @@ const EXACT: ReadonlySet<string> = new Set(['/', '/subscriptions'])
 
 function Menu({ close }: { close: () => void }) {
   const account = useAccount()
+  const trial = useTrial()
+  const shown = (place: Place) => (!place.admin || account.role === 'admin') && (!place.trial || trial)
   return NAVIGATION.map(group => (
-    <MenuGroup
-      key={group.heading ?? 'first'}
-      group={{ ...group, places: group.places.filter(place => !place.admin || account.role === 'admin') }}
-      close={close}
-    />
+    <MenuGroup key={group.heading ?? 'first'} group={{ ...group, places: group.places.filter(shown) }} close={close} />
   ))
 }
 

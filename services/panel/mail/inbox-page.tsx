@@ -1,10 +1,11 @@
 /** The inbox of the trial mode: what would have gone out into the world, received here instead. */
-import { Drawer, Tabs } from '@mantine/core'
+import { Button, Drawer, Tabs } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
+import { useTrial } from '../app/session.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { nextOf, Pager } from '../ui/pager.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
@@ -17,8 +18,30 @@ type Captured = Output<'listInbox'>['data'][number]
 
 const route = getRouteApi('/shell/inbox')
 
-/** The page. */
+/** The page; in other modes than the trial's it says that it is not for them. */
 export function InboxPage() {
+  return useTrial() ? <Inbox /> : <InboxOff />
+}
+
+function InboxOff() {
+  const { t } = useTranslation()
+  const log = (
+    <Button variant="default" renderRoot={rest => <Link {...rest} to="/messages" />}>
+      {t('start.openLog')}
+    </Button>
+  )
+  return (
+    <Page title={t('messages.inboxTitle')}>
+      <Card flush>
+        <Empty icon={<IconInbox size={26} />} title={t('messages.inboxOff')} action={log}>
+          {t('messages.inboxOffHint')}
+        </Empty>
+      </Card>
+    </Page>
+  )
+}
+
+function Inbox() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()

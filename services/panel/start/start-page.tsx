@@ -4,6 +4,7 @@ import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useTrial } from '../app/session.ts'
 import { AddDomain } from '../mail/domains-page.tsx'
 import { SendForm } from '../mail/send-page.tsx'
 import { Card, Page } from '../ui/page.tsx'
@@ -101,14 +102,17 @@ function VerifyStep({ domain, verified }: { domain: string | undefined; verified
 
 function ArriveStep({ arrived }: { arrived: boolean }) {
   const { t } = useTranslation()
+  const trial = useTrial()
   return (
     <Stack gap="md">
       <Note tone={arrived ? 'ok' : 'info'}>{t(arrived ? 'start.arrived' : 'start.notArrived')}</Note>
       <Group>
         <Button renderRoot={rest => <Link {...rest} to="/messages" />}>{t('start.openLog')}</Button>
-        <Button variant="default" renderRoot={rest => <Link {...rest} to="/inbox" />}>
-          {t('nav.inbox')}
-        </Button>
+        {trial ? (
+          <Button variant="default" renderRoot={rest => <Link {...rest} to="/inbox" />}>
+            {t('nav.inbox')}
+          </Button>
+        ) : null}
       </Group>
     </Stack>
   )
