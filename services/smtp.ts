@@ -3,8 +3,10 @@ import { createLoginLimiter, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { createSmtpLogin } from './mail/login.ts'
 import { openDoor } from './mail/open-door.ts'
+import { tellCertificate } from './mail/served-certificates.ts'
 import { listenForSubmission } from './mail/smtp/listener.ts'
 import { BODIES } from './mail/store/bodies.ts'
+import { CERTIFICATES } from './mail/store/certificates.ts'
 import { credentials } from './mail/store/credentials.ts'
 import { DELIVERIES } from './mail/store/deliveries.ts'
 import { domains } from './mail/store/domains.ts'
@@ -16,7 +18,18 @@ import { ensureIndexes } from './platform/mongo.ts'
 import { type Foundation, type Running, run } from './platform/run.ts'
 
 /** Collections that this process reads or writes. */
-const COLLECTIONS = [users, loginLimits, credentials, domains, QUOTAS, MESSAGES, DELIVERIES, BODIES, EVENTS]
+const COLLECTIONS = [
+  users,
+  loginLimits,
+  credentials,
+  domains,
+  QUOTAS,
+  MESSAGES,
+  DELIVERIES,
+  BODIES,
+  EVENTS,
+  CERTIFICATES,
+]
 
 /** Serves SUBMISSION_LISTEN; resolves with the bound ports in its order. */
 export async function smtp(foundation: Foundation): Promise<Running & { ports: number[] }> {
@@ -27,10 +40,13 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
   const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
   const { accept, judgeSender } = door
   const checks = { accept, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
-  const listener = await listenForSubmission({ config, log, metrics, ...checks })
+  const certificate = tellCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
+  const onCertificate = (pem: string) => void certificate.serve(pem)
+  const listener = await listenForSubmission({ config, log, metrics, ...checks, onCertificate })
   return {
     ports: listener.ports,
     async stop() {
+      certificate.stop()
       await listener.stop()
       await door.stop()
     },

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { collectionOf, type Mongo } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
+import { slotsOf } from './rules/slots.ts'
 import { type Claimed, DELIVERIES, DeliveryQueue, deliveriesOfMessage } from './store/deliveries.ts'
 import type { EventDoc, MessageDoc } from './store/documents.ts'
 import { appendEvents, eventId } from './store/events.ts'
@@ -84,6 +85,40 @@ export async function retryNow(
   const slots = await deliveries.distinct('slot', waiting)
   const { modifiedCount } = await deliveries.updateMany(waiting, { $set: { due: clock.now() } })
   if (modifiedCount > 0) wakeOf(mongo).ring(slots)
+  return modifiedCount
+}
+
+/** Whose deliveries wait for another attempt at one destination. */
+interface WaitingAt {
+  site: string
+  /** Number of slots, and whether everything goes through one relay. */
+  slots: number
+  relay: boolean
+}
+
+/**
+ * Makes what waits for another attempt at a destination due now, for all accounts; answers how much. What was never
+ * tried keeps its time (it is scheduled), what is held stays held, and a pause that the destination asked for goes on.
+ */
+export async function retrySite(
+  { mongo, clock }: Pick<QueueControlOptions, 'mongo' | 'clock'>,
+  { site, slots, relay }: WaitingAt,
+): Promise<number> {
+  const places = slotsOf(site, slots, relay)
+  const now = clock.now()
+  const { modifiedCount } = await collectionOf(mongo.db, DELIVERIES).updateMany(
+    {
+      lane: { $in: ['system', 'transactional', 'bulk'] },
+      due: { $gt: now },
+      slot: { $in: places },
+      site,
+      att: { $gt: 0 },
+      tok: { $exists: false },
+      hold: { $exists: false },
+    },
+    { $set: { due: now } },
+  )
+  if (modifiedCount > 0) wakeOf(mongo).ring(places)
   return modifiedCount
 }
 

@@ -141,6 +141,12 @@ const shape = {
     'Deliver to private, loopback and documentation addresses as well: tests and private networks.',
   ),
   DNS_SERVERS: withDefault(list, '').describe("Resolvers `ip[:port]`, comma separated; default the system's."),
+  BLOCKLISTS: withDefault(
+    list.transform(zones => zones.filter(zone => zone.toLowerCase() !== 'none')),
+    'zen.spamhaus.org,bl.spamcop.net',
+  ).describe(
+    'DNS blocklists that the sending addresses are looked up in when an admin opens their page, comma separated; `none` asks no list.',
+  ),
   DNS_PORT: withDefault(port, '53').describe('Port of authoritative queries and RFC 2136 servers.'),
   DNS_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
     'Allow authoritative and RFC 2136 servers on private addresses.',

@@ -109,5 +109,9 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/inbox/{id}/preview': { kind: 'item', thing: 'captured', own: 200 },
   'GET /api/v1/admin/queues': { kind: 'admin' },
   'GET /api/v1/admin/health': { kind: 'admin' },
+  'POST /api/v1/admin/queues/retry': { kind: 'admin', body: { site: 'example.com' } },
+  'GET /api/v1/admin/sending-addresses': { kind: 'admin' },
+  'GET /api/v1/admin/certificates': { kind: 'admin' },
+  'GET /api/v1/admin/resources': { kind: 'admin' },
   'GET /api/v1/limits': { kind: 'own', reason: 'the same for everybody' },
 }

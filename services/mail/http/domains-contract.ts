@@ -4,6 +4,7 @@ import { endpoint } from '../../platform/endpoint.ts'
 import { pageOf, pageQuery } from '../../platform/pages.ts'
 import type { Access } from './access.ts'
 import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange } from './dns-records-contract.ts'
+import { resourceState } from './operator-contract.ts'
 import { managedBy } from './records.ts'
 
 const READ: Access = { kind: 'account', scope: 'domains:read' }
@@ -43,6 +44,8 @@ export const domain = z.strictObject({
   dns: dnsSettings,
   check: checkSummary.nullable(),
   managed_by: managedBy.nullable(),
+  /** Where the resource that manages it stands; null for domains of people. */
+  resource: resourceState.nullable(),
   created_at: time,
   updated_at: time,
 })

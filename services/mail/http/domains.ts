@@ -22,6 +22,7 @@ import {
   patchDomainOperation,
   verifyByAdminOperation,
 } from './domains-contract.ts'
+import { showState } from './operator.ts'
 
 /** Puts the operations on domains on the router. */
 export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): void {
@@ -100,6 +101,7 @@ async function showDomain(
     dns: showSettings(doc),
     check: showSummary(doc),
     managed_by: showManagedBy(doc.managed_by),
+    resource: doc.managed_by ? showState(doc.k8s) : null,
     created_at: doc.created_at.toISOString(),
     updated_at: doc.updated_at.toISOString(),
   }

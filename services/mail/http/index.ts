@@ -3,6 +3,7 @@ import type Koa from 'koa'
 import helmet from 'koa-helmet'
 import { createAudit } from '../../accounts/http/caller.ts'
 import * as accountsContract from '../../accounts/http/contract.ts'
+import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/index.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import { createLoginLimiter, loginLimits } from '../../accounts/login-limiter.ts'
@@ -13,6 +14,7 @@ import { openApi, operationsOf } from '../../platform/openapi.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { createRouter, jsonBody } from '../../platform/web.ts'
 import { createDnsDeps } from '../dns-deps.ts'
+import { CERTIFICATES } from '../store/certificates.ts'
 import { credentials } from '../store/credentials.ts'
 import { dnsCollections } from '../store/dns-collections.ts'
 import { domains } from '../store/domains.ts'
@@ -24,6 +26,7 @@ import type { MailHttpDeps } from './deps.ts'
 import { mountDnsAccounts } from './dns-accounts.ts'
 import { mountDomainDns } from './dns-domains.ts'
 import { mountDomains } from './domains.ts'
+import { mountOperator } from './operator.ts'
 import { mountCredentials } from './smtp-credentials.ts'
 import { mountTokens } from './tokens.ts'
 
@@ -36,6 +39,7 @@ export const managementCollections = [
   domains,
   credentials,
   tokens,
+  CERTIFICATES,
   ...dnsCollections,
 ]
 
@@ -43,7 +47,11 @@ export const managementCollections = [
 const BODY_LIMIT = '256kb'
 
 /** Puts the whole management API on the application. */
-export function mountMailApi(app: Koa, foundation: Foundation): void {
+export function mountMailApi(
+  app: Koa,
+  foundation: Foundation,
+  { subscriptionRole }: Pick<AccountsHttpDeps, 'subscriptionRole'>,
+): void {
   const { config, mongo, clock, metrics } = foundation
   const router = createRouter()
   const authorise = authoriseWith(foundation)
@@ -66,6 +74,8 @@ export function mountMailApi(app: Koa, foundation: Foundation): void {
     limiter,
     cookie: sessionCookie(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
+    subscriptionRole,
+    businessTimeZone: config.BUSINESS_TZ,
   })
   const dns = createDnsDeps(foundation)
   mountDomains(router, deps, dns)
@@ -73,6 +83,7 @@ export function mountMailApi(app: Koa, foundation: Foundation): void {
   mountDnsAccounts(router, deps, dns)
   mountCredentials(router, deps)
   mountTokens(router, deps)
+  mountOperator(router, deps, dns)
   mountDocument(router, config.APP_BASE_URL)
   app.use(router.routes())
 }

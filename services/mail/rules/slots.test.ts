@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { partsOf, siteOf, slotOf } from './slots.ts'
+import { partsOf, siteOf, slotOf, slotsOf } from './slots.ts'
 
 describe('siteOf', () => {
   test.each([
@@ -69,4 +69,14 @@ describe('slotOf', () => {
       ]
     `)
   })
+})
+
+test.each([
+  ['example.com', false, 1],
+  ['google', false, 8],
+  ['example.com', true, 64],
+] as const)('slotsOf %s (relay: %s) names every slot that messages for it get, and no other', (site, relay, count) => {
+  const used = new Set(Array.from({ length: 4000 }, (_, i) => slotOf(site, `em_${i}`, 64, relay)))
+  expect(slotsOf(site, 64, relay)).toHaveLength(count)
+  expect(new Set(slotsOf(site, 64, relay))).toEqual(used)
 })

@@ -75,6 +75,12 @@ export function slotOf(site: string, messageId: string, slots: number, relay: bo
   return (hash(site) + (hash(messageId) % parts)) % slots
 }
 
+/** All slots that deliveries for a site may lie in. */
+export function slotsOf(site: string, slots: number, relay: boolean): number[] {
+  const first = relay ? 0 : hash(site)
+  return Array.from({ length: partsOf(site, slots, relay) }, (_, part) => (first + part) % slots)
+}
+
 /** FNV-1a over UTF-16 units with the finalizer of MurmurHash3, because FNV alone spreads short names badly. */
 function hash(value: string): number {
   let h = 0x811c9dc5

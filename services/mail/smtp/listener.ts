@@ -58,6 +58,8 @@ export interface ListenerOptions extends Omit<SessionOptions, 'limits' | 'maxMes
   log: Log
   metrics: Pick<Metrics, 'smtpConnections'>
   limits?: Partial<SubmissionLimits>
+  /** Called with the PEM chain that goes into service, at the start and on change. */
+  onCertificate?: (pem: string) => void
 }
 
 /** Open listeners. */
@@ -85,7 +87,9 @@ export async function listenForSubmission(options: ListenerOptions): Promise<Lis
     server.on('error', error => log.debug({ err: error }, 'submission connection failed'))
   const unwatch = watchTlsFiles(certPath, keyPath, log, changed => {
     for (const server of Object.values(servers)) server.updateSecureContext({ ...changed })
+    options.onCertificate?.(changed.cert)
   })
+  options.onCertificate?.(pair.cert)
 
   const admit = (server: SMTPServer, socket: Socket | TLSSocket, origin: Origin) => {
     const connection = new SubmissionConnection(server, socket, {

@@ -312,6 +312,16 @@ export const auditLog = endpoint({
   response: z.object({ audit_logs: z.array(wire.auditEntry), pagination: wire.pagination }),
 })
 
+/** Lists the resources that own records. */
+export const listResourcesOperation = endpoint({
+  method: 'GET',
+  path: '/resource',
+  summary: 'The Kubernetes resources that own apps, plans and switches in scope, with their conditions.',
+  access: VIEW_APPS,
+  query: z.object({ app_key: appKey }),
+  response: z.object({ resources: z.array(wire.managedResource) }),
+})
+
 const rights = {
   role: z.enum(['super', 'operator', 'viewer']),
   app_keys: z.array(z.string().trim().max(32)).max(500),

@@ -12,6 +12,7 @@ import type { Authenticate, HttpDeps } from './bind.ts'
 import { envelopeErrors, nothingHere } from './envelope.ts'
 import { mountPlans } from './plans.ts'
 import type { Rates } from './rates.ts'
+import { mountResources } from './resources.ts'
 import { mountSubscriptionOperations } from './subscriptions.ts'
 import { mountSwitches } from './switches.ts'
 import { mountUsers } from './users.ts'
@@ -40,6 +41,7 @@ export function adminRouter({ subscriptions: s, rates, accountOf }: MountDeps) {
   mountApps(router, deps)
   mountAppSettings(router, deps)
   mountAudit(router, deps)
+  mountResources(router, deps)
   return { router, deps }
 }
 

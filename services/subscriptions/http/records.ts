@@ -340,5 +340,32 @@ export const auditEntry = z.object({
   created_at: dateTime,
 })
 
+/** A Kubernetes resource that owns a record; `state` is null until the operator has looked at it. */
+export const managedResource = z.object({
+  kind: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  app_key: z.string(),
+  record_id: digits,
+  record_name: z.string(),
+  state: z
+    .object({
+      ready: z.boolean(),
+      reason: z.string(),
+      message: z.string(),
+      conditions: z.array(
+        z.object({
+          type: z.string(),
+          status: z.enum(['True', 'False', 'Unknown']),
+          reason: z.string(),
+          message: z.string(),
+        }),
+      ),
+      /** Seconds since 1970. */
+      observed_at: digits,
+    })
+    .nullable(),
+})
+
 /** An answer without particulars. */
 export const nothing = z.object({})
