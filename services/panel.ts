@@ -11,6 +11,7 @@ import { fixSlotCount } from './mail/store/slots.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
+import { roleOfAccount } from './subscriptions/admins.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
 import { mountSubscriptions } from './subscriptions/http/mount.ts'
 import { createRates } from './subscriptions/http/rates.ts'
@@ -29,13 +30,14 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   const closing = new AbortController()
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
   const authorise = authoriseWith(foundation)
+  const subscriptions = openSubscriptions(foundation)
   mountSubscriptions(app, '/subscription-api', {
-    subscriptions: openSubscriptions(foundation),
+    subscriptions,
     rates: createRates(config),
     accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
   })
   mountSend(app, { ...foundation, authorise, door, closing: closing.signal })
-  mountMailApi(app, foundation)
+  mountMailApi(app, foundation, { subscriptionRole: accountId => roleOfAccount(subscriptions, accountId) })
   await mountPanel(app, {
     folder: PANEL_FOLDER,
     https: config.APP_BASE_URL.startsWith('https://'),

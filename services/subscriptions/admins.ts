@@ -101,6 +101,16 @@ async function loadAdmin(s: Subscriptions, accountId: string): Promise<AdminDoc>
   return adminOf(s, account)
 }
 
+/** The role of a panel account; null for one without rights here. */
+export async function roleOfAccount(s: Subscriptions, accountId: string): Promise<AdminDoc['role'] | null> {
+  try {
+    return (await adminOfAccount(s, accountId)).role
+  } catch (error) {
+    if (error instanceof ProblemError) return null
+    throw error
+  }
+}
+
 /** Ends the session of a token, or all sessions of its administrator. */
 export async function logOut(s: Subscriptions, token: string, admin: AdminDoc, all: boolean): Promise<void> {
   if (all) return endSessions(s, admin.account_id)

@@ -34,11 +34,16 @@ export const user = z.strictObject({
 /** An account with the password that was made for it; shown this once. */
 export const userWithPassword = user.extend({ password: z.string().optional() })
 
-/** Who is logged in, and what the panel has to know of the service: in capture mode nothing leaves it. */
+/** Who is logged in, and what the panel has to know to show the right places. */
 export const session = z.strictObject({
   object: z.literal('session'),
   user,
+  /** In capture mode nothing leaves the service. */
   delivery_mode: z.enum(['direct', 'relay', 'capture']),
+  /** What the account may do in the subscription half; null: nothing. */
+  subscription_role: z.enum(['super', 'operator', 'viewer']).nullable(),
+  /** The zone of the times that the subscription half writes. */
+  business_time_zone: z.string(),
 })
 
 /** An entry of the audit log. */

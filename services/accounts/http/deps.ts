@@ -19,4 +19,8 @@ export interface AccountsHttpDeps {
   audit: Audit
   /** DELIVERY_MODE: told to who is logged in. */
   deliveryMode: z.output<typeof session>['delivery_mode']
+  /** BUSINESS_TZ. */
+  businessTimeZone: string
+  /** The role of an account in the subscription half, of which this one knows nothing. */
+  subscriptionRole: (accountId: string) => Promise<z.output<typeof session>['subscription_role']>
 }

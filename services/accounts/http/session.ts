@@ -14,11 +14,13 @@ const anybody: Authorise<{ kind: 'public' }, undefined> = () => Promise.resolve(
 
 /** Puts the session operations on the router. */
 export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
-  const { mongo, clock, cookie, authorise, audit, deliveryMode } = deps
-  const show = (user: UserDoc): z.input<typeof session> => ({
+  const { mongo, clock, cookie, authorise, audit, deliveryMode, subscriptionRole, businessTimeZone } = deps
+  const show = async (user: UserDoc): Promise<z.input<typeof session>> => ({
     object: 'session',
     user: showUser(user),
     delivery_mode: deliveryMode,
+    subscription_role: await subscriptionRole(user._id),
+    business_time_zone: businessTimeZone,
   })
 
   bind(router, anybody, logInOperation, async ({ body }, _, context) => {

@@ -6,13 +6,15 @@ export interface RequestParts {
   method: string
   query?: Readonly<Record<string, unknown>> | undefined
   body?: unknown
+  /** A file as it is, in place of a JSON body. */
+  file?: { type: string; content: Blob } | undefined
   signal?: AbortSignal | undefined
   headers?: Readonly<Record<string, string>>
 }
 
 /** Asks and gives the answer; a refusal or silence is thrown as {@link import('./problem.ts').ApiProblem}. */
 export async function request(path: string, parts: RequestParts): Promise<Response> {
-  const { method, query, body, signal, headers } = parts
+  const { method, query, body, file, signal, headers } = parts
   const response = await fetch(path + queryString(query), {
     method,
     credentials: 'same-origin',
@@ -22,9 +24,10 @@ export async function request(path: string, parts: RequestParts): Promise<Respon
       accept: 'application/json',
       ...(method === 'GET' ? {} : { 'x-csrf': '1' }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(file ? { 'content-type': file.type } : {}),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(file ? { body: file.content } : body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw unreachable(error)

@@ -52,4 +52,8 @@ export const operations = {
   listInbox: 'GET /api/v1/inbox',
   getQueues: 'GET /api/v1/admin/queues',
   getHealth: 'GET /api/v1/admin/health',
+  retryQueueOperation: 'POST /api/v1/admin/queues/retry',
+  getSendingAddresses: 'GET /api/v1/admin/sending-addresses',
+  listCertificates: 'GET /api/v1/admin/certificates',
+  listResources: 'GET /api/v1/admin/resources',
 } as const

@@ -2,6 +2,8 @@
 import {
   type Icon,
   IconAppWindow,
+  IconBox,
+  IconCertificate,
   IconChartDots,
   IconChartHistogram,
   IconCloudCog,
@@ -11,16 +13,19 @@ import {
   IconInbox,
   IconKey,
   IconMailFast,
+  IconNetwork,
   IconNotebook,
   IconPlugConnected,
   IconReceipt2,
   IconRocket,
+  IconShieldLock,
   IconStack2,
   IconToggleRight,
   IconUsers,
   IconUsersGroup,
   IconWorld,
 } from '@tabler/icons-react'
+import type { Output } from '../api/client.ts'
 import type common from '../i18n/en/common.json'
 
 type Label = keyof (typeof common)['nav']
@@ -32,6 +37,8 @@ export interface Place {
   icon: Icon
   /** Shown to admins only. */
   admin?: boolean
+  /** Shown to those with rights in the subscription half: `any`, or `super` for the whole of it. */
+  subscriptions?: 'any' | 'super'
   /** Shown in the trial mode only. */
   trial?: boolean
 }
@@ -65,13 +72,14 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   {
     heading: 'subscriptions',
     places: [
-      { to: '/subscriptions', label: 'figures', icon: IconChartDots, admin: true },
-      { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, admin: true },
-      { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, admin: true },
-      { to: '/subscriptions/plans', label: 'plans', icon: IconReceipt2, admin: true },
-      { to: '/subscriptions/list', label: 'subscriptionList', icon: IconCreditCard, admin: true },
-      { to: '/subscriptions/switches', label: 'switches', icon: IconToggleRight, admin: true },
-      { to: '/subscriptions/changes', label: 'changes', icon: IconHistory, admin: true },
+      { to: '/subscriptions', label: 'figures', icon: IconChartDots, subscriptions: 'any' },
+      { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
+      { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
+      { to: '/subscriptions/plans', label: 'plans', icon: IconReceipt2, subscriptions: 'any' },
+      { to: '/subscriptions/list', label: 'subscriptionList', icon: IconCreditCard, subscriptions: 'any' },
+      { to: '/subscriptions/switches', label: 'switches', icon: IconToggleRight, subscriptions: 'any' },
+      { to: '/subscriptions/changes', label: 'changes', icon: IconHistory, subscriptions: 'any' },
+      { to: '/subscriptions/admins', label: 'admins', icon: IconShieldLock, subscriptions: 'super' },
     ],
   },
   {
@@ -79,7 +87,19 @@ export const NAVIGATION: readonly PlaceGroup[] = [
     places: [
       { to: '/admin/health', label: 'health', icon: IconHeartbeat, admin: true },
       { to: '/admin/queues', label: 'queues', icon: IconStack2, admin: true },
+      { to: '/admin/addresses', label: 'addresses', icon: IconNetwork, admin: true },
+      { to: '/admin/certificates', label: 'certificates', icon: IconCertificate, admin: true },
+      { to: '/admin/resources', label: 'resources', icon: IconBox, admin: true },
       { to: '/admin/users', label: 'users', icon: IconUsersGroup, admin: true },
     ],
   },
 ]
+
+/** Whether a place belongs in the menu of who is logged in. */
+export function mayOpen(place: Place, session: Output<'getSession'>): boolean {
+  const { user, delivery_mode, subscription_role } = session
+  if (place.admin && user.role !== 'admin') return false
+  if (place.trial && delivery_mode !== 'capture') return false
+  if (place.subscriptions === 'super') return subscription_role === 'super'
+  return place.subscriptions === undefined || subscription_role !== null
+}

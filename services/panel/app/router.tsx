@@ -10,6 +10,7 @@ import {
 import { ApiProblem } from '../api/problem.ts'
 import { messageSearch } from '../mail/message-search.ts'
 import { messageTab } from '../mail/message-tab.ts'
+import { resourceSearch } from '../operator/resource-search.ts'
 import { subSearch } from '../subscriptions/search.ts'
 import { textsOf } from '../ui/search.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
@@ -134,6 +135,22 @@ const pages = [
   }),
   createRoute({
     getParentRoute: within,
+    path: '/admin/addresses',
+    component: lazyRouteComponent(() => import('../operator/addresses-page.tsx'), 'AddressesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/admin/certificates',
+    component: lazyRouteComponent(() => import('../operator/certificates-page.tsx'), 'CertificatesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/admin/resources',
+    validateSearch: resourceSearch,
+    component: lazyRouteComponent(() => import('../operator/resources-page.tsx'), 'ResourcesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
     path: '/admin/users',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../operator/users-page.tsx'), 'UsersPage'),
@@ -179,6 +196,17 @@ const pages = [
     path: '/subscriptions/changes',
     validateSearch: subSearch,
     component: lazyRouteComponent(() => import('../subscriptions/changes-page.tsx'), 'ChangesPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/apps/$id',
+    component: lazyRouteComponent(() => import('../subscriptions/app-page.tsx'), 'AppPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
+    path: '/subscriptions/admins',
+    validateSearch: subSearch,
+    component: lazyRouteComponent(() => import('../subscriptions/admins-page.tsx'), 'AdminsPage'),
   }),
 ] as const
 

@@ -15,7 +15,8 @@ export const sessionRead = { ...read('getSession', {}), staleTime: 60_000 }
 /** Set by the frame for every page inside it. */
 export const SessionContext = createContext<Output<'getSession'> | undefined>(undefined)
 
-function useSession(): Output<'getSession'> {
+/** The session of the reader; only inside the frame. */
+export function useSession(): Output<'getSession'> {
   const session = useContext(SessionContext)
   if (!session) throw new Error('useSession is called outside of the frame')
   return session

@@ -8,8 +8,8 @@ import { useTranslation } from 'react-i18next'
 import { Logo } from '../ui/logo.tsx'
 import { Note, Status } from '../ui/status.tsx'
 import { HeaderMenus } from './header-menus.tsx'
-import { NAVIGATION, type Place, type PlaceGroup } from './nav.ts'
-import { SessionContext, sessionRead, useAccount, useTrial } from './session.ts'
+import { mayOpen, NAVIGATION, type PlaceGroup } from './nav.ts'
+import { SessionContext, sessionRead, useSession, useTrial } from './session.ts'
 
 /** The frame; what is inside knows whose it is. */
 export function Shell() {
@@ -86,11 +86,13 @@ function Frame() {
 const EXACT: ReadonlySet<string> = new Set(['/', '/subscriptions'])
 
 function Menu({ close }: { close: () => void }) {
-  const account = useAccount()
-  const trial = useTrial()
-  const shown = (place: Place) => (!place.admin || account.role === 'admin') && (!place.trial || trial)
+  const session = useSession()
   return NAVIGATION.map(group => (
-    <MenuGroup key={group.heading ?? 'first'} group={{ ...group, places: group.places.filter(shown) }} close={close} />
+    <MenuGroup
+      key={group.heading ?? 'first'}
+      group={{ ...group, places: group.places.filter(place => mayOpen(place, session)) }}
+      close={close}
+    />
   ))
 }
 

@@ -28,10 +28,35 @@ async function callSub<K extends SubOperation>(
 ): Promise<SubOutput<K>> {
   const [method = 'GET', template = ''] = operations[name].split(' ')
   const { params, query, body } = input as AnyInput
-  const headers = { lang: preferences().language === 'zh-CN' ? 'zh' : 'en' }
-  const response = await request(BASE + fillPath(template, params), { method, query, body, signal, headers })
+  const response = await request(BASE + fillPath(template, params), {
+    method,
+    query,
+    body,
+    signal,
+    headers: langHeader(),
+  })
   const envelope = (await response.json()) as { data: SubOutput<K> }
   return envelope.data
+}
+
+/** Grants periods from a CSV file; a dry run only checks it. */
+export async function importCsv(
+  appKey: string,
+  file: Blob,
+  dryRun: boolean,
+): Promise<SubOutput<'importSubscriptionsOperation'>> {
+  const response = await request(`${BASE}/subscription/import`, {
+    method: 'POST',
+    query: { app_key: appKey, dry_run: dryRun ? '1' : '0' },
+    file: { type: 'text/csv', content: file },
+    headers: langHeader(),
+  })
+  const envelope = (await response.json()) as { data: SubOutput<'importSubscriptionsOperation'> }
+  return envelope.data
+}
+
+function langHeader(): { lang: 'zh' | 'en' } {
+  return { lang: preferences().language === 'zh-CN' ? 'zh' : 'en' }
 }
 
 /** A cached read. The language belongs to the key: messages and display texts come in it. */

@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { useSubRead, useSubWrite } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
 import { ManagedText } from './managed-text.tsx'
 import { type SubApp, useScope } from './scope.tsx'
 
@@ -76,7 +77,17 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
         </>
       ),
     },
-    { label: t('subs.appKey'), cell: app => <span className="pw-mono">{app.app_key}</span> },
+    {
+      label: t('subs.appKey'),
+      cell: app =>
+        edit ? (
+          <Link to="/subscriptions/apps/$id" params={{ id: app.id }} className="pw-link pw-mono">
+            {app.app_key}
+          </Link>
+        ) : (
+          <span className="pw-mono">{app.app_key}</span>
+        ),
+    },
     { label: t('subs.description'), cell: app => app.app_description },
     {
       label: t('messages.state'),
@@ -84,7 +95,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
         <Status tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</Status>
       ),
     },
-    { label: t('ui.created'), cell: app => app.created_at },
+    { label: t('ui.created'), cell: app => <BusinessTime at={app.created_at} /> },
     {
       label: t('ui.actions'),
       hidden: true,
@@ -102,6 +113,9 @@ function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
   return (
     <>
       <RowMenu name={app.app_name}>
+        <Menu.Item renderRoot={props => <Link {...props} to="/subscriptions/apps/$id" params={{ id: app.id }} />}>
+          {t('subs.keysAndChannels')}
+        </Menu.Item>
         <Menu.Item onClick={() => edit(app)}>{t('ui.edit')}</Menu.Item>
         <Menu.Item color="stamp" onClick={() => setAsking(true)}>
           {t('ui.delete')}

@@ -8,6 +8,7 @@ import { setOnly } from '../ui/search.ts'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { type SubOutput, useSubRead } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
 import { AppSelect, InScope } from './scope.tsx'
 
 type Entry = SubOutput<'auditLog'>['audit_logs'][number]
@@ -30,7 +31,7 @@ function Changes({ appKey }: { appKey: string }) {
   const navigate = route.useNavigate()
   const query = useSubRead('auditLog', { query: setOnly({ app_key: appKey, page: search.page }) })
   const columns: Column<Entry>[] = [
-    { label: t('account.when'), cell: entry => entry.created_at },
+    { label: t('account.when'), cell: entry => <BusinessTime at={entry.created_at} /> },
     { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
     { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
     { label: t('account.target'), cell: entry => `${entry.target_kind} ${entry.target_id}` },

@@ -1,5 +1,5 @@
 /** The plans of an app. */
-import { Button } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,13 +7,15 @@ import { useTranslation } from 'react-i18next'
 import { Dialog } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
-import { type SubOutput, useSubRead } from './api.ts'
+import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
 import { ManagedText } from './managed-text.tsx'
 import { PlanForm } from './plan-form.tsx'
+import { Revisions } from './revisions.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
 
 /** A plan as the API shows it. */
@@ -109,20 +111,45 @@ function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: plan =>
-        edit && !plan.managed_by ? (
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            onClick={() => edit(plan)}
-            aria-label={`${t('ui.edit')}: ${plan.name}`}
-          >
-            {t('ui.edit')}
-          </Button>
-        ) : null,
+      cell: plan => <PlanMenu plan={plan} edit={edit} />,
     },
   ]
   return <DataTable name={t('subs.plansTitle')} columns={columns} rows={plans} rowKey={plan => plan.id} />
+}
+
+/** Changing a plan, and its former states. */
+function PlanMenu({ plan, edit }: { plan: Plan; edit: ((plan: Plan) => void) | undefined }) {
+  const { t } = useTranslation()
+  const [history, showHistory] = useState(false)
+  const may = edit !== undefined && !plan.managed_by
+  return (
+    <>
+      <RowMenu name={plan.name}>
+        {may ? <Menu.Item onClick={() => edit(plan)}>{t('ui.edit')}</Menu.Item> : null}
+        <Menu.Item onClick={() => showHistory(true)}>{t('subs.history')}</Menu.Item>
+      </RowMenu>
+      <Dialog
+        opened={history}
+        close={() => showHistory(false)}
+        title={t('subs.historyOf', { name: plan.name })}
+        size="lg"
+      >
+        {() => <PlanHistory plan={plan} edit={may} />}
+      </Dialog>
+    </>
+  )
+}
+
+function PlanHistory({ plan, edit }: { plan: Plan; edit: boolean }) {
+  const where = { params: { id: plan.id }, query: { app_key: plan.app_key } }
+  const query = useSubRead('planHistory', where)
+  const restore = useSubWrite('restorePlanOperation')
+  const put = (revision: number) => restore.mutateAsync({ ...where, body: { revision } })
+  return (
+    <Loaded query={query}>
+      {({ revisions }) => <Revisions revisions={revisions} restore={edit ? put : undefined} />}
+    </Loaded>
+  )
 }
 
 function Price({ plan }: { plan: Plan }) {

@@ -1,20 +1,21 @@
 /** The subscriptions of an app. */
-import { Button, Group, Select } from '@mantine/core'
-import { IconGift, IconReceipt2 } from '@tabler/icons-react'
+import { Button } from '@mantine/core'
+import { IconFileImport, IconGift, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '../ui/form.tsx'
-import { Card, Page } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
+import { Page } from '../ui/page.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
-import { TextFilter } from '../ui/text-filter.tsx'
 import { type SubOutput, useSubRead } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
+import { ExportSubscriptions } from './csv-export.tsx'
 import { GrantForm } from './grant-form.tsx'
+import { ImportForm } from './import-form.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
+import { ScopedList } from './scoped-list.tsx'
 import { SubscriptionMenu } from './subscription-menu.tsx'
 
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
@@ -38,59 +39,49 @@ function Subscriptions({ scope }: { scope: Scope }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [granting, grant] = useState(false)
+  const [open, setOpen] = useState<'grant' | 'import'>()
+  const close = () => setOpen(undefined)
+  const app_key = scope.app.app_key
   const query = useSubRead('listSubscriptionsOperation', {
-    query: setOnly({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
+    query: setOnly({ app_key, search: search.search, status: search.status, page: search.page }),
   })
-  const change = (part: { search?: string | undefined; status?: string | undefined }) =>
-    void navigate({ search: setOnly({ ...search, page: undefined, ...part }) })
   return (
-    <>
-      <Group gap="xs" align="flex-end" role="search">
-        <TextFilter
-          wide
-          label={t('messages.search')}
-          placeholder={t('subs.userSearch')}
-          value={search.search ?? ''}
-          set={text => change({ search: text || undefined })}
-        />
-        <Select
-          label={t('messages.state')}
-          placeholder={t('messages.any')}
-          data={STATUSES.map(value => ({ value, label: t(`subs.status.${value}`) }))}
-          value={search.status ?? null}
-          clearable
-          onChange={status => change({ status: status ?? undefined })}
-          w={170}
-        />
-        {scope.edit ? (
-          <Button leftSection={<IconGift size={16} />} onClick={() => grant(true)} ml="auto">
-            {t('subs.grant')}
-          </Button>
-        ) : null}
-      </Group>
-      <Card flush>
-        <Loaded query={query}>
-          {({ subscriptions }) =>
-            subscriptions.length === 0 ? (
-              <Empty icon={<IconReceipt2 size={26} />} title={t('subs.noSubscriptions')}>
-                {t('subs.noSubscriptionsHint')}
-              </Empty>
-            ) : (
-              <SubscriptionTable subscriptions={subscriptions} scope={scope} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Pages
-        page={search.page ?? 1}
-        total={query.data?.pagination.total_pages ?? 1}
-        go={page => void navigate({ search: { ...search, page } })}
-      />
-      <Dialog opened={granting} close={() => grant(false)} title={t('subs.grant')}>
-        {() => <GrantForm appKey={scope.app.app_key} close={() => grant(false)} />}
-      </Dialog>
-    </>
+    <ScopedList
+      search={search}
+      navigate={next => void navigate({ search: next })}
+      query={query}
+      hint={t('subs.userSearch')}
+      states={STATUSES.map(value => ({ value, label: t(`subs.status.${value}`) }))}
+      empty={{
+        icon: <IconReceipt2 size={26} />,
+        title: t('subs.noSubscriptions'),
+        hint: t('subs.noSubscriptionsHint'),
+      }}
+      actions={
+        <>
+          <ExportSubscriptions search={search} appKey={app_key} />
+          {scope.edit ? (
+            <>
+              <Button variant="default" leftSection={<IconFileImport size={16} />} onClick={() => setOpen('import')}>
+                {t('subs.import')}
+              </Button>
+              <Button leftSection={<IconGift size={16} />} onClick={() => setOpen('grant')}>
+                {t('subs.grant')}
+              </Button>
+            </>
+          ) : null}
+          <Dialog opened={open === 'grant'} close={close} title={t('subs.grant')}>
+            {() => <GrantForm appKey={app_key} close={close} />}
+          </Dialog>
+          <Dialog opened={open === 'import'} close={close} title={t('subs.importTitle')} size="lg">
+            {() => <ImportForm appKey={app_key} close={close} />}
+          </Dialog>
+        </>
+      }
+      rows={answer => answer.subscriptions}
+    >
+      {subscriptions => <SubscriptionTable subscriptions={subscriptions} scope={scope} />}
+    </ScopedList>
   )
 }
 
@@ -102,8 +93,8 @@ function SubscriptionTable(props: { subscriptions: readonly Subscription[]; scop
     { label: t('subs.plan'), cell: one => one.plan_name },
     { label: t('subs.price'), end: true, cell: one => `¥${one.plan_price}` },
     { label: t('messages.state'), cell: one => <SubscriptionState subscription={one} /> },
-    { label: t('subs.start'), cell: one => one.start_date_formatted },
-    { label: t('subs.end'), cell: one => one.end_date_formatted },
+    { label: t('subs.start'), cell: one => <BusinessTime at={one.start_date_formatted} /> },
+    { label: t('subs.end'), cell: one => <BusinessTime at={one.end_date_formatted} /> },
     {
       label: t('subs.method'),
       cell: one => t(`subs.methods.${one.payment_method as 'alipay'}`, { defaultValue: one.payment_method }),

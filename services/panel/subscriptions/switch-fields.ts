@@ -1,6 +1,14 @@
 /** A switch as its form holds it, and back to what the API takes. */
 import type { SubOutput } from './api.ts'
 import { rowsOf } from './features.ts'
+import {
+  type RuleFields,
+  ruleBodies,
+  rulesOf,
+  type ScheduleFields,
+  scheduleBodies,
+  schedulesOf,
+} from './switch-targets.ts'
 
 /** A switch as the API shows it. */
 export type SwitchRecord = Extract<SubOutput<'readSwitches'>, { switches: unknown[] }>['switches'][number]
@@ -33,6 +41,8 @@ export interface SwitchFields {
   enabled: boolean
   clientVisible: boolean
   rollout: number
+  rules: RuleFields[]
+  schedules: ScheduleFields[]
 }
 
 /** The fields of a switch, or of a new one. */
@@ -55,6 +65,8 @@ export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
     enabled: record?.enabled !== '0',
     clientVisible: record?.client_visible !== '0',
     rollout: Number(record?.rollout ?? 100),
+    rules: rulesOf(record?.rules ?? []),
+    schedules: schedulesOf(record?.schedules ?? []),
   }
 }
 
@@ -75,6 +87,8 @@ export function bodyOf(fields: SwitchFields) {
     enabled: fields.enabled ? '1' : '0',
     client_visible: fields.clientVisible ? '1' : '0',
     rollout: fields.rollout,
+    rules: ruleBodies(fields.rules),
+    schedules: scheduleBodies(fields.schedules),
   }
 }
 

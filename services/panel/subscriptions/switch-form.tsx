@@ -14,6 +14,8 @@ import {
   type SwitchRecord,
   type SwitchType,
 } from './switch-fields.ts'
+import { RulesEditor } from './switch-rules.tsx'
+import { SchedulesEditor } from './switch-schedules.tsx'
 
 /** The form. */
 export function SwitchForm({ appKey, record, close }: { appKey: string; record?: SwitchRecord; close: () => void }) {
@@ -64,6 +66,8 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
         <ValueField fields={fields} set={set} />
         <NotesEditor fields={fields} set={set} />
         <RollOut value={fields.rollout} set={rollout => set({ rollout })} />
+        <RulesEditor rules={fields.rules} set={rules => set({ rules })} />
+        <SchedulesEditor schedules={fields.schedules} set={schedules => set({ schedules })} />
         <Switch
           label={t('subs.clientVisible')}
           description={t('subs.clientVisibleHint')}

@@ -1,6 +1,6 @@
 /** The feature switches of an app. */
 import { Button, Group, Menu } from '@mantine/core'
-import { IconPlus, IconToggleRight } from '@tabler/icons-react'
+import { IconPlus, IconRestore, IconToggleRight } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -16,10 +16,12 @@ import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { TextFilter } from '../ui/text-filter.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
 import { ManagedText } from './managed-text.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
 import type { SwitchRecord } from './switch-fields.ts'
 import { SwitchForm } from './switch-form.tsx'
+import { RestoreDeleted, SwitchHistory } from './switch-history.tsx'
 
 const route = getRouteApi('/shell/subscriptions/switches')
 
@@ -52,6 +54,7 @@ function Switches({ scope }: { scope: Scope }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [editing, edit] = useState<SwitchRecord | 'new'>()
+  const [restoring, setRestoring] = useState(false)
   const app_key = scope.app.app_key
   const query = useSubRead('readSwitches', { query: setOnly({ app_key, search: search.search, page: search.page }) })
   const add = scope.edit ? (
@@ -69,7 +72,14 @@ function Switches({ scope }: { scope: Scope }) {
           value={search.search ?? ''}
           set={text => void navigate({ search: setOnly({ ...search, page: undefined, search: text || undefined }) })}
         />
-        {add}
+        <Group gap="xs">
+          {scope.edit ? (
+            <Button variant="default" leftSection={<IconRestore size={16} />} onClick={() => setRestoring(true)}>
+              {t('subs.restoreDeleted')}
+            </Button>
+          ) : null}
+          {add}
+        </Group>
       </Group>
       <Card flush>
         <Loaded query={query}>
@@ -89,6 +99,9 @@ function Switches({ scope }: { scope: Scope }) {
         total={query.data ? listOf(query.data).pages : 1}
         go={page => void navigate({ search: { ...search, page } })}
       />
+      <Dialog opened={restoring} close={() => setRestoring(false)} title={t('subs.restoreDeleted')} size="lg">
+        {() => <RestoreDeleted appKey={app_key} />}
+      </Dialog>
       <Dialog
         opened={editing !== undefined}
         close={() => edit(undefined)}
@@ -126,7 +139,14 @@ function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: Scope; e
     { label: t('subs.value'), cell: one => one.display_value },
     { label: t('messages.state'), cell: one => <Status tone={TONES[one.status_class]}>{one.status_text}</Status> },
     { label: t('subs.rollout'), end: true, cell: one => `${one.rollout} %` },
-    { label: t('subs.changed'), cell: one => `${one.updated_at_formatted} · ${one.updated_by}` },
+    {
+      label: t('subs.changed'),
+      cell: one => (
+        <>
+          <BusinessTime at={one.updated_at_formatted} /> · {one.updated_by}
+        </>
+      ),
+    },
     {
       label: t('ui.actions'),
       hidden: true,
@@ -144,6 +164,7 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
   const { t } = useTranslation()
   const { record, appKey, edit } = props
   const [asking, setAsking] = useState(false)
+  const [history, showHistory] = useState(false)
   const update = useSubWrite('updateSwitchOperation')
   const remove = useSubWrite('deleteSwitchOperation')
   const query = { app_key: appKey, name: record.name }
@@ -158,11 +179,20 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
       <RowMenu name={record.name}>
         <Menu.Item onClick={() => edit(record)}>{t('ui.edit')}</Menu.Item>
         <Menu.Item onClick={toggle}>{t(killed ? 'subs.revive' : 'subs.kill')}</Menu.Item>
+        <Menu.Item onClick={() => showHistory(true)}>{t('subs.history')}</Menu.Item>
         <Menu.Divider />
         <Menu.Item color="stamp" onClick={() => setAsking(true)}>
           {t('ui.delete')}
         </Menu.Item>
       </RowMenu>
+      <Dialog
+        opened={history}
+        close={() => showHistory(false)}
+        title={t('subs.historyOf', { name: record.name })}
+        size="lg"
+      >
+        {() => <SwitchHistory appKey={appKey} name={record.name} edit />}
+      </Dialog>
       <Confirm
         opened={asking}
         close={() => setAsking(false)}

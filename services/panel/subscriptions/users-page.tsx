@@ -1,18 +1,18 @@
 /** The end users of an app. */
-import { Button, Group, Select } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { tellDone, tellFailed } from '../ui/notify.ts'
-import { Card, Page } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
+import { Page } from '../ui/page.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
-import { TextFilter } from '../ui/text-filter.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
+import { ExportUsers } from './csv-export.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
+import { ScopedList } from './scoped-list.tsx'
 
 type User = SubOutput<'listUsersOperation'>['users'][number]
 
@@ -39,46 +39,18 @@ function Users({ scope }: { scope: Scope }) {
     query: setOnly({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
   })
   return (
-    <>
-      <Group gap="xs" align="flex-end" role="search">
-        <TextFilter
-          wide
-          label={t('messages.search')}
-          placeholder={t('subs.userSearch')}
-          value={search.search ?? ''}
-          set={text => void navigate({ search: setOnly({ ...search, page: undefined, search: text || undefined }) })}
-        />
-        <Select
-          label={t('messages.state')}
-          placeholder={t('messages.any')}
-          data={STATUSES.map(value => ({ value, label: t(`subs.userStatus.${value}`) }))}
-          value={search.status ?? null}
-          clearable
-          onChange={status =>
-            void navigate({ search: setOnly({ ...search, page: undefined, status: status ?? undefined }) })
-          }
-          w={170}
-        />
-      </Group>
-      <Card flush>
-        <Loaded query={query}>
-          {({ users }) =>
-            users.length === 0 ? (
-              <Empty icon={<IconUsers size={26} />} title={t('subs.noUsers')}>
-                {t('subs.noUsersHint')}
-              </Empty>
-            ) : (
-              <UserTable users={users} scope={scope} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Pages
-        page={search.page ?? 1}
-        total={query.data?.pagination.total_pages ?? 1}
-        go={page => void navigate({ search: { ...search, page } })}
-      />
-    </>
+    <ScopedList
+      search={search}
+      navigate={next => void navigate({ search: next })}
+      query={query}
+      hint={t('subs.userSearch')}
+      states={STATUSES.map(value => ({ value, label: t(`subs.userStatus.${value}`) }))}
+      empty={{ icon: <IconUsers size={26} />, title: t('subs.noUsers'), hint: t('subs.noUsersHint') }}
+      actions={<ExportUsers search={search} appKey={scope.app.app_key} />}
+      rows={answer => answer.users}
+    >
+      {users => <UserTable users={users} scope={scope} />}
+    </ScopedList>
   )
 }
 
@@ -97,8 +69,8 @@ function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
       ),
     },
     { label: t('subs.logins'), end: true, cell: user => user.login_count },
-    { label: t('subs.lastLogin'), cell: user => user.last_login_time ?? '–' },
-    { label: t('ui.created'), cell: user => user.created_at },
+    { label: t('subs.lastLogin'), cell: user => <BusinessTime at={user.last_login_time} /> },
+    { label: t('ui.created'), cell: user => <BusinessTime at={user.created_at} /> },
     {
       label: t('ui.actions'),
       hidden: true,

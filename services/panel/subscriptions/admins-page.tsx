@@ -1,0 +1,226 @@
+/** Who administers subscriptions, with which role and in which apps. */
+import { Button, MultiSelect, PasswordInput, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { tellDone } from '../ui/notify.ts'
+import { Card, Page } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { setOnly } from '../ui/search.ts'
+import { Loaded } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
+import { useScope } from './scope.tsx'
+
+type Admin = SubOutput<'listAdminsOperation'>['admins'][number]
+
+const route = getRouteApi('/shell/subscriptions/admins')
+
+const ROLES = ['super', 'operator', 'viewer'] as const
+/** Stands for all apps. */
+const EVERY = '*'
+
+/** The page. */
+export function AdminsPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [editing, edit] = useState<Admin | 'new'>()
+  const query = useSubRead('listAdminsOperation', { query: setOnly({ page: search.page }) })
+  const close = () => edit(undefined)
+  return (
+    <Page
+      title={t('subs.adminsTitle')}
+      lead={t('subs.adminsLead')}
+      actions={
+        <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+          {t('subs.newAdmin')}
+        </Button>
+      }
+    >
+      <Card flush>
+        <Loaded query={query}>{({ admins }) => <Admins admins={admins} edit={edit} />}</Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+      <Dialog
+        opened={editing !== undefined}
+        close={close}
+        title={typeof editing === 'object' ? editing.username : t('subs.newAdmin')}
+      >
+        {() =>
+          typeof editing === 'object' ? <ChangeAdmin admin={editing} close={close} /> : <NewAdmin close={close} />
+        }
+      </Dialog>
+    </Page>
+  )
+}
+
+function Admins({ admins, edit }: { admins: readonly Admin[]; edit: (admin: Admin) => void }) {
+  const { t } = useTranslation()
+  const columns: Column<Admin>[] = [
+    {
+      label: t('account.username'),
+      cell: admin => (
+        <>
+          {admin.username}
+          {admin.name ? <span className="pw-sub">{admin.name}</span> : null}
+        </>
+      ),
+    },
+    { label: t('operator.role'), cell: admin => t(`subs.roles.${admin.role}`) },
+    { label: t('subs.appsTitle'), cell: admin => <ScopeOf admin={admin} /> },
+    {
+      label: t('messages.state'),
+      cell: admin => (
+        <Status tone={admin.status === '1' ? 'ok' : 'bad'}>
+          {t(admin.status === '1' ? 'operator.userStatus.active' : 'access.disabled')}
+        </Status>
+      ),
+    },
+    { label: t('subs.lastLogin'), cell: admin => <BusinessTime at={admin.last_login_time} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: admin => (
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          onClick={() => edit(admin)}
+          aria-label={`${t('ui.edit')}: ${admin.username}`}
+        >
+          {t('ui.edit')}
+        </Button>
+      ),
+    },
+  ]
+  return <DataTable name={t('subs.adminsTitle')} columns={columns} rows={admins} rowKey={admin => admin.id} />
+}
+
+function ScopeOf({ admin }: { admin: Admin }) {
+  const { t } = useTranslation()
+  if (admin.role === 'super' || admin.app_keys.includes(EVERY)) return t('subs.everyApp')
+  return <span className="pw-mono">{admin.app_keys.join(', ') || '–'}</span>
+}
+
+interface Rights {
+  role: Admin['role']
+  app_keys: string[]
+}
+
+function RightsFields({ rights, set }: { rights: Rights; set: (rights: Rights) => void }) {
+  const { t } = useTranslation()
+  const { apps } = useScope()
+  return (
+    <>
+      <Select
+        label={t('operator.role')}
+        description={t(`subs.roleHint.${rights.role}`)}
+        data={ROLES.map(value => ({ value, label: t(`subs.roles.${value}`) }))}
+        value={rights.role}
+        allowDeselect={false}
+        onChange={value => set({ ...rights, role: ROLES.find(known => known === value) ?? 'viewer' })}
+      />
+      {rights.role === 'super' ? null : (
+        <MultiSelect
+          label={t('subs.appsTitle')}
+          data={[
+            { value: EVERY, label: t('subs.everyApp') },
+            ...apps.map(app => ({ value: app.app_key, label: app.app_name || app.app_key })),
+          ]}
+          value={rights.app_keys}
+          onChange={app_keys => set({ ...rights, app_keys })}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': t('messages.clearFilters') }}
+        />
+      )}
+    </>
+  )
+}
+
+function NewAdmin({ close }: { close: () => void }) {
+  const { t } = useTranslation()
+  const create = useSubWrite('createAdminOperation')
+  const [rights, setRights] = useState<Rights>({ role: 'viewer', app_keys: [] })
+  const [username, setUsername] = useState('')
+  const [password, setPassword] = useState('')
+  const submit = () =>
+    create.mutate(
+      { body: { username: username.trim(), password, ...rights } },
+      {
+        onSuccess: () => {
+          close()
+          tellDone(t('ui.saved'))
+        },
+      },
+    )
+  return (
+    <SubmitForm state={create} submit={submit} action={t('ui.create')} cancel={close}>
+      <Stack gap="md">
+        <TextInput
+          data-autofocus
+          label={t('account.username')}
+          description={t('subs.adminNameHint')}
+          autoComplete="off"
+          value={username}
+          onChange={event => setUsername(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={t('account.password')}
+          description={t('subs.adminPasswordHint')}
+          autoComplete="new-password"
+          value={password}
+          onChange={event => setPassword(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+        />
+        <RightsFields rights={rights} set={setRights} />
+      </Stack>
+    </SubmitForm>
+  )
+}
+
+function ChangeAdmin({ admin, close }: { admin: Admin; close: () => void }) {
+  const { t } = useTranslation()
+  const update = useSubWrite('updateAdminOperation')
+  const [rights, setRights] = useState<Rights>({ role: admin.role, app_keys: admin.app_keys })
+  const [name, setName] = useState(admin.name)
+  const [on, setOn] = useState(admin.status === '1')
+  const submit = () =>
+    update.mutate(
+      { params: { id: admin.id }, body: { ...rights, name, status: on ? '1' : '0' } },
+      {
+        onSuccess: () => {
+          close()
+          tellDone(t('ui.saved'))
+        },
+      },
+    )
+  return (
+    <SubmitForm state={update} submit={submit} action={t('ui.save')} cancel={close}>
+      <Stack gap="md">
+        <TextInput
+          data-autofocus
+          label={t('subs.name')}
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+        />
+        <RightsFields rights={rights} set={setRights} />
+        <Switch
+          label={t('subs.adminOn')}
+          description={t('subs.adminOnHint')}
+          checked={on}
+          onChange={event => setOn(event.currentTarget.checked)}
+        />
+      </Stack>
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,74 @@
+/** Former states of a switch or a plan: what changed from one to the next, and going back. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Confirm } from '../ui/confirm.tsx'
+import { Diff } from '../ui/diff.tsx'
+import { tellDone } from '../ui/notify.ts'
+import { Blank } from '../ui/states.tsx'
+import { Status } from '../ui/status.tsx'
+import type { SubOutput } from './api.ts'
+import { BusinessTime } from './business-time.tsx'
+import { changesOf } from './revision-changes.ts'
+
+type Revision = SubOutput<'planHistory'>['revisions'][number]
+
+/** The list, newest first. `restore` puts a state back; absent for those who only look. */
+export function Revisions(props: {
+  revisions: readonly Revision[]
+  restore: ((revision: number) => Promise<unknown>) | undefined
+}) {
+  const { t } = useTranslation()
+  const { revisions, restore } = props
+  const [asking, setAsking] = useState<Revision>()
+  if (revisions.length === 0) return <Blank icon={<IconHistory size={26} />} title={t('subs.noRevisions')} />
+  return (
+    <Stack gap={0}>
+      {revisions.map((revision, index) => (
+        <section key={revision.revision} className="pw-record" aria-label={t('subs.revision', revision)}>
+          <Group justify="space-between" gap="xs" mb={6}>
+            <Text fz="sm" fw={600}>
+              {t('subs.revision', revision)}{' '}
+              <Text span fz="xs" c="dimmed">
+                <BusinessTime at={revision.at} /> · {revision.by}
+              </Text>
+            </Text>
+            {revision.deleted ? <Status tone="bad">{t('subs.wasDeleted')}</Status> : null}
+            {restore && (index > 0 || revision.deleted) ? (
+              <Button variant="subtle" size="compact-sm" onClick={() => setAsking(revision)}>
+                {t('subs.restore')}
+              </Button>
+            ) : null}
+          </Group>
+          <Changes revision={revision} before={revisions[index + 1]} />
+        </section>
+      ))}
+      <Confirm
+        opened={asking !== undefined}
+        close={() => setAsking(undefined)}
+        title={t('subs.restoreTitle', { revision: asking?.revision ?? '' })}
+        action={t('subs.restore')}
+        run={async () => {
+          await restore?.(Number(asking?.revision))
+          tellDone(t('subs.restored'))
+        }}
+      >
+        {t('subs.restoreText')}
+      </Confirm>
+    </Stack>
+  )
+}
+
+function Changes({ revision, before }: { revision: Revision; before: Revision | undefined }) {
+  const { t } = useTranslation()
+  if (!before) return <div className="pw-sub">{t('subs.firstState')}</div>
+  const changes = changesOf(before.record, revision.record)
+  if (changes.length === 0) return <div className="pw-sub">{t('subs.sameState')}</div>
+  return changes.map(({ field, from, to }) => (
+    <div key={field}>
+      <div className="pw-sub pw-mono">{field}</div>
+      <Diff before={from} after={to} />
+    </div>
+  ))
+}

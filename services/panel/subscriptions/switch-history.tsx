@@ -1,0 +1,53 @@
+/** The former states of one switch, and bringing back one that was deleted. */
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Loaded } from '../ui/states.tsx'
+import { useSubRead, useSubWrite } from './api.ts'
+import { Revisions } from './revisions.tsx'
+
+/** The states. */
+export function SwitchHistory({ appKey, name, edit }: { appKey: string; name: string; edit: boolean }) {
+  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } })
+  const restore = useSubWrite('restoreSwitchOperation')
+  const put = (revision: number) => restore.mutateAsync({ query: { app_key: appKey }, body: { name, revision } })
+  return (
+    <Loaded query={query}>
+      {data => <Revisions revisions={'revisions' in data ? data.revisions : []} restore={edit ? put : undefined} />}
+    </Loaded>
+  )
+}
+
+/** Asks for the name of a deleted switch and shows its states: a deleted one stands in no list. */
+export function RestoreDeleted({ appKey }: { appKey: string }) {
+  const { t } = useTranslation()
+  const [name, setName] = useState('')
+  const [wanted, setWanted] = useState<string>()
+  return (
+    <Stack gap="md">
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          setWanted(name.trim() || undefined)
+        }}
+      >
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            data-autofocus
+            label={t('subs.name')}
+            description={t('subs.restoreDeletedHint')}
+            autoComplete="off"
+            spellCheck={false}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+            style={{ flex: 1 }}
+          />
+          <Button type="submit" variant="default">
+            {t('subs.find')}
+          </Button>
+        </Group>
+      </form>
+      {wanted ? <SwitchHistory key={wanted} appKey={appKey} name={wanted} edit /> : null}
+    </Stack>
+  )
+}

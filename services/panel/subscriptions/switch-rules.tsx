@@ -1,0 +1,175 @@
+/** Who gets which value of a switch: rules in order, the first one that fits decides. */
+import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import {
+  type ConditionFields,
+  freshKey,
+  moved,
+  newCondition,
+  newRule,
+  OPERATORS,
+  type RuleFields,
+} from './switch-targets.ts'
+
+/** The editor. */
+export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: RuleFields[]) => void }) {
+  const { t } = useTranslation()
+  const change = (key: number, part: Partial<RuleFields>) =>
+    set(rules.map(rule => (rule.key === key ? { ...rule, ...part } : rule)))
+  return (
+    <fieldset className="pw-fieldset">
+      <legend>{t('subs.rules')}</legend>
+      <div className="pw-sub">{t('subs.rulesHint')}</div>
+      <Stack gap="sm" mt="xs">
+        {rules.map((rule, index) => (
+          <Rule
+            key={rule.key}
+            rule={rule}
+            number={index + 1}
+            change={part => change(rule.key, part)}
+            remove={() => set(rules.filter(({ key }) => key !== rule.key))}
+            up={index > 0 ? () => set(moved(rules, index, -1)) : undefined}
+            down={index < rules.length - 1 ? () => set(moved(rules, index, 1)) : undefined}
+          />
+        ))}
+        <Group>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => set([...rules, newRule(freshKey(rules))])}
+          >
+            {t('subs.addRule')}
+          </Button>
+        </Group>
+      </Stack>
+    </fieldset>
+  )
+}
+
+function Rule(props: {
+  rule: RuleFields
+  number: number
+  change: (part: Partial<RuleFields>) => void
+  remove: () => void
+  up: (() => void) | undefined
+  down: (() => void) | undefined
+}) {
+  const { t } = useTranslation()
+  const { rule, number, change, remove, up, down } = props
+  const conditions = rule.conditions
+  const set = (key: number, part: Partial<ConditionFields>) =>
+    change({ conditions: conditions.map(one => (one.key === key ? { ...one, ...part } : one)) })
+  const name = t('subs.rule', { number })
+  return (
+    <section className="pw-card pw-pad" aria-label={name}>
+      <Group align="flex-end" gap="xs" mb="xs" wrap="nowrap">
+        <TextInput
+          label={t('subs.ruleName')}
+          placeholder={name}
+          value={rule.name}
+          onChange={event => change({ name: event.currentTarget.value })}
+          style={{ flex: 1 }}
+        />
+        <ActionIcon variant="subtle" color="gray" size="lg" onClick={up} disabled={!up} aria-label={t('subs.ruleUp')}>
+          <IconArrowUp size={16} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          onClick={down}
+          disabled={!down}
+          aria-label={t('subs.ruleDown')}
+        >
+          <IconArrowDown size={16} />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="stamp" size="lg" onClick={remove} aria-label={t('subs.removeRule')}>
+          <IconTrash size={16} />
+        </ActionIcon>
+      </Group>
+      <Stack gap="xs">
+        {conditions.map(condition => (
+          <Condition
+            key={condition.key}
+            condition={condition}
+            change={part => set(condition.key, part)}
+            remove={
+              conditions.length > 1
+                ? () => change({ conditions: conditions.filter(({ key }) => key !== condition.key) })
+                : undefined
+            }
+          />
+        ))}
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => change({ conditions: [...conditions, newCondition(freshKey(conditions))] })}
+          >
+            {t('subs.addCondition')}
+          </Button>
+        </Group>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+          <TextInput
+            label={t('subs.ruleValue')}
+            description={t('subs.ruleValueHint')}
+            value={rule.value}
+            onChange={event => change({ value: event.currentTarget.value })}
+          />
+          <NumberInput
+            label={t('subs.rollout')}
+            description={t('subs.ruleRolloutHint')}
+            suffix=" %"
+            min={0}
+            max={100}
+            decimalScale={3}
+            value={rule.rollout}
+            onChange={rollout => change({ rollout: String(rollout) })}
+          />
+        </SimpleGrid>
+      </Stack>
+    </section>
+  )
+}
+
+function Condition(props: {
+  condition: ConditionFields
+  change: (part: Partial<ConditionFields>) => void
+  remove: (() => void) | undefined
+}) {
+  const { t } = useTranslation()
+  const { condition, change, remove } = props
+  return (
+    <Group align="flex-end" gap="xs" wrap="wrap">
+      <TextInput
+        label={t('subs.attribute')}
+        placeholder="platform"
+        value={condition.attribute}
+        onChange={event => change({ attribute: event.currentTarget.value })}
+        style={{ flex: '1 1 130px' }}
+      />
+      <Select
+        label={t('subs.operator')}
+        data={OPERATORS.map(value => ({ value, label: t(`subs.operators.${value}`) }))}
+        value={condition.operator}
+        allowDeselect={false}
+        onChange={value => change({ operator: OPERATORS.find(known => known === value) ?? 'eq' })}
+        style={{ flex: '1 1 130px' }}
+      />
+      <TextInput
+        label={t('subs.values')}
+        placeholder="ios, android"
+        value={condition.values}
+        onChange={event => change({ values: event.currentTarget.value })}
+        style={{ flex: '2 1 160px' }}
+      />
+      {remove ? (
+        <ActionIcon variant="subtle" color="stamp" size="lg" onClick={remove} aria-label={t('subs.removeCondition')}>
+          <IconTrash size={16} />
+        </ActionIcon>
+      ) : null}
+    </Group>
+  )
+}

@@ -1,0 +1,146 @@
+/** Rules and schedules of a switch as the form holds them, and back to what the API takes. Keys only tell entries apart. */
+
+/** How a rule compares, in the order of the menu. */
+export const OPERATORS = [
+  'eq',
+  'ne',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'ends_with',
+  'gt',
+  'lt',
+  'version_gte',
+] as const
+
+type Operator = (typeof OPERATORS)[number]
+
+/** A condition; values are typed with commas between them. */
+export interface ConditionFields {
+  key: number
+  attribute: string
+  operator: Operator
+  values: string
+}
+
+/** A rule; an empty value or share means that of the switch. */
+export interface RuleFields {
+  key: number
+  name: string
+  conditions: ConditionFields[]
+  value: string
+  rollout: string
+}
+
+/** A change at a time of the reader's clock (`2026-12-24T18:00`); what is empty stays as it is. */
+export interface ScheduleFields {
+  key: number
+  at: string
+  value: string
+  enabled: '' | '0' | '1'
+  rollout: string
+}
+
+/** A key that none of these has. */
+export function freshKey(entries: readonly { key: number }[]): number {
+  return Math.max(-1, ...entries.map(({ key }) => key)) + 1
+}
+
+/** An empty condition. */
+export function newCondition(key: number): ConditionFields {
+  return { key, attribute: '', operator: 'eq', values: '' }
+}
+
+/** An empty rule with one condition. */
+export function newRule(key: number): RuleFields {
+  return { key, name: '', conditions: [newCondition(0)], value: '', rollout: '' }
+}
+
+/** The list with one entry moved by a step. */
+export function moved<T>(list: readonly T[], index: number, step: -1 | 1): T[] {
+  const copy = [...list]
+  const [entry] = copy.splice(index, 1)
+  if (entry !== undefined) copy.splice(index + step, 0, entry)
+  return copy
+}
+
+/** The rules of an answer, whose schema leaves them open. */
+export function rulesOf(rules: readonly object[]): RuleFields[] {
+  return rules.map((rule, key) => {
+    const { name, conditions, value, rollout } = rule as Record<string, unknown>
+    return {
+      key,
+      name: textOf(name),
+      conditions: (Array.isArray(conditions) ? conditions : []).map((one: Record<string, unknown>, inner) => ({
+        key: inner,
+        attribute: textOf(one.attribute),
+        operator: OPERATORS.find(known => known === one.operator) ?? 'eq',
+        values: (Array.isArray(one.values) ? one.values : []).map(textOf).join(', '),
+      })),
+      value: textOf(value),
+      rollout: textOf(rollout),
+    }
+  })
+}
+
+/** The rules of a request. */
+export function ruleBodies(rules: readonly RuleFields[]) {
+  return rules.map(({ name, conditions, value, rollout }) => ({
+    name: name.trim(),
+    conditions: conditions.map(({ attribute, operator, values }) => ({
+      attribute: attribute.trim(),
+      operator,
+      values: valuesOf(values),
+    })),
+    ...(value === '' ? {} : { value }),
+    ...(rollout === '' ? {} : { rollout: Number(rollout) }),
+  }))
+}
+
+/** The schedules of an answer; its times are seconds since 1970. */
+export function schedulesOf(schedules: readonly { at: string }[]): ScheduleFields[] {
+  return schedules.map((schedule, key) => {
+    const { at, value, enabled, rollout } = schedule as { at: string } & Record<string, unknown>
+    return {
+      key,
+      at: localTime(new Date(Number(at) * 1000)),
+      value: textOf(value),
+      enabled: enabled === '0' || enabled === '1' ? enabled : '',
+      rollout: textOf(rollout),
+    }
+  })
+}
+
+/** The schedules of a request; those without a time are left out. */
+export function scheduleBodies(schedules: readonly ScheduleFields[]) {
+  return schedules
+    .filter(({ at }) => at !== '')
+    .map(({ at, value, enabled, rollout }) => ({
+      at: Math.floor(new Date(at).getTime() / 1000),
+      ...(value === '' ? {} : { value }),
+      ...(enabled === '' ? {} : { enabled }),
+      ...(rollout === '' ? {} : { rollout: Number(rollout) }),
+    }))
+}
+
+/** An empty schedule an hour from now. */
+export function newSchedule(key: number, now: number): ScheduleFields {
+  return { key, at: localTime(new Date(now + 3_600_000)), value: '', enabled: '', rollout: '' }
+}
+
+/** As `<input type="datetime-local">` holds it. */
+export function localTime(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+function valuesOf(text: string): string[] {
+  const values = text.split(',').map(value => value.trim())
+  return values.length > 1 ? values.filter(Boolean) : values
+}
+
+function textOf(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value)
+}
