@@ -1,17 +1,15 @@
 /** SMTP logins: make, copy the password, limit, disable, remove. */
-import { Button, Group } from '@mantine/core'
-import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
+import { Group } from '@mantine/core'
+import { IconPlugConnected } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
-import { Dialog } from '../ui/form.tsx'
 import { useFormat } from '../ui/format.ts'
+import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
-import { Card, Page } from '../ui/page.tsx'
-import { nextOf, Pager } from '../ui/pager.tsx'
+import { setOnly } from '../ui/search.ts'
 import { SecretOnce } from '../ui/secret.tsx'
-import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -27,40 +25,27 @@ export function SmtpPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [creating, setCreating] = useState(false)
   const [secret, setSecret] = useState<[string, string][]>()
   const query = useRead('listCredentialsOperation', { query: search })
-  const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      {t('access.newLogin')}
-    </Button>
-  )
+  const [first] = query.data?.data ?? []
   return (
-    <Page title={t('access.smtpTitle')} lead={t('access.smtpLead')} actions={create}>
-      <Card flush>
-        <Loaded query={query}>
-          {page =>
-            page.data.length === 0 ? (
-              <Empty icon={<IconPlugConnected size={26} />} title={t('access.noLogins')} action={create}>
-                {t('access.noLoginsHint')}
-              </Empty>
-            ) : (
-              <Logins logins={page.data} show={setSecret} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Pager
-        after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
-        go={after => void navigate({ search: after ? { after } : {} })}
-      />
-      {query.data?.data[0] ? <SmtpConnection connection={query.data.data[0].connection} /> : null}
-      <Dialog opened={creating} close={() => setCreating(false)} title={t('access.newLogin')}>
-        {() => <SmtpForm close={() => setCreating(false)} show={setSecret} />}
-      </Dialog>
-      <SecretOnce title={t('access.loginMade')} entries={secret} close={() => setSecret(undefined)} />
-    </Page>
+    <ListPage
+      title={t('access.smtpTitle')}
+      lead={t('access.smtpLead')}
+      query={query}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      empty={{ icon: <IconPlugConnected size={26} />, title: t('access.noLogins'), hint: t('access.noLoginsHint') }}
+      add={{ label: t('access.newLogin'), form: close => <SmtpForm close={close} show={setSecret} /> }}
+      below={
+        <>
+          {first ? <SmtpConnection connection={first.connection} /> : null}
+          <SecretOnce title={t('access.loginMade')} entries={secret} close={() => setSecret(undefined)} />
+        </>
+      }
+    >
+      {logins => <Logins logins={logins} show={setSecret} />}
+    </ListPage>
   )
 }
 

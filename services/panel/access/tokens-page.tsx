@@ -1,18 +1,16 @@
 /** API tokens: make, rotate, revoke; the value is shown once. */
-import { Button, Group, Menu } from '@mantine/core'
-import { IconKey, IconPlus } from '@tabler/icons-react'
+import { Group, Menu } from '@mantine/core'
+import { IconKey } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { Dialog } from '../ui/form.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
-import { Card, Page } from '../ui/page.tsx'
-import { nextOf, Pager } from '../ui/pager.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
+import { setOnly } from '../ui/search.ts'
 import { SecretOnce } from '../ui/secret.tsx'
-import { Empty, Loaded } from '../ui/states.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -26,39 +24,20 @@ export function TokensPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [creating, setCreating] = useState(false)
   const [secret, setSecret] = useState<[string, string][]>()
-  const query = useRead('listTokensOperation', { query: search })
-  const create = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      {t('access.newToken')}
-    </Button>
-  )
   return (
-    <Page title={t('access.tokensTitle')} lead={t('access.tokensLead')} actions={create}>
-      <Card flush>
-        <Loaded query={query}>
-          {page =>
-            page.data.length === 0 ? (
-              <Empty icon={<IconKey size={26} />} title={t('access.noTokens')} action={create}>
-                {t('access.noTokensHint')}
-              </Empty>
-            ) : (
-              <Tokens tokens={page.data} show={setSecret} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Pager
-        after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
-        go={after => void navigate({ search: after ? { after } : {} })}
-      />
-      <Dialog opened={creating} close={() => setCreating(false)} title={t('access.newToken')}>
-        {() => <TokenForm close={() => setCreating(false)} show={setSecret} />}
-      </Dialog>
-      <SecretOnce title={t('access.tokenMade')} entries={secret} close={() => setSecret(undefined)} />
-    </Page>
+    <ListPage
+      title={t('access.tokensTitle')}
+      lead={t('access.tokensLead')}
+      query={useRead('listTokensOperation', { query: search })}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      empty={{ icon: <IconKey size={26} />, title: t('access.noTokens'), hint: t('access.noTokensHint') }}
+      add={{ label: t('access.newToken'), form: close => <TokenForm close={close} show={setSecret} /> }}
+      below={<SecretOnce title={t('access.tokenMade')} entries={secret} close={() => setSecret(undefined)} />}
+    >
+      {tokens => <Tokens tokens={tokens} show={setSecret} />}
+    </ListPage>
   )
 }
 

@@ -1,18 +1,17 @@
 /** The DNS accounts: one a provider, tested when saved; credentials go in and never come out. */
-import { Button, Menu } from '@mantine/core'
-import { IconCloudCog, IconPlus } from '@tabler/icons-react'
+import { Menu } from '@mantine/core'
+import { IconCloudCog } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { tellBad, tellDone, tellFailed } from '../ui/notify.ts'
-import { Card, Page } from '../ui/page.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { Sentence } from '../ui/sentence.tsx'
-import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -23,32 +22,16 @@ type Account = Output<'listDnsAccountsOperation'>['data'][number]
 /** The page. */
 export function DnsAccountsPage() {
   const { t } = useTranslation()
-  const [adding, setAdding] = useState(false)
-  const query = useRead('listDnsAccountsOperation', {})
-  const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-      {t('dns.addAccount')}
-    </Button>
-  )
   return (
-    <Page title={t('dns.accountsTitle')} lead={t('dns.accountsLead')} actions={add}>
-      <Card flush>
-        <Loaded query={query}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty icon={<IconCloudCog size={26} />} title={t('dns.noAccounts')} action={add}>
-                {t('dns.noAccountHint')}
-              </Empty>
-            ) : (
-              <Accounts accounts={data} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Dialog opened={adding} close={() => setAdding(false)} title={t('dns.addAccount')}>
-        {() => <AccountForm close={() => setAdding(false)} />}
-      </Dialog>
-    </Page>
+    <ListPage
+      title={t('dns.accountsTitle')}
+      lead={t('dns.accountsLead')}
+      query={useRead('listDnsAccountsOperation', {})}
+      empty={{ icon: <IconCloudCog size={26} />, title: t('dns.noAccounts'), hint: t('dns.noAccountHint') }}
+      add={{ label: t('dns.addAccount'), form: close => <AccountForm close={close} /> }}
+    >
+      {accounts => <Accounts accounts={accounts} />}
+    </ListPage>
   )
 }
 

@@ -11,6 +11,7 @@ import { DomainRecords } from '../dns/domain-records.tsx'
 import { DomainSettings } from '../dns/domain-settings.tsx'
 import { OneClick } from '../dns/one-click.tsx'
 import { RotateButton } from '../dns/rotate-button.tsx'
+import { Conditions } from '../ui/conditions.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { Card, Page } from '../ui/page.tsx'
@@ -53,6 +54,11 @@ function Content({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
     <>
+      {domain.managed_by ? (
+        <Card title={t('operator.conditions')}>
+          <Conditions state={domain.resource} />
+        </Card>
+      ) : null}
       <DomainCheck domain={domain} />
       {domain.managed_by ? null : <OneClick domain={domain} />}
       <DomainRecords domain={domain} />

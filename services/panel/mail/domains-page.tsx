@@ -1,16 +1,15 @@
 /** The sending domains of the account. */
-import { Button, Group, TextInput } from '@mantine/core'
-import { IconPlus, IconWorld } from '@tabler/icons-react'
+import { Group, TextInput } from '@mantine/core'
+import { IconWorld } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
-import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { SubmitForm } from '../ui/form.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
-import { Card, Page } from '../ui/page.tsx'
-import { nextOf, Pager } from '../ui/pager.tsx'
-import { Empty, Loaded } from '../ui/states.tsx'
+import { setOnly } from '../ui/search.ts'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { DomainStatus } from './domain-status.tsx'
@@ -24,37 +23,18 @@ export function DomainsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [adding, setAdding] = useState(false)
-  const query = useRead('listDomainsOperation', { query: search })
-  const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
-      {t('domains.add')}
-    </Button>
-  )
   return (
-    <Page title={t('domains.title')} lead={t('domains.lead')} actions={add}>
-      <Card flush>
-        <Loaded query={query}>
-          {page =>
-            page.data.length === 0 ? (
-              <Empty icon={<IconWorld size={26} />} title={t('domains.none')} action={add}>
-                {t('domains.noneHint')}
-              </Empty>
-            ) : (
-              <Domains domains={page.data} />
-            )
-          }
-        </Loaded>
-      </Card>
-      <Pager
-        after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
-        go={after => void navigate({ search: after ? { after } : {} })}
-      />
-      <Dialog opened={adding} close={() => setAdding(false)} title={t('domains.add')}>
-        {() => <AddDomain cancel={() => setAdding(false)} />}
-      </Dialog>
-    </Page>
+    <ListPage
+      title={t('domains.title')}
+      lead={t('domains.lead')}
+      query={useRead('listDomainsOperation', { query: search })}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
+      add={{ label: t('domains.add'), form: close => <AddDomain cancel={close} /> }}
+    >
+      {domains => <Domains domains={domains} />}
+    </ListPage>
   )
 }
 

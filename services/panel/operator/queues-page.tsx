@@ -1,14 +1,15 @@
 /** The queue: how deep, how old, for whom. */
-import { SimpleGrid } from '@mantine/core'
+import { Button, SimpleGrid, Text } from '@mantine/core'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
-import { useRead } from '../api/hooks.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
 import { Figure } from '../ui/figure.tsx'
 import { useFormat } from '../ui/format.ts'
+import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
-import { Note } from '../ui/status.tsx'
+import { Note, Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 
@@ -34,6 +35,12 @@ function Content({ queues }: { queues: Queues }) {
     { label: t('operator.due'), end: true, cell: site => number(site.due) },
     { label: t('operator.held'), end: true, cell: site => number(site.held) },
     { label: t('operator.oldest'), cell: site => <Time at={site.oldest_due_at} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: site => <RetryNow site={site} until={queues.suspended.find(one => one.site === site.site)?.until} />,
+    },
   ]
   const suspended: Column<Queues['suspended'][number]>[] = [
     { label: t('operator.site'), cell: site => site.site },
@@ -54,6 +61,11 @@ function Content({ queues }: { queues: Queues }) {
           <DataTable name={t('operator.bySite')} columns={sites} rows={queues.sites} rowKey={site => site.site} />
         )}
       </Card>
+      {queues.sites.length > 0 ? (
+        <Text fz="sm" c="dimmed">
+          {t('operator.retryHint')}
+        </Text>
+      ) : null}
       {queues.suspended.length > 0 ? (
         <Card title={t('operator.suspendedSites')} flush>
           <DataTable
@@ -65,5 +77,40 @@ function Content({ queues }: { queues: Queues }) {
         </Card>
       ) : null}
     </>
+  )
+}
+
+/** Tries what waits after a failure now; a destination that asked for a pause is left alone until then. */
+function RetryNow({ site, until }: { site: Queues['sites'][number]; until: string | undefined }) {
+  const { t } = useTranslation()
+  const retry = useWrite('retryQueueOperation', ['getQueues'])
+  const run = () =>
+    retry.mutate(
+      { body: { site: site.site } },
+      {
+        onSuccess: ({ retried }) =>
+          tellDone(
+            t(retried > 0 ? 'operator.retried' : 'operator.nothingToRetry', { count: retried, site: site.site }),
+          ),
+        onError: error => tellFailed(error, t),
+      },
+    )
+  if (until)
+    return (
+      <Status tone="warn">
+        {t('operator.pausedUntil')} <Time at={until} />
+      </Status>
+    )
+  return (
+    <Button
+      variant="subtle"
+      size="compact-sm"
+      onClick={run}
+      loading={retry.isPending}
+      disabled={site.waiting === site.held}
+      aria-label={`${t('operator.retryNow')}: ${site.site}`}
+    >
+      {t('operator.retryNow')}
+    </Button>
   )
 }

@@ -1,6 +1,5 @@
 /** Accounts for admins: create, suspend, let in again, new password. */
-import { Button, Group, Menu, Select, Stack, TextInput } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
+import { Group, Menu, Select, Stack, TextInput } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,14 +7,13 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { useAccount } from '../app/session.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { SubmitForm } from '../ui/form.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
-import { Card, Page } from '../ui/page.tsx'
-import { nextOf, Pager } from '../ui/pager.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
+import { setOnly } from '../ui/search.ts'
 import { SecretOnce } from '../ui/secret.tsx'
-import { Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -29,32 +27,19 @@ export function UsersPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [creating, setCreating] = useState(false)
   const [secret, setSecret] = useState<[string, string][]>()
-  const query = useRead('listUsersOperation', { query: search })
   return (
-    <Page
+    <ListPage
       title={t('operator.usersTitle')}
       lead={t('operator.usersLead')}
-      actions={
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-          {t('operator.newUser')}
-        </Button>
-      }
+      query={useRead('listUsersOperation', { query: search })}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={setSecret} /> }}
+      below={<SecretOnce title={t('operator.password')} entries={secret} close={() => setSecret(undefined)} />}
     >
-      <Card flush>
-        <Loaded query={query}>{page => <Users users={page.data} show={setSecret} />}</Loaded>
-      </Card>
-      <Pager
-        after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
-        go={after => void navigate({ search: after ? { after } : {} })}
-      />
-      <Dialog opened={creating} close={() => setCreating(false)} title={t('operator.newUser')}>
-        {() => <NewUser close={() => setCreating(false)} show={setSecret} />}
-      </Dialog>
-      <SecretOnce title={t('operator.password')} entries={secret} close={() => setSecret(undefined)} />
-    </Page>
+      {users => <Users users={users} show={setSecret} />}
+    </ListPage>
   )
 }
 

@@ -6,7 +6,21 @@ import { problemText } from './problem-text.ts'
 import { Note } from './status.tsx'
 
 /** The question. `phrase` must be typed; without one a click is enough (for what can be done again). */
-export function Confirm(props: {
+export function Confirm(props: Asked) {
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened={props.opened}
+      onClose={props.close}
+      title={props.title}
+      closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
+    >
+      {props.opened ? <Question {...props} /> : null}
+    </Modal>
+  )
+}
+
+interface Asked {
   opened: boolean
   close: () => void
   title: string
@@ -14,15 +28,9 @@ export function Confirm(props: {
   phrase?: string
   action: string
   run: () => Promise<unknown>
-}) {
-  return (
-    <Modal opened={props.opened} onClose={props.close} title={props.title}>
-      {props.opened ? <Question {...props} /> : null}
-    </Modal>
-  )
 }
 
-function Question(props: Parameters<typeof Confirm>[0]) {
+function Question(props: Asked) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)

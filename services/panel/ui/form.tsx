@@ -17,6 +17,8 @@ export function SubmitForm(props: {
   submit: () => void
   action: string
   cancel?: () => void
+  /** The button cannot be pressed yet. */
+  disabled?: boolean
   children: ReactNode
 }) {
   const { t } = useTranslation()
@@ -48,7 +50,7 @@ export function SubmitForm(props: {
               {t('ui.cancel')}
             </Button>
           ) : null}
-          <Button type="submit" loading={props.state.isPending}>
+          <Button type="submit" loading={props.state.isPending} disabled={props.disabled ?? false}>
             {props.action}
           </Button>
         </Group>
@@ -65,8 +67,15 @@ export function Dialog(props: {
   size?: string
   children: () => ReactNode
 }) {
+  const { t } = useTranslation()
   return (
-    <Modal opened={props.opened} onClose={props.close} title={props.title} size={props.size ?? 'md'}>
+    <Modal
+      opened={props.opened}
+      onClose={props.close}
+      title={props.title}
+      size={props.size ?? 'md'}
+      closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
+    >
       {props.opened ? props.children() : null}
     </Modal>
   )

@@ -1,6 +1,8 @@
 /** Says that a Kubernetes resource owns a record, so that nobody wonders why it cannot be changed here. */
 import { Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { useAccount } from '../app/session.ts'
 import { Status } from './status.tsx'
 
 /** The resource as the API names it. */
@@ -10,17 +12,26 @@ export interface ResourceName {
   name: string
 }
 
-/** A pill with the resource's name; nothing for records of people. */
+/** A pill with the resource's name, for admins a link to its conditions; nothing for records of people. */
 export function ManagedBy({ resource }: { resource: ResourceName | null | undefined }) {
   const { t } = useTranslation()
+  const { role } = useAccount()
   if (!resource) return null
+  const { kind, namespace, name } = resource
+  const pill = (
+    <Status tone="info">
+      {kind} {namespace}/{name}
+    </Status>
+  )
   return (
     <Tooltip label={t('ui.managedHint')} multiline w={260}>
-      <span>
-        <Status tone="info">
-          {resource.kind} {resource.namespace}/{resource.name}
-        </Status>
-      </span>
+      {role === 'admin' ? (
+        <Link to="/admin/resources" search={{ q: `${namespace}/${name}` }} className="pw-pill-link">
+          {pill}
+        </Link>
+      ) : (
+        <span>{pill}</span>
+      )}
     </Tooltip>
   )
 }

@@ -13,7 +13,14 @@ export function SecretOnce(props: {
   const { t } = useTranslation()
   const { title, entries, close } = props
   return (
-    <Modal opened={entries !== undefined} onClose={close} title={title} closeOnClickOutside={false} size="lg">
+    <Modal
+      opened={entries !== undefined}
+      onClose={close}
+      title={title}
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
+      size="lg"
+    >
       <Stack gap="md">
         <Note tone="warn">{t('ui.secretOnce')}</Note>
         {entries?.map(([name, value]) => (

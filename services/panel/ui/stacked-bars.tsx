@@ -36,7 +36,12 @@ export function StackedBars<D extends { date: string }>(props: {
                 color: 'var(--mantine-color-text)',
               }}
             />
-            <Legend iconType="circle" iconSize={8} formatter={label => <span className="pw-legend">{label}</span>} />
+            <Legend
+              itemSorter={null}
+              iconType="circle"
+              iconSize={8}
+              formatter={label => <span className="pw-legend">{label}</span>}
+            />
             {series.map(one => (
               <Bar
                 key={one.key}

@@ -1,0 +1,113 @@
+/** Everything that Kubernetes resources own, with their conditions: to be read here, and changed there. */
+import { Group, Select } from '@mantine/core'
+import { IconBox } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../api/hooks.ts'
+import { useSubRead } from '../subscriptions/api.ts'
+import { Conditions } from '../ui/conditions.tsx'
+import { Card, Page } from '../ui/page.tsx'
+import { setOnly } from '../ui/search.ts'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { Note, Status } from '../ui/status.tsx'
+import { TextFilter } from '../ui/text-filter.tsx'
+import { chosen, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './resources.ts'
+
+const route = getRouteApi('/shell/admin/resources')
+
+/** The page; asks again every 15 seconds. Admins without rights in the subscription half see the mail half. */
+export function ResourcesPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const mail = useRead('listResources', {}, { poll: 15_000 })
+  const subscriptions = useSubRead('listResourcesOperation', {})
+  const more = (subscriptions.data?.resources ?? []).map(fromSubscriptions)
+  return (
+    <Page title={t('operator.resourcesTitle')} lead={t('operator.resourcesLead')}>
+      <Loaded query={mail}>
+        {({ data, has_more }) => {
+          const all = [...data.map(fromMail), ...more]
+          return all.length === 0 ? (
+            <Card flush>
+              <Empty icon={<IconBox size={26} />} title={t('operator.noResources')}>
+                {t('operator.noResourcesHint')}
+              </Empty>
+            </Card>
+          ) : (
+            <>
+              {has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
+              <Filters namespaces={namespacesOf(all)} />
+              <Resources resources={chosen(all, search)} />
+            </>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+const STATES = ['ready', 'not_ready', 'unseen'] as const
+
+function Filters({ namespaces }: { namespaces: string[] }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const go = (part: { [K in keyof typeof search]?: string | undefined }) =>
+    void navigate({ search: setOnly({ ...search, ...part }) })
+  return (
+    <Group gap="xs" align="flex-end" role="search">
+      <TextFilter
+        wide
+        label={t('messages.search')}
+        placeholder={t('operator.resourceSearch')}
+        value={search.q ?? ''}
+        set={text => go({ q: text || undefined })}
+      />
+      <Select
+        label={t('operator.namespace')}
+        placeholder={t('messages.any')}
+        data={namespaces}
+        value={search.namespace ?? null}
+        clearable
+        onChange={namespace => go({ namespace: namespace ?? undefined })}
+        w={180}
+      />
+      <Select
+        label={t('messages.state')}
+        placeholder={t('messages.any')}
+        data={STATES.map(value => ({ value, label: t(`operator.readiness.${value}`) }))}
+        value={search.state ?? null}
+        clearable
+        onChange={state => go({ state: state ?? undefined })}
+        w={180}
+      />
+    </Group>
+  )
+}
+
+const TONES = { ready: 'ok', not_ready: 'bad', unseen: 'quiet' } as const
+
+function Resources({ resources }: { resources: readonly Resource[] }) {
+  const { t } = useTranslation()
+  if (resources.length === 0)
+    return (
+      <Card flush>
+        <Empty icon={<IconBox size={26} />} title={t('operator.noResourceFits')} />
+      </Card>
+    )
+  return resources.map(resource => {
+    const state = readiness(resource)
+    return (
+      <Card
+        key={`${resource.kind} ${resource.namespace} ${resource.name} ${resource.record}`}
+        title={`${resource.kind} ${resource.namespace}/${resource.name}`}
+        aside={<Status tone={TONES[state]}>{t(`operator.readiness.${state}`)}</Status>}
+      >
+        <div className="pw-sub">
+          {t('operator.owns')} <span className="pw-mono">{resource.record}</span>
+        </div>
+        <Conditions state={resource.state} />
+      </Card>
+    )
+  })
+}
