@@ -5,12 +5,15 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { PAGES } from './support/pages.ts'
-import { open, picture, signedIn } from './support/people.ts'
+import { open, picture, signedIn, words } from './support/people.ts'
 import { firstMessage, seed } from './support/seed.ts'
+import { REFUSED, seedStored } from './support/seed-stored.ts'
 import { type PanelService, startPanelService } from './support/service.ts'
 
 /** Stands for the address of the first message. */
 const MESSAGE = '/messages/one'
+
+type Words = (typeof words)['en']
 
 let service: PanelService
 let browser: TestBrowser
@@ -22,6 +25,7 @@ beforeAll(async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   const html = '<h1>Thank you</h1><p>Your order has left our house.</p>'
   await seed(page, { subject: 'Your order is on its way', html, thing: 'Paper Shop' })
+  await seedStored(service, 'The mailbox does not exist')
   await leave()
 }, 400_000)
 
@@ -49,9 +53,29 @@ async function findings(page: Page): Promise<Finding[]> {
     .then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(node => node.html.slice(0, 160)) })))`)
 }
 
+/** Dialogs by the page that opens them and the button that does, in the words of a language. */
+const DIALOGS: readonly [path: string, button: (w: Words) => string][] = [
+  ['/domains', w => w.domains.add],
+  ['/domains/example.com', w => w.dns.rotate],
+  ['/domains/example.com', w => w.domains.giveUp],
+  ['/smtp', w => w.access.newLogin],
+  ['/tokens', w => w.access.newToken],
+  ['/dns-accounts', w => w.dns.addAccount],
+  ['/admin/users', w => w.operator.newUser],
+  ['/subscriptions/apps', w => w.subs.newApp],
+  ['/subscriptions/plans', w => w.subs.newPlan],
+  ['/subscriptions/list', w => w.subs.grant],
+  ['/subscriptions/list', w => w.subs.import],
+  ['/subscriptions/switches', w => w.subs.newSwitch],
+  ['/subscriptions/admins', w => w.subs.newAdmin],
+]
+
+// Every page in both schemes and both languages, on a desk and on a phone.
 describe.each([
   ['light', 'en', 1280],
   ['dark', 'zh-CN', 390],
+  ['light', 'zh-CN', 1280],
+  ['dark', 'en', 390],
 ] as const)('%s, %s, %i pixels wide', (scheme, language, width) => {
   let visitor: Visitor
   beforeAll(async () => {
@@ -59,7 +83,7 @@ describe.each([
   })
   afterAll(() => visitor?.leave())
 
-  test.each([...PAGES, '/domains/example.com', MESSAGE])(
+  test.each([...PAGES, '/domains/example.com', '/domains/own.example', `/messages/${REFUSED}`, MESSAGE])(
     '%s has no finding, no complaint and does not scroll sideways',
     async path => {
       visitor.complaints.length = 0
@@ -73,10 +97,35 @@ describe.each([
   )
 })
 
-test('the sign-in page has no finding', async () => {
-  const { page, leave } = await browser.visit(service.url)
+describe.each([
+  ['light', 'en', 1280],
+  ['dark', 'zh-CN', 390],
+] as const)('dialogs in %s, %s, %i pixels wide', (scheme, language, width) => {
+  let visitor: Visitor
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { scheme, language, width })
+  })
+  afterAll(() => visitor?.leave())
+
+  test.each(DIALOGS)('on %s', async (path, button) => {
+    const { page } = visitor
+    await open(page, path)
+    const name = button(words[language])
+    await page.getByRole('button', { name, exact: true }).first().click()
+    await page.getByRole('dialog').waitFor()
+    await picture(page, `dialog-${nameOf(path)}-${name.replaceAll(' ', '-')}`, scheme, language, width)
+    expect(await findings(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+test.each(['light', 'dark'] as const)('the sign-in page has no finding in %s', async scheme => {
+  const { page, leave } = await browser.visit(service.url, { scheme })
   await page.goto('/sign-in')
   await page.locator('form').waitFor()
+  await picture(page, 'sign-in', scheme)
   expect(await findings(page)).toEqual([])
   await leave()
 })

@@ -6,6 +6,7 @@ import { startBrowser, type TestBrowser, type Visitor } from './support/browser.
 import { PAGES } from './support/pages.ts'
 import { open, signedIn } from './support/people.ts'
 import { firstMessage, seed } from './support/seed.ts'
+import { REFUSED, seedStored } from './support/seed-stored.ts'
 import { type PanelService, startPanelService } from './support/service.ts'
 
 const PAYLOAD = `<img src=x onerror="top.hit=1"><script>top.hit=1</script>`
@@ -31,6 +32,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => elsewhere.listen(0, '127.0.0.1', resolve))
   const { port } = elsewhere.address() as AddressInfo
   await seed(visitor.page, { subject: PAYLOAD, html: HTML + tracking(`http://127.0.0.1:${port}`), thing: PAYLOAD })
+  await seedStored(service, PAYLOAD)
 }, 400_000)
 
 afterAll(async () => {
@@ -45,12 +47,38 @@ async function expectNothingHappened(): Promise<void> {
   expect(happened).toEqual([])
 }
 
-test.each(PAGES)('%s shows them as text', async path => {
+test.each([...PAGES, '/domains/own.example'])('%s shows them as text', async path => {
   visitor.complaints.length = 0
   await open(visitor.page, path)
   await expectNothingHappened()
   expect(visitor.complaints).toEqual([])
 })
+
+test.each([
+  ['/subscriptions/users?app=shop', 'cell'],
+  ['/subscriptions/switches?app=shop', 'cell'],
+  ['/admin/resources', 'listitem'],
+  ['/domains/own.example', 'region'],
+] as const)('%s really has them', async (path, role) => {
+  await open(visitor.page, path)
+  await visitor.page.getByRole(role).filter({ hasText: '<img src=x' }).first().waitFor()
+  await expectNothingHappened()
+})
+
+test.each(['', '?tab=preview', '?tab=source', '?tab=facts'])(
+  'what a receiving server said, tags and headers are text (%s)',
+  async tab => {
+    visitor.complaints.length = 0
+    await open(visitor.page, `/messages/${REFUSED}${tab}`)
+    if (tab === '') {
+      await visitor.page.getByText('550 5.1.1 <img src=x').first().waitFor()
+      await visitor.page.locator('summary').last().click()
+      await visitor.page.locator('pre').filter({ hasText: 'S: 220 <img src=x' }).waitFor()
+    }
+    await expectNothingHappened()
+    expect(visitor.complaints.filter(text => !text.includes('404'))).toEqual([])
+  },
+)
 
 test('the message page shows the subject as text, also in the title of the tab', async () => {
   await open(visitor.page, `/messages/${await firstMessage(visitor.page)}`)

@@ -192,3 +192,46 @@ test('the whole way from sign-in to a new domain needs no mouse', async () => {
   await page.waitForURL('**/domains/keyboard.example.com')
   await leave()
 })
+
+test('a dialog keeps the focus while it is open, and gives it back', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/tokens')
+  const button = page.getByRole('button', { name: words.en.access.newToken }).first()
+  await button.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  const inside = () => page.evaluate<boolean>("document.activeElement?.closest('[role=dialog]') !== null")
+  for (let presses = 0; presses < 25; presses++) {
+    await page.keyboard.press('Tab')
+    expect(await inside()).toBe(true)
+  }
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await expect.poll(() => page.evaluate("document.activeElement?.textContent ?? ''")).toBe(words.en.access.newToken)
+  await leave()
+})
+
+test('on a phone the menu opens, leads on, and is out of the way again', async () => {
+  const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { width: 390, height: 800 })
+  await open(page, '/')
+  const link = page.getByRole('link', { name: words.en.nav.domains, exact: true })
+  expect(await link.isVisible()).toBe(false)
+  await page.getByRole('button', { name: words.en.ui.openMenu }).click()
+  await link.click()
+  await page.waitForURL('**/domains')
+  await link.waitFor({ state: 'hidden' })
+  await page.getByRole('heading', { level: 1, name: words.en.domains.title }).waitFor()
+  expect(complaints).toEqual([])
+  await leave()
+})
+
+test('the first thing that a keyboard reaches skips the menu', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/domains')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement?.textContent ?? ''")).toBe(words.en.ui.skip)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement?.closest('main') !== null")).toBe(true)
+  await leave()
+})

@@ -21,6 +21,10 @@ export const PAGES = [
   '/subscriptions/changes',
   '/admin/health',
   '/admin/queues',
+  '/subscriptions/admins',
+  '/admin/addresses',
+  '/admin/certificates',
+  '/admin/resources',
   '/admin/users',
   '/nowhere',
 ] as const

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 
 /** One request with the visitor's cookie; throws when it is refused. */
-async function ask(page: Page, method: string, path: string, data?: unknown): Promise<unknown> {
+export async function ask(page: Page, method: string, path: string, data?: unknown): Promise<unknown> {
   const response = await page.context().request.fetch(path, {
     method,
     headers: { 'x-csrf': '1', lang: 'en' },

@@ -17,6 +17,8 @@ import { builtPanel } from './built.ts'
 export interface PanelService {
   url: string
   mongo: Mongo
+  /** What its parts were made of, for things that only an app's back end can do. */
+  foundation: Foundation
   /** The admin's login. */
   admin: { username: string; password: string }
   stop(): Promise<void>
@@ -56,6 +58,7 @@ export async function startPanelService(env: Record<string, string> = {}): Promi
   return {
     url,
     mongo,
+    foundation,
     admin: ADMIN,
     async stop() {
       await running.stop()

@@ -1,0 +1,102 @@
+/** What an admin does in the operator's area, in a real browser, in both languages. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Recursor, startRecursor } from '../support/dns-recursor.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { open, picture, signedIn, words } from './support/people.ts'
+import { seed } from './support/seed.ts'
+import { seedStored } from './support/seed-stored.ts'
+import { type PanelService, startPanelService } from './support/service.ts'
+
+const ZONES = [
+  { name: 'example.com', lines: ['mail IN A 192.0.2.10'] },
+  { name: '2.0.192.in-addr.arpa', lines: ['10 IN PTR mail.example.com.'] },
+  {
+    name: 'list.test',
+    lines: ['11.2.0.192 IN A 127.0.0.2', '11.2.0.192 IN TXT "https://list.test/why?ip=192.0.2.11"'],
+  },
+]
+let server: DnsServer
+let recursor: Recursor
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  server = await startDnsServer('knot', ZONES)
+  recursor = await startRecursor(ZONES.map(({ name }) => ({ name, port: server.port })))
+  ;[service, browser] = await Promise.all([
+    startPanelService({ SENDING_IP: '192.0.2.10,192.0.2.11', BLOCKLISTS: 'list.test', DNS_SERVERS: recursor.address }),
+    startBrowser(),
+  ])
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await seed(page, { subject: 'Hello', html: '<p>Hello</p>', thing: 'Paper Shop' })
+  await seedStored(service, 'The DKIM record is not visible yet.')
+  await leave()
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+  await recursor?.stop()
+  await server?.stop()
+})
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const w = words[language]
+  let visitor: Visitor
+  let page: Page
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { language })
+    page = visitor.page
+  })
+  afterAll(async () => {
+    expect(visitor.complaints).toEqual([])
+    await visitor.leave()
+  })
+
+  test('an address that is listed and has no name says what to do; the good one is quiet', async () => {
+    await open(page, '/admin/addresses')
+    const good = page.getByRole('region', { name: '192.0.2.10', exact: true })
+    await good.getByText(w.operator.ptr.ok, { exact: true }).waitFor()
+    await good.getByText(w.operator.list.clear).waitFor()
+    const bad = page.getByRole('region', { name: '192.0.2.11', exact: true })
+    await bad.getByText(w.operator.ptr.missing, { exact: true }).waitFor()
+    await bad.getByText('https://list.test/why?ip=192.0.2.11').waitFor()
+    await bad.getByText(w.operator.listAdvice.listed.replace('{{zone}}', 'list.test')).waitFor()
+    await page.getByRole('button', { name: w.operator.lookAgain }).click()
+    await bad.waitFor()
+    await picture(page, 'addresses', language)
+  })
+
+  test('what waits for a destination is tried now; a paused one is left alone', async () => {
+    await open(page, '/admin/queues')
+    const row = (site: string) => page.getByRole('row').filter({ hasText: site })
+    await row('paused.example').first().getByText(w.operator.pausedUntil).waitFor()
+    await picture(page, 'queues', language)
+    await row('slow.example').getByRole('button', { name: w.operator.retryNow }).click()
+    await page
+      .getByText(/slow\.example/)
+      .nth(1)
+      .waitFor()
+  })
+
+  test('certificates stand with their end and what is wrong with them', async () => {
+    await open(page, '/admin/certificates')
+    await page.getByText(w.operator.certificateFault.expires_in_weeks).waitFor()
+    await page.getByText(w.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
+    await picture(page, 'certificates', language)
+  })
+
+  test('from the pill of a record to the conditions of its resource', async () => {
+    await open(page, '/domains/own.example')
+    await page.getByRole('link', { name: 'MailDomain web/own' }).click()
+    await page.waitForURL('**/admin/resources?q=web%2Fown')
+    await page.getByRole('region', { name: 'MailDomain web/own' }).getByText(w.operator.readiness.ready).waitFor()
+    expect(await page.getByRole('region', { name: 'MailDomain web/declared' }).count()).toBe(0)
+    await open(page, '/admin/resources')
+    const plan = page.getByRole('region', { name: 'SubscriptionPlan web/monthly' })
+    await plan.getByText('The DKIM record is not visible yet.').waitFor()
+    await picture(page, 'resources', language)
+  })
+})
