@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { refuse } from '../../services/mail/judge-sender.ts'
 import { readMessage } from '../../services/mail/rules/submission.ts'
-import { type ConverseOptions, converse } from '../support/converse.ts'
+import { type Conversation, type ConverseOptions, converse } from '../support/converse.ts'
 import { acceptedAnswer, LOGIN, startListener, type TestListener } from '../support/submission.ts'
 import { until } from '../support/until.ts'
 
@@ -308,6 +308,30 @@ describe('too slow', () => {
     await client.closed
     expect(listener.received).toEqual([])
   })
+})
+
+describe('places', () => {
+  const ports = ['starttls', 'tls'] as const
+  const goodbyes = {
+    'says QUIT': async (client: Conversation) => {
+      expect((await client.ask('QUIT')).code).toBe(221)
+      await client.closed
+    },
+    'drops the connection': async (client: Conversation) => client.destroy(),
+  }
+  test.each(ports.flatMap(port => Object.entries(goodbyes).map(([name, leave]) => [port, name, leave] as const)))(
+    'on %s a client that %s leaves its place',
+    async (port, _, leave) => {
+      const listener = await startListener({ env: { SUBMISSION_MAX_CLIENTS_PER_ADDRESS: '2' } })
+      for (let i = 0; i < 5; i++) {
+        const client = await converse(listener[port], { tls: port === 'tls' })
+        expect((await client.reply()).code).toBe(220)
+        expect((await client.logIn(LOGIN.username, LOGIN.password)).code).toBe(235)
+        await leave(client)
+        await until(async () => (await listener.metrics.smtpConnections.get()).values[0]?.value === 0)
+      }
+    },
+  )
 })
 
 describe('clients that vanish', () => {

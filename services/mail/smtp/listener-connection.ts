@@ -21,6 +21,17 @@ export class SubmissionConnection extends SMTPConnection {
     super.connectionReady(next)
   }
 
+  /**
+   * STARTTLS. The library takes every listener off the socket before it wraps it; those who count open connections must
+   * still hear of its end, or each client that used STARTTLS would hold its place for ever.
+   */
+  override upgrade(...args: Parameters<SMTPConnection['upgrade']>): void {
+    const socket = this._socket
+    const listeners = socket.rawListeners('close') as (() => void)[]
+    super.upgrade(...args)
+    for (const listener of listeners) socket.on('close', listener)
+  }
+
   /** The library derives one enhanced code from each reply code; a text with its own keeps that one. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (code !== 220) this.#gather() // 220 before a handshake has to be out before the handshake
