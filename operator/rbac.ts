@@ -14,10 +14,17 @@ export interface Rule {
 
 const plurals = kinds.map(kind => kind.plural)
 
-/** Needed in every watched namespace, or in the whole cluster when all are watched. */
-export const WORKLOAD_RULES: readonly Rule[] = [
+/**
+ * Needed for our own kinds, always by a ClusterRole: a Role goes at once with its namespace, and then nobody could take
+ * the finalizers off the resources that are still there (docs/adr/0076).
+ */
+export const KIND_RULES: readonly Rule[] = [
   { apiGroup: GROUP, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroup: GROUP, resources: plurals.map(plural => `${plural}/status`), verbs: ['patch'] },
+]
+
+/** Needed in every watched namespace, or in the whole cluster when all are watched. */
+export const WORKLOAD_RULES: readonly Rule[] = [
   // Secrets cannot be narrowed by label here; only labelled ones are listed, and `get` reads those that a DNSProvider names.
   { apiGroup: '', resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { apiGroup: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
@@ -38,7 +45,7 @@ export interface RbacTarget {
   serviceAccount: string
   /** Prefix of the names of the roles. */
   name: string
-  /** Namespaces to watch; empty: all, by a ClusterRole. */
+  /** Namespaces to watch; empty: all, and the ClusterRole has every right. */
   watchNamespaces: readonly string[]
 }
 
@@ -46,14 +53,14 @@ export interface RbacTarget {
 export function rbacObjects(target: RbacTarget): object[] {
   const { namespace, name, watchNamespaces } = target
   const own = roleWithBinding(target, 'Role', `${name}-leader`, OWN_RULES, { namespace })
+  const workload = [...WORKLOAD_RULES, ...NAMESPACE_RULES]
   if (watchNamespaces.length === 0)
-    return [...own, ...roleWithBinding(target, 'ClusterRole', name, [...WORKLOAD_RULES, ...NAMESPACE_RULES])]
+    return [...own, ...roleWithBinding(target, 'ClusterRole', name, [...KIND_RULES, ...workload])]
   return [
     ...own,
+    ...roleWithBinding(target, 'ClusterRole', name, KIND_RULES),
     // A Role covers `namespaces` too when the request names the namespace it lies in.
-    ...watchNamespaces.flatMap(watched =>
-      roleWithBinding(target, 'Role', name, [...WORKLOAD_RULES, ...NAMESPACE_RULES], { namespace: watched }),
-    ),
+    ...watchNamespaces.flatMap(watched => roleWithBinding(target, 'Role', name, workload, { namespace: watched })),
   ]
 }
 

@@ -15,7 +15,7 @@ import { missingRights } from './kube/permissions.ts'
 import { type Reflector, startReflector } from './kube/reflector.ts'
 import { createWriter, SECRET_LABEL } from './kube/writer.ts'
 import { createQueue, type WorkQueue } from './queue.ts'
-import { NAMESPACE_RULES, OWN_RULES, WORKLOAD_RULES } from './rbac.ts'
+import { KIND_RULES, NAMESPACE_RULES, OWN_RULES, WORKLOAD_RULES } from './rbac.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
 import { kinds } from './resources/kinds.ts'
 import { recordChanged, wire } from './wiring.ts'
@@ -104,7 +104,10 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
   const leading = lead().catch(onError)
   const resyncing = every(RESYNC_MS, stopping.signal, enqueueAll)
   return {
-    notReady: () => (reflectors.every(({ isSynced }) => isSynced()) ? undefined : 'the caches are not complete yet'),
+    notReady() {
+      const missing = new Set(reflectors.filter(({ isSynced }) => !isSynced()).map(({ name }) => name))
+      return missing.size > 0 ? `not listed yet: ${[...missing].join(', ')}` : undefined
+    },
     notAlive: () => (elector.idleMs() > STUCK_MS ? 'the election loop stands still' : undefined),
     async stop() {
       stopping.abort()
@@ -125,7 +128,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
 async function checkRights(client: KubeClient, own: string, scopes: readonly (string | undefined)[]): Promise<void> {
   const missing = [
     ...(await missingRights(client, OWN_RULES, [own])),
-    ...(await missingRights(client, [...WORKLOAD_RULES, ...NAMESPACE_RULES], scopes)),
+    ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES, ...NAMESPACE_RULES], scopes)),
   ]
   if (missing.length === 0) return
   throw new Error(

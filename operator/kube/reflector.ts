@@ -31,6 +31,8 @@ export interface ReflectorOptions {
 
 /** A running reflector. */
 export interface Reflector {
+  /** Label of what it watches. */
+  name: string
   /** Resolves when the first list is complete. */
   synced: Promise<void>
   isSynced(): boolean
@@ -43,6 +45,9 @@ const LONGEST_PAUSE_MS = 30_000
 const PAGE = 500
 /** A session that lived so long, or that brought something, was a good one: the next pause is short again. */
 const HEALTHY_MS = 1_000
+
+const DEFINITION_MISSING =
+  'the API server does not know this kind: its CustomResourceDefinition is missing; install the chart with crds.enabled=true, or apply the folder crds'
 
 /** Starts watching. */
 export function startReflector(options: ReflectorOptions): Reflector {
@@ -74,10 +79,12 @@ export function startReflector(options: ReflectorOptions): Reflector {
   const report = ({ label, error }: Ended) => {
     metrics.watchRestarts.inc({ kind: name, reason: label })
     if (label === 'expired') state.revision = undefined
-    if (label !== 'ended') log.warn({ kind: name, reason: label, err: error }, 'watch restarts')
+    if (error instanceof KubeError && error.status === 404) log.error({ kind: name }, DEFINITION_MISSING)
+    else if (label !== 'ended') log.warn({ kind: name, reason: label, err: error }, 'watch restarts')
   }
   const running = loop()
   return {
+    name,
     synced: synced.promise,
     isSynced: () => isSynced,
     async stop() {

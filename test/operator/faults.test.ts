@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vites
 import { parse } from 'yaml'
 import { credentials, findCredentialByName } from '../../services/mail/store/credentials.ts'
 import { domains } from '../../services/mail/store/domains.ts'
+import { silentLog } from '../../services/platform/log.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
 import { type ApiServer, startApiServer } from '../support/apiserver.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
@@ -82,6 +83,26 @@ onApiServer('an operator in a rough cluster', () => {
     await expect(o.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
       /lacks \d+ rights(.|\n)*watch maildomains\.postwright\.dev in namespace default/,
     )
+  })
+
+  test('without a definition the operator is not ready, names the kind, and goes on when it comes', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    let missing = true
+    proxy.fault = ({ path }) =>
+      missing && path.endsWith('/maildomains') ? { status: 404, reason: 'NotFound' } : undefined
+    const said: object[] = []
+    const log = { ...silentLog, error: (fields: object, message: string) => said.push({ ...fields, message }) }
+    const token = sharedApiServer().tokens['system:serviceaccount:postwright:operator'] ?? ''
+    const running = await (await start()).another({ client: proxy.client(token) }, { log })
+    await until(() => running.notReady?.() === 'not listed yet: MailDomain')
+    await until(() => said.length > 0)
+    expect(said[0]).toMatchObject({
+      kind: 'MailDomain',
+      message: expect.stringMatching(/CustomResourceDefinition is missing; install the chart with crds\.enabled=true/),
+    })
+    missing = false
+    await until(() => running.notReady?.() === undefined)
   })
 
   test('a stop ends the work in hand and hands the lease on', async () => {

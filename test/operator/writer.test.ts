@@ -5,7 +5,7 @@ import { createRecorder } from '../../operator/kube/events.ts'
 import { listPath, objectPath, secretsPath } from '../../operator/kube/paths.ts'
 import { missingRights } from '../../operator/kube/permissions.ts'
 import { createWriter, SECRET_LABEL } from '../../operator/kube/writer.ts'
-import { NAMESPACE_RULES, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
+import { KIND_RULES, NAMESPACE_RULES, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
 import { App } from '../../operator/resources/app.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
 import { silentLog } from '../../services/platform/log.ts'
@@ -121,7 +121,7 @@ onApiServer('writes to the API server', () => {
     const token = sharedApiServer().tokens[user] ?? ''
     const client = clientFor(sharedApiServer(), token)
     const scope = perNamespace ? watched : undefined
-    const rules = [...WORKLOAD_RULES, ...NAMESPACE_RULES]
+    const rules = [...KIND_RULES, ...WORKLOAD_RULES, ...NAMESPACE_RULES]
     const before = await missingRights(client, rules, [scope])
     expect(before).toContain(
       `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
