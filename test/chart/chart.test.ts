@@ -42,6 +42,16 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     ],
     ['a value of the wrong type', [...LEAST, ...set('worker.replicas=many')], /worker|replicas/],
     ['a value that does not exist', [...LEAST, ...set('smtp.replica=3')], /replica/],
+    [
+      'a setting that has a value of its own',
+      [...LEAST, ...set('config.SESSION_SECRET=x')],
+      /config\.SESSION_SECRET cannot be set: use secrets\.existingSecret/,
+    ],
+    [
+      'a setting that the probes need as it is',
+      [...LEAST, ...set('config.METRICS_PORT=1')],
+      /config\.METRICS_PORT cannot be set: inside of the pods the chart decides it/,
+    ],
     ['a setting that is no setting name', [...LEAST, ...set('config.log-level=debug')], /config|log-level/],
   ])('refuses %s and says what to set', async (_, args, expected) => {
     await expect(renderChart(...args)).rejects.toThrow(expected)
@@ -129,7 +139,7 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     }
   })
 
-  test('with a list of namespaces there are Roles in them and no ClusterRole that reads Secrets; without one there is', async () => {
+  test('with a list of namespaces Secrets are read by Roles in them; without one by a ClusterRole', async () => {
     const readsSecrets = (manifest: Manifest) =>
       manifest.rules?.some(({ apiGroups, resources }) => apiGroups.includes('') && resources.includes('secrets'))
     const listed = await renderChart('-f', 'charts/postwright/ci/production-values.yaml')

@@ -30,6 +30,10 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and (eq .Values.tls.mode "certManager") (not .Values.tls.certManager.issuerRef.name) }}{{ fail "tls.mode=certManager needs tls.certManager.issuerRef.name" }}{{ end }}
 {{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) }}{{ fail "gateway.enabled needs gateway.parentRefs" }}{{ end }}
 {{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
+{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
+{{- range $name, $value := .Values.config }}
+{{- if hasKey $owned $name }}{{ fail (get $owned $name | empty | ternary (printf "config.%s cannot be set: inside of the pods the chart decides it" $name) (printf "config.%s cannot be set: use %s" $name (get $owned $name))) }}{{ end }}
+{{- end }}
 {{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
 {{- end }}
 
