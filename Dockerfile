@@ -1,12 +1,21 @@
 # One image for all processes; the command picks the main: `services/smtp.ts`, `services/worker.ts`, …
-# The back end is TypeScript that Node runs as it is; only the panel is built.
+# The back end is TypeScript that Node runs as it is; only the panel is built. For a release name both bases by digest:
+# --build-arg NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:… --build-arg BASE_IMAGE=…@sha256:…
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
+# What NODE_IMAGE itself is based on: Node alone is taken from there, without npm, yarn and headers.
+ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
-WORKDIR /app
+WORKDIR /postwright
 COPY package.json package-lock.json .npmrc ./
+# Two bills of materials: what runs, and everything that took part in the build (the panel's libraries are among it).
+RUN mkdir sbom \
+ && npm sbom --package-lock-only --omit=dev --sbom-type=application --sbom-format=cyclonedx --loglevel=error >sbom/server.cdx.json \
+ && npm sbom --package-lock-only --sbom-type=application --sbom-format=cyclonedx --loglevel=error >sbom/build.cdx.json
+# Node strips no types below node_modules, so TypeScript there is of no use; .bare files are for another runtime.
 RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error \
- && find node_modules -depth \( -name '*.md' -o -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name test -o -name tests -o -name docs -o -name '.github' \) -exec rm -rf {} +
+ && find node_modules -depth \( -name '*.md' -o -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' -o -name '*.bare' \
+      -o -name '*.tsbuildinfo' -o -name test -o -name tests -o -name docs -o -name '.github' -o -name '.*rc' \) -exec rm -rf {} +
 
 FROM ${NODE_IMAGE} AS panel
 WORKDIR /app
@@ -17,23 +26,35 @@ COPY services services
 COPY scripts scripts
 RUN node scripts/build-panel.ts
 
-FROM ${NODE_IMAGE}
+FROM ${BASE_IMAGE}
+ARG NODE_IMAGE
+ARG BASE_IMAGE
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Postwright" \
       org.opencontainers.image.description="Self-hosted mail sending and subscriptions" \
+      org.opencontainers.image.vendor="Postwright" \
       org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://github.com/postwright/postwright" \
+      org.opencontainers.image.documentation="https://github.com/postwright/postwright/blob/main/docs/install.md" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${BASE_IMAGE}" \
+      dev.postwright.node-image="${NODE_IMAGE}" \
+      dev.postwright.sbom="/app/sbom"
+COPY --from=dependencies /usr/local/bin/node /usr/local/bin/node
 ENV NODE_ENV=production APP_HOST=0.0.0.0 NODE_OPTIONS="--disable-warning=ExperimentalWarning"
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
+COPY --from=dependencies /postwright/node_modules node_modules
+COPY --from=dependencies /postwright/sbom sbom
 COPY package.json LICENSE ./
 COPY services services
 COPY operator operator
 COPY scripts/admin.ts scripts/admin.ts
 COPY --from=panel /app/services/panel/dist services/panel/dist
-# A high user id that no host user has; nothing below /app is writable for it.
+# A high user id that no host user has; nothing below /app is writable for it. /data is there for services/all.ts: a
+# volume that is mounted on it begins with its owner.
+RUN install -d -o 10001 -g 10001 -m 0750 /data
 USER 10001:10001
 ENTRYPOINT ["node"]
 CMD ["services/panel.ts"]
