@@ -44,7 +44,13 @@ export default defineConfig({
       { extends: true, test: { ...node, name: 'panel', include: ['test/panel/**/*.test.ts'], testTimeout: 120_000 } },
       // On a real cluster: only where TEST_CLUSTER names the tool that reaches one.
       ...(process.env.TEST_CLUSTER
-        ? [{ extends: true as const, test: { ...node, name: 'cluster', include: ['test/cluster/**/*.test.ts'] } }]
+        ? [
+            {
+              extends: true as const,
+              // Each test goes on with the state that the one before left, so none can be tried again.
+              test: { ...node, name: 'cluster', include: ['test/cluster/**/*.test.ts'], retry: 0 },
+            },
+          ]
         : []),
     ],
   },

@@ -1,5 +1,6 @@
 /** A real cluster through one small tool: TEST_CLUSTER names a program with the verbs `up`, `load IMAGE` and `run COMMAND`. */
 import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 
 /** What a command printed, and how it ended. */
 export interface Result {
@@ -33,6 +34,18 @@ export function inside(program: string, args: readonly string[], input = ''): Pr
 /** The same, with the exit code as a result. */
 export function tryInside(program: string, args: readonly string[], input = ''): Promise<Result> {
   return execute(tool, ['run', program, ...args], input)
+}
+
+/** Starts a program inside that works until its standard input ends; gives what it printed then. */
+export function startInside(program: string, args: readonly string[]): { end(): Promise<string> } {
+  const child = spawn(tool, ['run', program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const printed = text(child.stdout)
+  return {
+    end() {
+      child.stdin.end()
+      return printed
+    },
+  }
 }
 
 /** kubectl. */

@@ -1,67 +1,114 @@
 /**
- * Sends numbered messages over submission and goes on through every disruption: a message is tried again, under the
- * same idempotency key, until it is accepted. Prints a JSON line with what was accepted and the longest pause.
- * Usage: node load.ts HOST PORT USER PASSWORD FROM TO COUNT PREFIX
+ * Sends numbered messages over SMTP and HTTP at a steady pace and goes on through every disruption: a message is tried
+ * again, under the same idempotency key, until it is accepted. Ends with its standard input, and then prints what was
+ * accepted, what was refused how often, and the longest pause of each channel. Usage: node load.ts JSON
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 
-const [host = '', port = '', user = '', pass = '', from = '', to = '', count = '', prefix = ''] = process.argv.slice(2)
-const TRIES = 240
-const PAUSE_MS = 500
-const LANES = 4
-
-const transport = () =>
-  nodemailer.createTransport({
-    host,
-    port: Number(port),
-    secure: false,
-    requireTLS: true,
-    tls: { rejectUnauthorized: false },
-    auth: { user, pass },
-    connectionTimeout: 5_000,
-    socketTimeout: 20_000,
-  })
-
-let next = 0
-let lastAccepted = performance.now()
-let longestPause = 0
-let refusals = 0
-const accepted: string[] = []
-
-await Promise.all(Array.from({ length: LANES }, lane))
-process.stdout.write(
-  `${JSON.stringify({ accepted: accepted.length, of: Number(count), refusals, longestPauseMs: Math.round(longestPause) })}\n`,
-)
-
-async function lane(): Promise<void> {
-  const mailer = transport()
-  while (next < Number(count)) {
-    const id = `${prefix}-${next++}`
-    if (await submit(mailer, id)) accepted.push(id)
-  }
-  mailer.close()
+/** What load.ts is told. */
+export interface LoadOptions {
+  /** First part of every subject. */
+  prefix: string
+  from: string
+  to: string
+  smtp: { host: string; port: number; user: string; pass: string }
+  http: { url: string; token: string }
 }
 
-async function submit(mailer: ReturnType<typeof transport>, id: string): Promise<boolean> {
-  for (let attempt = 0; attempt < TRIES; attempt++) {
-    try {
-      await mailer.sendMail({
-        from,
-        to,
-        subject: id,
-        text: `Message ${id}`,
-        messageId: `<${id}@load.test>`,
-        headers: { 'X-Idempotency-Key': id },
-      })
-      const now = performance.now()
-      longestPause = Math.max(longestPause, now - lastAccepted)
-      lastAccepted = now
-      return true
-    } catch {
-      refusals++
-      await sleep(PAUSE_MS)
+/** What load.ts prints. */
+export interface LoadResult {
+  /** Subjects of the messages that were accepted. */
+  accepted: string[]
+  /** What was said instead, and how often. */
+  refusals: Record<string, number>
+  longestPauseMs: { smtp: number; http: number }
+}
+
+/** Between two messages of one lane: together some 40 messages a second, which two cores can take beside the cluster. */
+const PACE_MS = 100
+/** Under the default of SEND_REQUESTS_PER_SECOND. */
+const HTTP_PACE_MS = 150
+const RETRY_MS = 250
+/** After the end of the standard input. */
+const LAST_TRIES_MS = 60_000
+/** A bound, should nobody end the standard input. */
+const MOST_MS = 20 * 60_000
+
+if (import.meta.main) process.stdout.write(`${JSON.stringify(await load(JSON.parse(process.argv[2] ?? '')))}\n`)
+
+async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<LoadResult> {
+  const stop = AbortSignal.any([AbortSignal.timeout(MOST_MS), inputEnd()])
+  const giveUp = new AbortController()
+  stop.addEventListener('abort', () => setTimeout(() => giveUp.abort(), LAST_TRIES_MS).unref())
+  const result: LoadResult = { accepted: [], refusals: {}, longestPauseMs: { smtp: 0, http: 0 } }
+  const last = { smtp: performance.now(), http: performance.now() }
+  let next = 0
+
+  async function lane(channel: 'smtp' | 'http', paceMs: number, send: (id: string) => Promise<unknown>) {
+    while (!stop.aborted) {
+      const id = `${prefix}-${next++}`
+      // Even after the stop, for a while: what was stored but not acknowledged is then known.
+      while (!(await accepted(channel, id, send)) && !giveUp.signal.aborted) await sleep(RETRY_MS)
+      await sleep(paceMs)
     }
   }
-  return false
+
+  async function accepted(channel: 'smtp' | 'http', id: string, send: (id: string) => Promise<unknown>) {
+    try {
+      await send(id)
+      const now = performance.now()
+      result.longestPauseMs[channel] = Math.round(Math.max(result.longestPauseMs[channel], now - last[channel]))
+      last[channel] = now
+      result.accepted.push(id)
+      return true
+    } catch (error) {
+      const said = `${channel} ${reasonOf(error)}`
+      result.refusals[said] = (result.refusals[said] ?? 0) + 1
+      return false
+    }
+  }
+
+  /** Half of the clients keep their connection, as pools do; the others come anew each time. */
+  const mailer = (keep: boolean) => {
+    const { user, pass, host, port } = smtp
+    const options = { host, port, auth: { user, pass }, requireTLS: true, tls: { rejectUnauthorized: false } }
+    const times = { connectionTimeout: 5_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+    return keep
+      ? nodemailer.createTransport({ ...options, ...times, pool: true, maxConnections: 1 })
+      : nodemailer.createTransport({ ...options, ...times })
+  }
+  const overSmtp = (transport: ReturnType<typeof mailer>) => (id: string) =>
+    transport.sendMail({ from, to, subject: id, text: `Message ${id}`, headers: { 'X-Idempotency-Key': id } })
+  const overHttp = async (id: string) => {
+    const response = await fetch(`${http.url}/api/v1/emails`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${http.token}`, 'content-type': 'application/json', 'idempotency-key': id },
+      body: JSON.stringify({ from, to: [to], subject: id, text: `Message ${id}` }),
+      signal: AbortSignal.timeout(30_000),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${response.status} ${(JSON.parse(text) as { code?: string }).code ?? ''}`)
+  }
+
+  const transports = [true, true, false, false].map(mailer)
+  const lanes = transports.map(transport => lane('smtp', PACE_MS, overSmtp(transport)))
+  await Promise.all([...lanes, lane('http', HTTP_PACE_MS, overHttp)])
+  for (const transport of transports) transport.close()
+  return result
+}
+
+/** The code of the reply or of the socket, without what differs from time to time. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { responseCode, code, cause } = error as Error & { responseCode?: number; code?: string; cause?: unknown }
+  if (responseCode) return String(responseCode)
+  if (cause instanceof Error) return reasonOf(cause)
+  return code ?? error.message
+}
+
+function inputEnd(): AbortSignal {
+  const controller = new AbortController()
+  process.stdin.once('end', () => controller.abort()).resume()
+  return controller.signal
 }

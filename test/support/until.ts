@@ -1,11 +1,15 @@
 /** Waiting for a condition: polls until it holds, and fails with its source when it does not in time. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves as soon as `condition` is true; rejects after `timeoutMs`. */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+/** Resolves as soon as `condition` is true, asked every `pauseMs`; rejects after `timeoutMs`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 15_000,
+  pauseMs = 10,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`still false after ${timeoutMs} ms: ${condition}`)
-    await sleep(10)
+    await sleep(pauseMs)
   }
 }
