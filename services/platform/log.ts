@@ -7,38 +7,50 @@ export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  child(fields: object): Log
 }
 
-/** Keys that are cut out wherever they appear at the first or second level: a net below the rule "never log them". */
-const REDACTED = [
-  'password',
-  'secret',
-  'token',
-  'authorization',
-  'cookie',
-  'private_key',
-  'ciphertext',
-  'text',
-  'html',
-  'raw',
-  'body',
-]
+/** Keys whose values are cut out at the first and second level: a net below the rule "never log them". */
+const SECRET = new Set([
+  ...['password', 'secret', 'token', 'authorization', 'cookie', 'private_key'],
+  ...['ciphertext', 'text', 'html', 'raw', 'body'],
+])
 
-/** A logger that writes JSON lines to standard output, synchronously, so that the last line before a crash is there. */
+/** Bytes of lines that wait for a slow reader; beyond it lines are dropped, because a log must neither stop mail nor fill memory. */
+const WAITING_BYTES = 16 * 1024 * 1024
+
+/**
+ * A logger that writes JSON lines to standard output and never waits for its reader: a write to a full pipe would hold
+ * up everything else for 100 ms at a time. What waits is written at the exit, after an uncaught error too.
+ */
 export function createLog(level: string, service: string): Log {
   return pino(
     {
       level,
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: label => ({ level: label }) },
-      redact: { paths: REDACTED.flatMap(key => [key, `*.${key}`]), censor: '[redacted]' },
-      serializers: { err: pino.stdSerializers.err },
+      formatters: { level: label => ({ level: label }), log: redact },
+      serializers: { err: (error: Error) => redact({ ...pino.stdSerializers.err(error) }, 1) },
     },
-    pino.destination({ dest: 1, sync: true }),
+    pino.destination({ dest: 1, sync: false, maxLength: WAITING_BYTES }),
   )
 }
 
 /** For tests that look at results, not at lines. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog }
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The fields without secrets; a copy only where there are some. The library's own way costs 10 µs a line. */
+export function redact(fields: Record<string, unknown>, levels = 2): Record<string, unknown> {
+  let clean = fields
+  for (const key in fields) {
+    const value = fields[key]
+    const kept = SECRET.has(key) ? '[redacted]' : levels > 1 && isPlain(value) ? redact(value, levels - 1) : value
+    if (kept === value) continue
+    if (clean === fields) clean = { ...fields }
+    clean[key] = kept
+  }
+  return clean
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Error)
+}

@@ -134,6 +134,6 @@ function recordingLog(lines: string[]): Log {
       ),
     )
   }
-  const log: Log = { debug: write, info: write, warn: write, error: write, child: () => log }
+  const log: Log = { debug: write, info: write, warn: write, error: write }
   return log
 }

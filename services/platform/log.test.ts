@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { redact } from './log.ts'
+
+describe('redaction', () => {
+  const cases: [string, Record<string, unknown>, Record<string, unknown>][] = [
+    ['nothing to hide', { user: 'u', ms: 3 }, { user: 'u', ms: 3 }],
+    ['first level', { user: 'u', password: 'p' }, { user: 'u', password: '[redacted]' }],
+    ['second level', { req: { cookie: 'c', url: '/' } }, { req: { cookie: '[redacted]', url: '/' } }],
+    ['an object under a secret key', { token: { a: 1 } }, { token: '[redacted]' }],
+    ['null and lists stay', { a: null, list: [{ secret: 1 }] }, { a: null, list: [{ secret: 1 }] }],
+  ]
+  it.each(cases)('%s', (_, given, expected) => {
+    const before = structuredClone(given)
+    expect(redact(given)).toEqual(expected)
+    expect(given).toEqual(before)
+  })
+
+  it('copies nothing where there is nothing to hide', () => {
+    const fields = { user: 'u', via: { channel: 'smtp' } }
+    expect(redact(fields)).toBe(fields)
+  })
+})
+
+describe('the logger of a process', () => {
+  /** Runs a program that has `log`, and returns its exit code and its lines. */
+  async function run(body: string): Promise<{ code: number; lines: Record<string, unknown>[] }> {
+    const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))}
+const log = createLog('info', 'test')
+${body}`
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, lines: text.split('\n').flatMap(line => (line ? [JSON.parse(line)] : [])) }
+  }
+
+  it.each([
+    ['process.exit', 'process.exit(3)', 3],
+    ['an uncaught error', "throw new Error('boom')", 1],
+    ['the end of the program', '', 0],
+  ])('writes every line before %s', async (_, end, code) => {
+    const result = await run(`for (let n = 0; n < 500; n++) log.info({ n, fill: 'x'.repeat(1_000) }, 'line')\n${end}`)
+    expect(result.code).toBe(code)
+    expect(result.lines.map(({ n }) => n)).toEqual(Array.from({ length: 500 }, (_, n) => n))
+  })
+
+  it('keeps secrets out of fields and of errors', async () => {
+    const { lines } = await run(`log.info({ password: 'hunter2', req: { cookie: 'hunter2' } }, 'a')
+log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`)
+    expect(lines).toHaveLength(2)
+    expect(JSON.stringify(lines)).not.toContain('hunter2')
+    expect(lines[1]).toMatchObject({ level: 'warn', service: 'test', err: { message: 'failed', type: 'Error' } })
+  })
+
+  it('goes on working while nobody reads its lines', async () => {
+    const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))}
+const log = createLog('info', 'test')
+let turns = 0
+const write = () => {
+  log.info({ fill: 'x'.repeat(10_000) }, 'line')
+  if (++turns < 200) setImmediate(write)
+  else process.stderr.write('done')
+}
+write()`
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const started = once(child.stderr, 'data')
+    expect(String((await started)[0])).toBe('done')
+    child.stdout.resume()
+    await once(child, 'close')
+  })
+})
