@@ -58,7 +58,7 @@ export interface DeliveryOptions {
 /** Polls of an idle worker start close and become rarer, in milliseconds. */
 const POLL = { first: 50, last: 500 }
 /** Least time between two claims: one costs six commands, whatever it finds. The first message after a pause never waits. */
-const CLAIM_GAP_MS = 20
+const CLAIM_GAP_MS = 40
 /** Claims are extended so often: a third of their time. */
 const KEEP_MS = VISIBILITY_MS / 3
 /** A relay takes what it gets; among many receivers slow ones must not use up the room. */
@@ -97,7 +97,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     log,
   )
   const postpone = createPostpone(queue, hand, log, hopeless.signal)
-  const attempt = createAttempt({ ...options, queue, mayFinish: tok => leases.mayFinish(tok), world })
+  const attempt = createAttempt({ ...options, queue, mayFinish: leases.mayFinish, world })
   const sort = createSorting({
     ...options,
     queue,

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { collectionOf, type Mongo } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { slotsOf } from './rules/slots.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue, deliveriesOfMessage } from './store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue, deliveriesOfMessage } from './store/deliveries.ts'
 import type { EventDoc, MessageDoc } from './store/documents.ts'
 import { appendEvents, eventId } from './store/events.ts'
 import { MESSAGES } from './store/messages.ts'
@@ -32,13 +32,14 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   const message = await ownMessage(mongo, userId, messageId)
   const now = clock.now()
   // Taking the claim fences a worker that holds the delivery: its mark before the final dot fails.
-  const tok = `cancel:0:${randomBytes(6).toString('base64url')}`
+  const tok = `cancel:${randomBytes(9).toString('base64url')}`
   const deliveries = collectionOf(mongo.db, DELIVERIES)
   await deliveries.updateMany(
     { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
     { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) } },
   )
-  const taken = (await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()) as Claimed[]
+  const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()
+  const taken = found.map(delivery => ({ ...delivery, tok }))
   if (taken.length === 0) throw new ProblemError('not_cancelable')
   const events = taken.map(
     (delivery): EventDoc => ({

@@ -33,15 +33,15 @@ export interface AttemptOptions {
   transport: Transport
   queue: DeliveryQueue
   findKeys: FindKeys
-  /** True while the slot of this token is ours for long enough. */
-  mayFinish(tok: string): boolean
+  /** True while the claim's slot is ours, without a break, for long enough. */
+  mayFinish(claim: { slot: number; epoch: number }): boolean
   world(): ResultWorld
   log: Log
 }
 
 /** Memory for large messages that are on their way at once. */
 const LARGE_BYTES = 96 * 1024 * 1024
-const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, sizeOf: () => 1, gatherMs: 2 }
+const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, everyMs: 5 }
 
 /** Makes the attempt function of a worker. */
 export function createAttempt(options: AttemptOptions): Attempt {
@@ -54,7 +54,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const { message } = outgoing
     const ready = await prepare(outgoing)
     if ('judged' in ready) return failed(deliveries, outgoing, ready, world())
-    const mine = () => deliveries.every(({ tok }) => mayFinish(tok))
+    const mine = () => deliveries.every(mayFinish)
     const sent = await transport.send(
       route,
       {

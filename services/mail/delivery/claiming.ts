@@ -24,6 +24,12 @@ export interface ClaimingOptions {
 export const VISIBILITY_MS = 120_000
 /** Deliveries taken at once. */
 const AT_ONCE = 200
+/**
+ * A round looks no further back than this before a round that left nothing behind, except once in {@link WHOLE_MS}:
+ * what turns up late (a slow accept, another clock) waits for that one.
+ */
+const OVERLAP_MS = 1_000
+const WHOLE_MS = 1_000
 
 /** How a round of claiming went: how many were taken, and whether there may be more at once. */
 export interface Round {
@@ -34,17 +40,32 @@ export interface Round {
 /** Makes the function that does one round. Rejects when the database is away. */
 export function createClaiming(options: ClaimingOptions): () => Promise<Round> {
   const { queue, outbox, hand, world } = options
+  /** When a round last left nothing behind, and when one last looked at everything. */
+  let emptied: Date | undefined
+  let wholeAt = Number.NEGATIVE_INFINITY
+  let slots = ''
+
+  const start = (now: Date, epochs: ReadonlyMap<number, number>): Date | undefined => {
+    const owned = [...epochs].join()
+    if (!emptied || owned !== slots || performance.now() - wholeAt >= WHOLE_MS) {
+      slots = owned
+      wholeAt = performance.now()
+      return undefined
+    }
+    return new Date(Math.min(emptied.getTime(), now.getTime()) - OVERLAP_MS)
+  }
 
   return async () => {
     const epochs = options.claimable()
     const room = Math.min(AT_ONCE, options.inHand - hand.size)
     if (epochs.size === 0 || room <= options.inHand / 20) return { taken: 0, full: false }
     const { now } = world()
-    const found = await queue.findDue([...epochs.keys()], now, room, id => hand.has(id))
+    const found = await queue.findDue([...epochs.keys()], { from: start(now, epochs), now }, room, id => hand.has(id))
+    emptied = found.length < room ? now : undefined
     if (found.length === 0) return { taken: 0, full: false }
-    const nonce = randomBytes(6).toString('base64url')
+    const tok = randomBytes(9).toString('base64url')
     const until = new Date(now.getTime() + VISIBILITY_MS)
-    const scope = { epochs, nonce, now, until }
+    const scope = { epochs, tok, now, until }
     const wanted = underClaim(found, scope)
     hand.take(wanted)
     try {

@@ -4,7 +4,7 @@ import { createByteGate } from './byte-gate.ts'
 import { Hand } from './hand.ts'
 import { abortableDelay, createBell } from './timing.ts'
 
-const delivery = (id: string, slot: number) => ({ _id: id, slot, tok: `${slot}:1:n` }) as Claimed
+const delivery = (id: string, slot: number) => ({ _id: id, slot, tok: 'n', epoch: 1 }) as Claimed
 
 test('a slot is idle when nothing of it is in hand', async () => {
   const hand = new Hand()

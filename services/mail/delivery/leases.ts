@@ -27,8 +27,8 @@ export const LEASE_TIMES: LeaseTimes = { ttl: 20_000, renew: 5_000, margin: 5_00
 export interface Leases {
   /** Slots that may be claimed from, with their epochs. */
   claimable(): ReadonlyMap<number, number>
-  /** True while a result under this token may still become a final dot. */
-  mayFinish(tok: string): boolean
+  /** True while a delivery claimed in this slot under this epoch may still get its final dot. */
+  mayFinish(claim: { slot: number; epoch: number }): boolean
   /** Starts renewing and taking part; resolves after the first renewal. */
   start(): Promise<void>
   /** Gives all slots back. Call it when nothing is in flight any more. */
@@ -160,10 +160,9 @@ export function createLeases(options: LeaseOptions): Leases {
   return {
     claimable: () =>
       new Map([...leases].filter(([, lease]) => usable(lease)).map(([slot, { epoch }]) => [slot, epoch])),
-    mayFinish(tok) {
-      const [slot, epoch] = tok.split(':')
-      const lease = leases.get(Number(slot))
-      return lease !== undefined && lease.epoch === Number(epoch) && usable(lease)
+    mayFinish({ slot, epoch }) {
+      const lease = leases.get(slot)
+      return lease !== undefined && lease.epoch === epoch && usable(lease)
     },
     async start() {
       await inTurn(renew)

@@ -18,14 +18,14 @@ export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $
   return { _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } }
 }
 
-/** A delivery that is ours. */
-export type Claimed = DeliveryDoc & { tok: string }
+/** A delivery that is ours, with the epoch of its slot under which it was claimed. */
+export type Claimed = DeliveryDoc & { tok: string; epoch: number }
 
 /** Which claim: the worker's slots with their epochs. */
 export interface ClaimScope {
   epochs: ReadonlyMap<number, number>
-  /** Unique for each claim. */
-  nonce: string
+  /** Names this claim and no other. */
+  tok: string
   now: Date
   /** Until when the claim holds without renewal. */
   until: Date
@@ -47,17 +47,19 @@ export class DeliveryQueue {
 
   /**
    * Deliveries that are due in these slots, oldest first, bulk mail last; while there is bulk mail, a fifth of the
-   * room is its, so that it does not starve. `skip`: ids that are in hand.
+   * room is its, so that it does not starve. `from`: earlier ones are known to be taken, so that the keys that their
+   * claims left behind in the index are not passed over again. `skip`: ids that are in hand.
    */
   async findDue(
     slots: readonly number[],
-    now: Date,
+    { from, now }: { from?: Date | undefined; now: Date },
     limit: number,
     skip: (id: string) => boolean,
   ): Promise<DeliveryDoc[]> {
+    const due = from ? { $gte: from, $lte: now } : { $lte: now }
     const find = (lanes: readonly DeliveryDoc['lane'][]) =>
       this.#deliveries
-        .find({ slot: { $in: [...slots] }, lane: { $in: [...lanes] }, due: { $lte: now } })
+        .find({ slot: { $in: [...slots] }, lane: { $in: [...lanes] }, due })
         .sort({ due: 1 })
         .limit(limit)
         .toArray()
@@ -69,20 +71,13 @@ export class DeliveryQueue {
   /** Takes them; answers those that are ours. Only the owner of a slot claims in it, so normally that is all of them. */
   async claim(wanted: readonly Claimed[], scope: ClaimScope): Promise<readonly Claimed[]> {
     const ids = wanted.map(({ _id }) => _id)
-    const epochs: number[] = []
-    for (const [slot, epoch] of scope.epochs) epochs[slot] = epoch
-    const epoch = { $arrayElemAt: [Array.from(epochs, value => value ?? 0), '$slot'] }
-    const tok = { $concat: [{ $toString: '$slot' }, ':', { $toString: epoch }, ':', scope.nonce] }
     const { matchedCount } = await this.#deliveries.updateMany(
       { _id: { $in: ids }, due: { $lte: scope.now } },
-      [{ $set: { tok, due: scope.until } }],
+      { $set: { tok: scope.tok, due: scope.until } },
       FAST,
     )
     if (matchedCount === wanted.length) return wanted
-    const ours = await this.#heldIds(
-      ids,
-      wanted.map(({ tok }) => tok),
-    )
+    const ours = await this.#heldIds(ids, [scope.tok])
     return wanted.filter(({ _id }) => ours.has(_id))
   }
 
@@ -198,10 +193,5 @@ export class DeliveryQueue {
 
 /** These deliveries as they are once the claim succeeded: known beforehand, so that a claim of unknown outcome can be undone. */
 export function underClaim(found: readonly DeliveryDoc[], scope: ClaimScope): Claimed[] {
-  return found.map(doc => ({ ...doc, tok: tokenOf(doc.slot, scope) }))
-}
-
-/** The token of a claim: which slot, under which epoch, and a number used once. */
-function tokenOf(slot: number, { epochs, nonce }: ClaimScope): string {
-  return `${slot}:${epochs.get(slot) ?? 0}:${nonce}`
+  return found.map(doc => ({ ...doc, tok: scope.tok, epoch: scope.epochs.get(doc.slot) ?? 0 }))
 }

@@ -302,7 +302,7 @@ export interface DeliveryDoc {
   lane: MessageDoc['lane']
   /** Next time to try, and the visibility timeout while a worker holds it. */
   due: Date
-  /** `<slot>:<epoch>:<nonce>` of the claim. */
+  /** Names the claim that holds it. */
   tok?: string
   /** Set to `dot` before the final dot goes out. */
   ph?: 'dot'

@@ -52,6 +52,41 @@ describe('callers share writes', () => {
     expect(seen).toEqual(expected)
   })
 
+  test('the first after a pause goes at once, the next ones gather', async () => {
+    const seen: string[][] = []
+    const commit = createGroupCommit({
+      ...limits,
+      flights: 2,
+      everyMs: 300,
+      async write(batch: readonly string[]) {
+        seen.push([...batch])
+        return batch
+      },
+    })
+    await commit('a')
+    expect(seen).toEqual([['a']])
+    const later = [commit('b')]
+    await turn()
+    later.push(commit('c'))
+    await Promise.all(later)
+    expect(seen).toEqual([['a'], ['b', 'c']])
+  })
+
+  test('a full batch does not wait', async () => {
+    const seen: string[][] = []
+    const commit = createGroupCommit({
+      ...limits,
+      everyMs: 1e9,
+      async write(batch: readonly string[]) {
+        seen.push([...batch])
+        return batch
+      },
+    })
+    await commit('a')
+    await Promise.all(['b', 'c', 'd'].map(commit))
+    expect(seen).toEqual([['a'], ['b', 'c', 'd']])
+  })
+
   test('as many batches fly at once as allowed, not more', async () => {
     const { batches, write } = heldWriter()
     const commit = createGroupCommit({ ...limits, flights: 2, write })

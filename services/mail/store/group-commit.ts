@@ -1,4 +1,5 @@
-/** Shares writes between callers: while some batches are under way the next one gathers, so no timer is needed. */
+/** Shares writes between callers: while some batches are under way the next one gathers. */
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How batches are formed and written. */
 export interface GroupCommitOptions<T, R> {
@@ -12,8 +13,8 @@ export interface GroupCommitOptions<T, R> {
   mostBytes: number
   /** Batches under way at once. */
   flights: number
-  /** A batch waits so long for company before it goes, in milliseconds; without it, until the end of the turn. */
-  gatherMs?: number
+  /** Least time between the starts of two batches, in milliseconds: the first after a pause goes at once, the next ones gather. */
+  everyMs?: number
 }
 
 interface Waiting<T, R> {
@@ -28,6 +29,7 @@ interface Waiting<T, R> {
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (item: T) => Promise<R> {
   let queue: Waiting<T, R>[] = []
   let flying = 0
+  let startedAt = Number.NEGATIVE_INFINITY
 
   const take = (): Waiting<T, R>[] => {
     let bytes = 0
@@ -42,19 +44,31 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     return batch
   }
 
+  /** Waits for the turn of the next batch; reserves it, because flights wait side by side. */
+  const turn = async (everyMs: number): Promise<void> => {
+    const now = performance.now()
+    startedAt = Math.max(now, startedAt + everyMs)
+    if (startedAt > now) await sleep(startedAt - now)
+  }
+
+  const write = async (batch: readonly Waiting<T, R>[]): Promise<void> => {
+    try {
+      const results = await options.write(batch.map(({ item }) => item))
+      batch.forEach(({ done }, index) => {
+        const result = results[index]
+        if (result === undefined) done.reject(new Error('the batch has no result for this item'))
+        else done.resolve(result)
+      })
+    } catch (error) {
+      for (const { done } of batch) done.reject(error)
+    }
+  }
+
   const fly = async (): Promise<void> => {
     while (queue.length > 0) {
+      if (options.everyMs !== undefined && queue.length < options.most) await turn(options.everyMs)
       const batch = take()
-      try {
-        const results = await options.write(batch.map(({ item }) => item))
-        batch.forEach(({ done }, index) => {
-          const result = results[index]
-          if (result === undefined) done.reject(new Error('the batch has no result for this item'))
-          else done.resolve(result)
-        })
-      } catch (error) {
-        for (const { done } of batch) done.reject(error)
-      }
+      if (batch.length > 0) await write(batch) // empty: another flight took them while this one waited
     }
     flying--
   }
@@ -65,8 +79,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     if (flying < options.flights) {
       flying++
       // A microtask later, so that callers of this turn of the event loop share the first batch.
-      if (options.gatherMs === undefined) queueMicrotask(() => void fly())
-      else setTimeout(() => void fly(), options.gatherMs)
+      queueMicrotask(() => void fly())
     }
     return done.promise
   }
