@@ -121,6 +121,16 @@ describe.each([
   })
 })
 
+test('a notice has no finding while it is shown', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/subscriptions/users?app=shop')
+  await page.getByRole('row').nth(1).getByRole('button').click()
+  await page.getByRole('menuitem', { name: words.en.access.disable }).click()
+  await page.getByText(words.en.ui.saved).waitFor()
+  expect(await findings(page)).toEqual([])
+  await leave()
+})
+
 test.each(['light', 'dark'] as const)('the sign-in page has no finding in %s', async scheme => {
   const { page, leave } = await browser.visit(service.url, { scheme })
   await page.goto('/sign-in')

@@ -166,7 +166,7 @@ test('what was read stays on the screen while the service is away, with a word a
   await page.context().setOffline(true)
   await page.getByText(words.en.ui.offlineBanner).waitFor()
   expect(await page.getByRole('link', { name: 'sandbox.mail.example.com' }).isVisible()).toBe(true)
-  await page.getByRole('link', { name: words.en.nav.domains }).focus()
+  await page.getByRole('link', { name: words.en.nav.domains, exact: true }).focus()
   await page.context().setOffline(false)
   await page.getByText(words.en.ui.offlineBanner).waitFor({ state: 'detached' })
   await leave()
@@ -207,7 +207,9 @@ test('a dialog keeps the focus while it is open, and gives it back', async () =>
   }
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await expect.poll(() => page.evaluate("document.activeElement?.textContent ?? ''")).toBe(words.en.access.newToken)
+  await expect
+    .poll(() => page.evaluate("document.activeElement?.textContent ?? ''"), { timeout: 30_000 })
+    .toBe(words.en.access.newToken)
   await leave()
 })
 

@@ -61,7 +61,7 @@ function Frame() {
           <HeaderMenus />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)">
+      <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)" data-closed={!opened || undefined}>
         <ScrollArea px="sm" pb="md" type="never">
           <nav aria-label={t('ui.menu')}>
             <Menu close={menu.close} />

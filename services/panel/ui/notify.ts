@@ -1,19 +1,24 @@
 /** Short notices at the edge of the screen, read out by screen readers. */
 import { notifications } from '@mantine/notifications'
-import type { TFunction } from 'i18next'
+import i18next, { type TFunction } from 'i18next'
 import { problemText } from './problem-text.ts'
 
 /** It worked. */
 export function tellDone(message: string): void {
-  notifications.show({ message, color: 'ink', autoClose: 4000 })
+  notifications.show({ message, color: 'ink', autoClose: 4000, closeButtonProps: closeButton() })
 }
 
 /** It did not; stays longer, because it must be read. */
 export function tellBad(message: string): void {
-  notifications.show({ message, color: 'stamp', autoClose: 10_000 })
+  notifications.show({ message, color: 'stamp', autoClose: 10_000, closeButtonProps: closeButton() })
 }
 
 /** It was refused: {@link tellBad} with the reason in words. */
 export function tellFailed(error: unknown, t: TFunction): void {
   tellBad(problemText(error, t))
+}
+
+/** The library's cross has no name of its own. */
+function closeButton() {
+  return { 'aria-label': i18next.t('ui.close') }
 }
