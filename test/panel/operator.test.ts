@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Recursor, startRecursor } from '../support/dns-recursor.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { open, picture, signedIn, words } from './support/people.ts'
 import { seed } from './support/seed.ts'
@@ -86,6 +87,19 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByText(w.operator.certificateFault.expires_in_weeks).waitFor()
     await page.getByText(w.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
     await picture(page, 'certificates', language)
+  })
+
+  test('an admin vouches for a domain by typing its name, and sees whose it is', async () => {
+    const name = `vouched-${language.toLowerCase()}.example`
+    const owner = await giveUser(service.mongo.db, { username: `owner-${language.toLowerCase()}` })
+    await giveDomain(service.mongo.db, owner._id, name)
+    await open(page, `/admin/domains?user=${owner._id}`)
+    const row = page.getByRole('row').filter({ hasText: name })
+    await row.getByRole('cell', { name: owner.username, exact: true }).waitFor()
+    await row.getByRole('button', { name: `${w.operator.vouch}: ${name}` }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: w.operator.vouch, exact: true }).click()
+    await row.getByText(w.domains.by.admin).waitFor()
   })
 
   test('from the pill of a record to the conditions of its resource', async () => {

@@ -58,6 +58,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     '/admin/addresses',
     '/admin/certificates',
     '/admin/resources',
+    '/admin/domains',
     '/admin/users',
     '/subscriptions',
     '/subscriptions/admins',

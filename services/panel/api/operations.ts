@@ -50,6 +50,8 @@ export const operations = {
   resendEmail: 'POST /api/v1/emails/{id}/resend',
   getStats: 'GET /api/v1/stats',
   listInbox: 'GET /api/v1/inbox',
+  listAllDomainsOperation: 'GET /api/v1/admin/domains',
+  verifyByAdminOperation: 'POST /api/v1/admin/domains/{id}/verify',
   getQueues: 'GET /api/v1/admin/queues',
   getHealth: 'GET /api/v1/admin/health',
   retryQueueOperation: 'POST /api/v1/admin/queues/retry',

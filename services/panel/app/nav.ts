@@ -24,6 +24,7 @@ import {
   IconUsers,
   IconUsersGroup,
   IconWorld,
+  IconWorldCog,
 } from '@tabler/icons-react'
 import type { Output } from '../api/client.ts'
 import type common from '../i18n/en/common.json'
@@ -90,6 +91,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
       { to: '/admin/addresses', label: 'addresses', icon: IconNetwork, admin: true },
       { to: '/admin/certificates', label: 'certificates', icon: IconCertificate, admin: true },
       { to: '/admin/resources', label: 'resources', icon: IconBox, admin: true },
+      { to: '/admin/domains', label: 'allDomains', icon: IconWorldCog, admin: true },
       { to: '/admin/users', label: 'users', icon: IconUsersGroup, admin: true },
     ],
   },

@@ -151,6 +151,12 @@ const pages = [
   }),
   createRoute({
     getParentRoute: within,
+    path: '/admin/domains',
+    validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'user']),
+    component: lazyRouteComponent(() => import('../operator/all-domains-page.tsx'), 'AllDomainsPage'),
+  }),
+  createRoute({
+    getParentRoute: within,
     path: '/admin/users',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../operator/users-page.tsx'), 'UsersPage'),

@@ -1,6 +1,6 @@
 /** Accounts for admins: create, suspend, let in again, new password. */
 import { Group, Menu, Select, Stack, TextInput } from '@mantine/core'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -91,6 +91,9 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
   return (
     <>
       <RowMenu name={user.username}>
+        <Menu.Item renderRoot={props => <Link {...props} to="/admin/domains" search={{ user: user.id }} />}>
+          {t('operator.domainsOf')}
+        </Menu.Item>
         <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
         {user.status === 'active' ? (
           <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>

@@ -25,6 +25,7 @@ export const PAGES = [
   '/admin/addresses',
   '/admin/certificates',
   '/admin/resources',
+  '/admin/domains',
   '/admin/users',
   '/nowhere',
 ] as const
