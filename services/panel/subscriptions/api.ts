@@ -67,9 +67,13 @@ function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
   })
 }
 
-/** See {@link subRead}. */
-export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, enabled = true) {
-  return useQuery({ ...subRead(name, input), enabled, placeholderData: previous => previous })
+/** See {@link subRead}. With `fresh` what was read before is not shown when it is opened again: somebody decides by it. */
+export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { fresh = false } = {}) {
+  return useQuery({
+    ...subRead(name, input),
+    placeholderData: previous => previous,
+    ...(fresh ? { staleTime: 0, gcTime: 0 } : {}),
+  })
 }
 
 /** A write; afterwards everything of this API is asked again, because figures and lists hang together. */

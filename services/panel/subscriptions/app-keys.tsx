@@ -70,7 +70,12 @@ function Keys({ keys, app }: { keys: readonly Key[]; app: SubApp }) {
   const { t } = useTranslation()
   const columns: Column<Key>[] = [
     { label: t('subs.type'), cell: key => t(`subs.keyKind.${key.kind}`) },
-    { label: t('subs.key'), cell: key => <Copyable value={key.key} what={t('subs.key')} /> },
+    {
+      label: t('subs.key'),
+      // Of a secret only its id is known after the day it was made.
+      cell: key =>
+        key.key ? <Copyable value={key.key} what={t('subs.key')} /> : <span className="pw-mono">{key.id} …</span>,
+    },
     {
       label: t('messages.state'),
       cell: key => (
@@ -100,7 +105,7 @@ function Revoke({ of: key, app }: { of: Key; app: SubApp }) {
         variant="subtle"
         color="stamp"
         size="compact-sm"
-        aria-label={`${t('access.revoke')}: ${key.key}`}
+        aria-label={`${t('access.revoke')}: ${key.key || key.id}`}
         onClick={() => setAsking(true)}
       >
         {t('access.revoke')}

@@ -6,12 +6,12 @@ import { SubmitForm } from '../ui/form.tsx'
 import { tellDone } from '../ui/notify.ts'
 import { useSubRead, useSubWrite } from './api.ts'
 
-/** The form. */
-export function GrantForm({ appKey, close }: { appKey: string; close: () => void }) {
+/** The form; for a user that was chosen already, only the plan is asked for. */
+export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: string; close: () => void }) {
   const { t } = useTranslation()
   const grant = useSubWrite('grantSubscription')
   const plans = useSubRead('listPlansOperation', { query: { app_key: appKey, pageSize: 100 } })
-  const [user, setUser] = useState('')
+  const [user, setUser] = useState(userId ?? '')
   const [plan, setPlan] = useState<string | null>(null)
   const [days, setDays] = useState<number | string>('')
   const submit = () =>
@@ -30,13 +30,16 @@ export function GrantForm({ appKey, close }: { appKey: string; close: () => void
   return (
     <SubmitForm state={grant} submit={submit} action={t('subs.grant')} cancel={close}>
       <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('subs.userId')}
-          inputMode="numeric"
-          value={user}
-          onChange={event => setUser(event.currentTarget.value)}
-        />
+        {userId === undefined ? (
+          <TextInput
+            data-autofocus
+            label={t('subs.userId')}
+            description={t('subs.userIdHint')}
+            inputMode="numeric"
+            value={user}
+            onChange={event => setUser(event.currentTarget.value)}
+          />
+        ) : null}
         <Select
           label={t('subs.plan')}
           data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}

@@ -8,6 +8,7 @@ export const operations = {
   deleteAppOperation: 'DELETE /app_manage/{id}',
   listUsersOperation: 'GET /user',
   updateUserOperation: 'PUT /user/{id}',
+  eraseUserOperation: 'DELETE /user/{id}',
   listPlansOperation: 'GET /subscription_plan',
   createPlanOperation: 'POST /subscription_plan',
   updatePlanOperation: 'PUT /subscription_plan/{id}',

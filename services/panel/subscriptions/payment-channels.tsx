@@ -1,5 +1,5 @@
 /** The payment channels of an app: settings that are shown, secrets of which only is said whether they are set. */
-import { Button, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Copyable } from '../ui/copy.tsx'
@@ -44,7 +44,9 @@ function ChannelRow({ appId, name, channel }: Row) {
     <section className="pw-record" aria-label={t(`subs.methods.${name}`)}>
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
-          <strong>{t(`subs.methods.${name}`)}</strong>
+          <Text fw={600} fz="sm">
+            {t(`subs.methods.${name}`)}
+          </Text>
           <Status tone={state === 'on' ? 'ok' : 'quiet'}>{t(`subs.channelState.${state}`)}</Status>
         </Group>
         <Button

@@ -76,6 +76,31 @@ export function PlanForm({ appKey, plan, close }: { appKey: string; plan?: Plan;
           value={fields.features}
           onChange={event => set({ features: event.currentTarget.value })}
         />
+        <Group grow align="flex-start">
+          <NumberInput
+            label={t('subs.trialDays')}
+            description={t('subs.trialHint')}
+            min={0}
+            max={365}
+            allowDecimal={false}
+            value={fields.trial}
+            onChange={value => set({ trial: Number(value) || 0 })}
+          />
+          <NumberInput
+            label={t('subs.graceDays')}
+            description={t('subs.graceHint')}
+            min={0}
+            max={90}
+            allowDecimal={false}
+            value={fields.grace}
+            onChange={value => set({ grace: Number(value) || 0 })}
+          />
+        </Group>
+        <Switch
+          label={t('subs.mayRenew')}
+          checked={fields.mayRenew}
+          onChange={event => set({ mayRenew: event.currentTarget.checked })}
+        />
         <Switch
           label={t('subs.forSale')}
           checked={fields.forSale}
@@ -110,6 +135,9 @@ function fieldsOf(plan: Plan | undefined) {
     sort: Number(plan?.sort_order ?? 0),
     features: featuresOf(plan?.features).join('\n'),
     forSale: plan?.status !== '0',
+    trial: Number(plan?.trial_days ?? 0),
+    grace: Number(plan?.grace_days ?? 0),
+    mayRenew: plan?.auto_renew_allowed !== '0',
   }
 }
 
@@ -123,5 +151,8 @@ function bodyOf(fields: ReturnType<typeof fieldsOf>) {
     sort_order: String(fields.sort),
     features: featuresText(fields.features),
     status: fields.forSale ? '1' : '0',
+    trial_days: String(fields.trial),
+    grace_days: String(fields.grace),
+    auto_renew_allowed: fields.mayRenew ? '1' : '0',
   }
 }

@@ -15,6 +15,7 @@ import { type Column, DataTable } from '../ui/table.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
 import { ManagedText } from './managed-text.tsx'
 import { PlanForm } from './plan-form.tsx'
+import { presentPlan } from './revision-changes.ts'
 import { Revisions } from './revisions.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
 
@@ -134,20 +135,25 @@ function PlanMenu({ plan, edit }: { plan: Plan; edit: ((plan: Plan) => void) | u
         title={t('subs.historyOf', { name: plan.name })}
         size="lg"
       >
-        {() => <PlanHistory plan={plan} edit={may} />}
+        {() => <PlanHistory plan={plan} edit={may} done={() => showHistory(false)} />}
       </Dialog>
     </>
   )
 }
 
-function PlanHistory({ plan, edit }: { plan: Plan; edit: boolean }) {
+function PlanHistory({ plan, edit, done }: { plan: Plan; edit: boolean; done: () => void }) {
   const where = { params: { id: plan.id }, query: { app_key: plan.app_key } }
-  const query = useSubRead('planHistory', where)
+  const query = useSubRead('planHistory', where, { fresh: true })
   const restore = useSubWrite('restorePlanOperation')
-  const put = (revision: number) => restore.mutateAsync({ ...where, body: { revision } })
+  const put = async (revision: number) => {
+    await restore.mutateAsync({ ...where, body: { revision } })
+    done()
+  }
   return (
     <Loaded query={query}>
-      {({ revisions }) => <Revisions revisions={revisions} restore={edit ? put : undefined} />}
+      {({ revisions }) => (
+        <Revisions revisions={revisions} present={presentPlan(plan)} restore={edit ? put : undefined} />
+      )}
     </Loaded>
   )
 }

@@ -1,18 +1,112 @@
+/** What putting a former state back would change. */
 import { expect, test } from 'vitest'
-import { changesOf } from './revision-changes.ts'
+import { changesTo, presentPlan, presentSwitch } from './revision-changes.ts'
 
 test.each([
-  ['a changed field', { price: '1.00' }, { price: '2.00' }, [{ field: 'price', from: '1.00', to: '2.00' }]],
-  ['a field that came', {}, { title: 'New' }, [{ field: 'title', from: null, to: 'New' }]],
-  ['a field that went', { title: 'Old' }, { title: '' }, [{ field: 'title', from: 'Old', to: '–' }]],
-  ['a number beside its text', { rollout: 5 }, { rollout: 50 }, [{ field: 'rollout', from: '5', to: '50' }]],
-  ['what changes always', { version: 1, updated_at: 'a', _id: 1 }, { version: 2, updated_at: 'b', _id: 2 }, []],
-  ['equal lists', { logs: [{ a: 1 }] }, { logs: [{ a: 1 }] }, []],
-  ['two empty words', { a: null }, { a: '' }, []],
-])('%s', (_, before, after, changes) => {
-  expect(changesOf(before, after)).toEqual(changes)
+  ['a field with another value', { price: 1 }, { price: 2 }, [{ field: 'price', from: '2', to: '1' }]],
+  ['a field that was not set', {}, { title: 'New' }, [{ field: 'title', from: 'New', to: '–' }]],
+  ['a field that is not set now', { title: 'Old' }, { title: '' }, [{ field: 'title', from: null, to: 'Old' }]],
+  [
+    'what the present record does not show',
+    { _id: 1, edits: 3, updated_at: 'x' },
+    { name: 'a' },
+    [{ field: 'name', from: 'a', to: '–' }],
+  ],
+  ['equal lists in another order of fields', { logs: [{ b: 1, a: 2 }] }, { logs: [{ a: 2, b: 1 }] }, []],
+  ['an empty list and none', {}, { rules: [] }, []],
+])('%s', (_, former, present, changes) => {
+  expect(changesTo(former, present)).toEqual(changes)
 })
 
-test('fields stand in the order of their names, whichever side has them', () => {
-  expect(changesOf({ b: '1', c: '1' }, { a: '2', b: '2' }).map(({ field }) => field)).toEqual(['a', 'b', 'c'])
+const PLAN: Parameters<typeof presentPlan>[0] = {
+  id: '1',
+  app_key: 'shop',
+  name: 'Monthly',
+  description: '',
+  price: '19.90',
+  original_price: '29.90',
+  duration: '30',
+  features: '{"features":["Support"]}',
+  sort_order: '1',
+  status: '1',
+  created_at: '2026-11-21 10:00:00',
+  updated_at: '2026-11-21 10:00:00',
+  version: '2',
+  trial_days: '7',
+  grace_days: '0',
+  auto_renew_allowed: '1',
+  active_subscriptions: '0',
+  is_permanent: false,
+}
+const STORED_PLAN = {
+  _id: 1,
+  name: 'Monthly',
+  description: '',
+  price_cents: 1990,
+  original_price_cents: 2990,
+  duration: 30,
+  features: ['Support'],
+  sort_order: 1,
+  status: '1',
+  trial_days: 7,
+  grace_days: 0,
+  auto_renew_allowed: true,
+}
+
+test('a plan that is as it was would not change', () => {
+  expect(changesTo(STORED_PLAN, presentPlan(PLAN))).toEqual([])
+  expect(changesTo({ ...STORED_PLAN, price_cents: 990 }, presentPlan(PLAN))).toEqual([
+    { field: 'price_cents', from: '1990', to: '990' },
+  ])
+})
+
+const SWITCH: Parameters<typeof presentSwitch>[0] = {
+  id: '1',
+  name: 'checkout',
+  description: 'The new one',
+  type: 'boolean',
+  value: { title: 'News', logs: [], test_json: 'true' },
+  raw_value: '1',
+  enabled: '1',
+  client_visible: '1',
+  rollout: '25',
+  rules: [],
+  schedules: [{ at: '1798736400' }],
+  version: '2',
+  created_at: '0',
+  updated_at: '0',
+  created_by: 'ann',
+  updated_by: 'ann',
+  display_value: '',
+  status_class: 'success',
+  status_text: '',
+  created_at_formatted: '2026-11-21 10:00:00',
+  updated_at_formatted: '2026-11-21 10:00:00',
+}
+const STORED_SWITCH = {
+  description: 'The new one',
+  type: 'boolean',
+  value: '1',
+  title: 'News',
+  logs: [],
+  enabled: '1',
+  client_visible: '1',
+  rollout: 25,
+  rules: [],
+  schedules: [{ at: 1_798_736_400 }],
+}
+
+test('a switch that is as it was would not change', () => {
+  expect(changesTo(STORED_SWITCH, presentSwitch(SWITCH))).toEqual([])
+  expect(changesTo({ ...STORED_SWITCH, description: '' }, presentSwitch(SWITCH))).toEqual([
+    { field: 'description', from: 'The new one', to: '–' },
+  ])
+})
+
+test('notes of a changelog stand in its value alone', () => {
+  const value = '{"title":"News","logs":[]}'
+  const record = { ...SWITCH, type: 'changelog', raw_value: value }
+  expect(changesTo({ ...STORED_SWITCH, type: 'changelog', value, title: '', logs: [] }, presentSwitch(record))).toEqual(
+    [],
+  )
 })

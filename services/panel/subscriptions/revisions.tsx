@@ -1,4 +1,4 @@
-/** Former states of a switch or a plan: what changed from one to the next, and going back. */
+/** Former states of a switch or a plan: what putting one back would change, and doing it. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -10,38 +10,41 @@ import { Blank } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import type { SubOutput } from './api.ts'
 import { BusinessTime } from './business-time.tsx'
-import { changesOf } from './revision-changes.ts'
+import { changesTo, type Present } from './revision-changes.ts'
 
 type Revision = SubOutput<'planHistory'>['revisions'][number]
 
-/** The list, newest first. `restore` puts a state back; absent for those who only look. */
+/** The list, newest first. `present` is absent for a deleted record, `restore` for those who only look. */
 export function Revisions(props: {
   revisions: readonly Revision[]
+  present: Present | undefined
   restore: ((revision: number) => Promise<unknown>) | undefined
 }) {
   const { t } = useTranslation()
-  const { revisions, restore } = props
+  const { revisions, present, restore } = props
   const [asking, setAsking] = useState<Revision>()
   if (revisions.length === 0) return <Blank icon={<IconHistory size={26} />} title={t('subs.noRevisions')} />
   return (
     <Stack gap={0}>
-      {revisions.map((revision, index) => (
+      {revisions.map(revision => (
         <section key={revision.revision} className="pw-record" aria-label={t('subs.revision', revision)}>
           <Group justify="space-between" gap="xs" mb={6}>
-            <Text fz="sm" fw={600}>
+            <Text fz="sm" fw={600} component="div">
               {t('subs.revision', revision)}{' '}
               <Text span fz="xs" c="dimmed">
                 <BusinessTime at={revision.at} /> · {revision.by}
               </Text>
             </Text>
-            {revision.deleted ? <Status tone="bad">{t('subs.wasDeleted')}</Status> : null}
-            {restore && (index > 0 || revision.deleted) ? (
-              <Button variant="subtle" size="compact-sm" onClick={() => setAsking(revision)}>
-                {t('subs.restore')}
-              </Button>
-            ) : null}
+            <Group gap="xs">
+              {revision.deleted ? <Status tone="bad">{t('subs.wasDeleted')}</Status> : null}
+              {restore ? (
+                <Button variant="subtle" size="compact-sm" onClick={() => setAsking(revision)}>
+                  {t('subs.restore')}
+                </Button>
+              ) : null}
+            </Group>
           </Group>
-          <Changes revision={revision} before={revisions[index + 1]} />
+          {present ? <Changes revision={revision} present={present} /> : null}
         </section>
       ))}
       <Confirm
@@ -60,10 +63,9 @@ export function Revisions(props: {
   )
 }
 
-function Changes({ revision, before }: { revision: Revision; before: Revision | undefined }) {
+function Changes({ revision, present }: { revision: Revision; present: Present }) {
   const { t } = useTranslation()
-  if (!before) return <div className="pw-sub">{t('subs.firstState')}</div>
-  const changes = changesOf(before.record, revision.record)
+  const changes = changesTo(revision.record, present)
   if (changes.length === 0) return <div className="pw-sub">{t('subs.sameState')}</div>
   return changes.map(({ field, from, to }) => (
     <div key={field}>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
+import { tellDone, tellFailed } from '../ui/notify.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { type SubOutput, useSubWrite } from './api.ts'
 
@@ -19,6 +19,11 @@ export function SubscriptionMenu({ subscription, appKey }: { subscription: Subsc
   const base = { params: { id: subscription.id }, query: { app_key: appKey } }
   const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
   const done = () => setAsking(undefined)
+  const stopRenewing = () =>
+    act.mutate(
+      { ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } },
+      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
+    )
   if (subscription.status === '3' || subscription.status === '4') return null
   return (
     <>
@@ -26,6 +31,9 @@ export function SubscriptionMenu({ subscription, appKey }: { subscription: Subsc
         {subscription.is_permanent ? null : (
           <Menu.Item onClick={() => setAsking('extend')}>{t('subs.extend')}</Menu.Item>
         )}
+        {subscription.auto_renew === '1' ? (
+          <Menu.Item onClick={stopRenewing}>{t('subs.stopRenewing')}</Menu.Item>
+        ) : null}
         <Menu.Item onClick={() => setAsking('cancel')}>{t('subs.cancelNow')}</Menu.Item>
         <Menu.Item color="stamp" onClick={() => setAsking('refund')}>
           {t('subs.refund')}

@@ -4,22 +4,34 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../ui/states.tsx'
 import { useSubRead, useSubWrite } from './api.ts'
+import { presentSwitch } from './revision-changes.ts'
 import { Revisions } from './revisions.tsx'
+import type { SwitchRecord } from './switch-fields.ts'
 
-/** The states. */
-export function SwitchHistory({ appKey, name, edit }: { appKey: string; name: string; edit: boolean }) {
-  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } })
+/** The states; without a record it is one that was deleted. `done` is called when a state was put back. */
+export function SwitchHistory(props: { appKey: string; name: string; record?: SwitchRecord; done: () => void }) {
+  const { appKey, name, record, done } = props
+  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } }, { fresh: true })
   const restore = useSubWrite('restoreSwitchOperation')
-  const put = (revision: number) => restore.mutateAsync({ query: { app_key: appKey }, body: { name, revision } })
+  const put = async (revision: number) => {
+    await restore.mutateAsync({ query: { app_key: appKey }, body: { name, revision } })
+    done()
+  }
   return (
     <Loaded query={query}>
-      {data => <Revisions revisions={'revisions' in data ? data.revisions : []} restore={edit ? put : undefined} />}
+      {data => (
+        <Revisions
+          revisions={'revisions' in data ? data.revisions : []}
+          present={record ? presentSwitch(record) : undefined}
+          restore={put}
+        />
+      )}
     </Loaded>
   )
 }
 
 /** Asks for the name of a deleted switch and shows its states: a deleted one stands in no list. */
-export function RestoreDeleted({ appKey }: { appKey: string }) {
+export function RestoreDeleted({ appKey, close }: { appKey: string; close: () => void }) {
   const { t } = useTranslation()
   const [name, setName] = useState('')
   const [wanted, setWanted] = useState<string>()
@@ -47,7 +59,7 @@ export function RestoreDeleted({ appKey }: { appKey: string }) {
           </Button>
         </Group>
       </form>
-      {wanted ? <SwitchHistory key={wanted} appKey={appKey} name={wanted} edit /> : null}
+      {wanted ? <SwitchHistory key={wanted} appKey={appKey} name={wanted} done={close} /> : null}
     </Stack>
   )
 }

@@ -100,7 +100,7 @@ function Switches({ scope }: { scope: Scope }) {
         go={page => void navigate({ search: { ...search, page } })}
       />
       <Dialog opened={restoring} close={() => setRestoring(false)} title={t('subs.restoreDeleted')} size="lg">
-        {() => <RestoreDeleted appKey={app_key} />}
+        {() => <RestoreDeleted appKey={app_key} close={() => setRestoring(false)} />}
       </Dialog>
       <Dialog
         opened={editing !== undefined}
@@ -191,7 +191,7 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
         title={t('subs.historyOf', { name: record.name })}
         size="lg"
       >
-        {() => <SwitchHistory appKey={appKey} name={record.name} edit />}
+        {() => <SwitchHistory appKey={appKey} name={record.name} record={record} done={() => showHistory(false)} />}
       </Dialog>
       <Confirm
         opened={asking}

@@ -1,16 +1,21 @@
 /** The end users of an app. */
-import { Button } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Confirm } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/form.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Page } from '../ui/page.tsx'
+import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
 import { BusinessTime } from './business-time.tsx'
 import { ExportUsers } from './csv-export.tsx'
+import { GrantForm } from './grant-form.tsx'
 import { AppSelect, InScope, type Scope } from './scope.tsx'
 import { ScopedList } from './scoped-list.tsx'
 
@@ -57,7 +62,15 @@ function Users({ scope }: { scope: Scope }) {
 function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
   const { t } = useTranslation()
   const columns: Column<User>[] = [
-    { label: t('subs.nickname'), cell: user => user.nickname || t('subs.unnamed', { id: user.id }) },
+    {
+      label: t('subs.nickname'),
+      cell: user => (
+        <>
+          {user.nickname || t('subs.unnamed', { id: user.id })}
+          <span className="pw-sub pw-mono">{user.id}</span>
+        </>
+      ),
+    },
     { label: t('subs.contact'), cell: user => user.email ?? user.phone ?? '–' },
     { label: t('subs.platform'), cell: user => user.platform || '–' },
     {
@@ -75,31 +88,50 @@ function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: user => (scope.edit ? <UserToggle user={user} appKey={scope.app.app_key} /> : null),
+      cell: user => (scope.edit ? <UserMenu user={user} appKey={scope.app.app_key} /> : null),
     },
   ]
   return <DataTable name={t('subs.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
 }
 
-/** Disabling is undone with the same button, so it asks nothing. */
-function UserToggle({ user, appKey }: { user: User; appKey: string }) {
+/** Disabling is undone in the same menu, so it asks nothing; erasing asks for the number. */
+function UserMenu({ user, appKey }: { user: User; appKey: string }) {
   const { t } = useTranslation()
+  const [open, setOpen] = useState<'grant' | 'erase'>()
   const update = useSubWrite('updateUserOperation')
+  const erase = useSubWrite('eraseUserOperation')
+  const where = { params: { id: user.id }, query: { app_key: appKey } }
+  const name = user.nickname || t('subs.unnamed', { id: user.id })
   const on = user.status === '1'
+  const close = () => setOpen(undefined)
   const toggle = () =>
     update.mutate(
-      { params: { id: user.id }, query: { app_key: appKey }, body: { status: on ? '0' : '1' } },
+      { ...where, body: { status: on ? '0' : '1' } },
       { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
     )
   return (
-    <Button
-      variant="subtle"
-      size="compact-sm"
-      onClick={toggle}
-      loading={update.isPending}
-      aria-label={`${t(on ? 'access.disable' : 'access.enable')}: ${user.nickname || user.id}`}
-    >
-      {t(on ? 'access.disable' : 'access.enable')}
-    </Button>
+    <>
+      <RowMenu name={name}>
+        <Menu.Item onClick={() => setOpen('grant')}>{t('subs.grant')}</Menu.Item>
+        <Menu.Item onClick={toggle}>{t(on ? 'access.disable' : 'access.enable')}</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item color="stamp" onClick={() => setOpen('erase')}>
+          {t('subs.erase')}
+        </Menu.Item>
+      </RowMenu>
+      <Dialog opened={open === 'grant'} close={close} title={t('subs.grantTo', { name })}>
+        {() => <GrantForm appKey={appKey} userId={user.id} close={close} />}
+      </Dialog>
+      <Confirm
+        opened={open === 'erase'}
+        close={close}
+        title={t('subs.eraseTitle', { name })}
+        phrase={user.id}
+        action={t('subs.erase')}
+        run={() => erase.mutateAsync(where)}
+      >
+        {t('subs.eraseText')}
+      </Confirm>
+    </>
   )
 }
