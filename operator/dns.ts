@@ -1,5 +1,5 @@
 /** The DNS use cases as the operator runs them: every write at a provider checks the lease first. */
-import type { DnsProvider, ProviderFault } from '../services/mail/dns/provider.ts'
+import type { Batch, DnsProvider, ProviderFault } from '../services/mail/dns/provider.ts'
 import { createDnsDeps, type DnsDeps } from '../services/mail/dns-deps.ts'
 import type { OperatorContext } from './context.ts'
 
@@ -14,11 +14,14 @@ export function fencedDns(context: OperatorContext): DnsDeps {
 
 /** A provider that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
 function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
+  const { batch } = provider
   return {
     type: provider.type,
     test: () => provider.test(),
     findZone: name => provider.findZone(name),
     list: (zone, name) => provider.list(zone, name),
+    read: questions => provider.read(questions),
+    ...(batch ? { batch: { guarded: batch.guarded, write: fencedBatch(batch, assertLeader) } } : {}),
     async create(zone, record, note) {
       assertLeader()
       return provider.create(zone, record, note)
@@ -31,6 +34,13 @@ function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsPro
       assertLeader()
       return provider.remove(zone, record)
     },
+  }
+}
+
+function fencedBatch(batch: Batch, assertLeader: () => void): Batch['write'] {
+  return async (...change) => {
+    assertLeader()
+    return batch.write(...change)
   }
 }
 

@@ -5,7 +5,7 @@ import { shareDnsAccount } from '../services/mail/apply-dns-account.ts'
 import { askForCheck } from '../services/mail/apply-domain.ts'
 import { DnsProviderError } from '../services/mail/dns/provider.ts'
 import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
-import { type Published, publishDns, unpublishDns } from '../services/mail/publish-dns.ts'
+import { type Published, policyAbove, publishDns, unpublishDns } from '../services/mail/publish-dns.ts'
 import { guidance } from '../services/mail/rules/dns-guidance.ts'
 import type { DomainDoc } from '../services/mail/store/documents.ts'
 import { findDomainById } from '../services/mail/store/domains.ts'
@@ -28,6 +28,8 @@ export interface DnsOutcome {
 const CONFLICTS = { Fail: 'fail', Adopt: 'adopt', Overwrite: 'overwrite' } as const
 /** Conflicts are looked at again after so long: somebody may have cleared them at the provider. */
 const CONFLICT_MS = 15 * 60_000
+/** Public DNS that does not answer is asked again at least so often: it usually comes back within minutes. */
+const LOOKUP_MS = 60_000
 /** Records that cannot be removed are left behind after so long. */
 const GIVE_UP_MS = 3_600_000
 
@@ -66,25 +68,64 @@ export async function writeDns(
   if (managementPolicy === 'None') return { aspects: [], status: {}, events: [] }
   if (managementPolicy === 'Observe') return { aspects: [observed(domain)], status: {}, events: [] }
   const revision = revisionOf(context, resource, domain)
-  const before = conditionOf(status?.conditions, 'DNSSynced')
-  const waitMs = Date.parse(status?.nextAttemptTime ?? '') - context.clock.now().getTime()
-  if (status?.dnsRevision === revision && before) {
-    const aspect: Aspect = { type: 'DNSSynced', status: before.status, reason: before.reason, message: before.message }
-    if (before.status === 'True') return { aspects: [aspect], status: { dnsRevision: revision }, events: [] }
-    const { failedAttempts, nextAttemptTime } = status
-    if (waitMs > 0)
-      return {
-        aspects: [aspect],
-        status: { dnsRevision: revision, failedAttempts, nextAttemptTime },
-        events: [],
-        againMs: waitMs,
-      }
-  }
-  const published = await publishDns(dns, domain, { conflicts: CONFLICTS[conflictPolicy] })
+  const settled = await unchanged(context, dns, resource, domain, revision)
+  if (settled) return settled
   const failures = status?.dnsRevision === revision ? (status.failedAttempts ?? 0) : 0
+  const published = await publishDns(dns, domain, { conflicts: CONFLICTS[conflictPolicy] })
   const outcome = judge(context, published, revision, failures)
   if (published.items.some(item => item.status === 'done')) await askForCheck(dns, domain._id)
   return outcome
+}
+
+/** What was found out before, where nothing changed since or the next try is not due; undefined when it is. */
+async function unchanged(
+  context: OperatorContext,
+  dns: DnsDeps,
+  { status }: MailDomain,
+  { name }: DomainDoc,
+  revision: string,
+): Promise<DnsOutcome | undefined> {
+  const before = conditionOf(status?.conditions, 'DNSSynced')
+  if (status?.dnsRevision !== revision || !before) return undefined
+  const aspect: Aspect = { type: 'DNSSynced', status: before.status, reason: before.reason, message: before.message }
+  if (before.status === 'True') return { aspects: [aspect], status: { dnsRevision: revision }, events: [] }
+  const { failedAttempts = 0, nextAttemptTime } = status
+  const waitMs = Date.parse(nextAttemptTime ?? '') - context.clock.now().getTime()
+  if (waitMs > 0)
+    return {
+      aspects: [aspect],
+      status: { dnsRevision: revision, failedAttempts, nextAttemptTime },
+      events: [],
+      againMs: waitMs,
+    }
+  if (before.reason !== 'LookupFailed') return undefined
+  // All else is written: as long as public DNS does not answer there is nothing to ask the provider.
+  const policy = await policyAbove(dns, name)
+  return policy.kind === 'temporary' ? later(context, revision, failedAttempts, aspect, LOOKUP_MS) : undefined
+}
+
+/** The next try, after a pause that grows with the failures up to `longestMs`, in the status for everybody to see. */
+function later(
+  context: OperatorContext,
+  revision: string,
+  failures: number,
+  aspect: Aspect,
+  longestMs = Number.POSITIVE_INFINITY,
+  retryAfter?: number,
+): DnsOutcome {
+  const ms = Math.min(longestMs, pauseAfter(failures + 1, retryAfter))
+  const at = new Date(context.clock.now().getTime() + ms)
+  return {
+    aspects: [aspect],
+    status: { dnsRevision: revision, failedAttempts: failures + 1, nextAttemptTime: toSeconds(at) },
+    events: [],
+    againMs: ms,
+  }
+}
+
+/** Not the provider's fault and nobody's conflict: whether a record would weaken a policy cannot be told now. */
+function lookupFailed(message: string): Aspect {
+  return unknown('DNSSynced', 'LookupFailed', message)
 }
 
 /** Turns what happened at the provider into conditions, with the next try in the status for everybody to see. */
@@ -102,32 +143,35 @@ function judge(context: OperatorContext, published: Published, revision: string,
             note: `Written: ${written.map(({ name, type }) => `${name} ${type}`).join(', ')}.`,
           },
         ]
-  const retry = (aspect: Aspect, ms: number): DnsOutcome => {
-    const at = new Date(context.clock.now().getTime() + ms)
-    return {
-      aspects: [aspect],
-      status: { dnsRevision: revision, failedAttempts: failures + 1, nextAttemptTime: toSeconds(at) },
-      events,
-      againMs: ms,
-    }
-  }
+  const retry = (aspect: Aspect, longestMs?: number, retryAfter?: number) => ({
+    ...later(context, revision, failures, aspect, longestMs, retryAfter),
+    events,
+  })
   if (stopped) {
     const make = isPermanent(stopped.fault) ? bad : unknown
-    const ms = pauseAfter(failures + 1, stopped.retryAfter)
-    return retry(make('DNSSynced', reasonOf(stopped.fault), stopped.message), ms)
+    return retry(make('DNSSynced', reasonOf(stopped.fault), stopped.message), undefined, stopped.retryAfter)
   }
   const stuck = items.filter(item => item.status === 'conflict' || item.status === 'failed')
+  const message = stuck.map(({ name, type, message: fault, reason }) => `${name} ${type}: ${fault ?? reason}`).join(' ')
+  if (stuck.length > 0 && stuck.every(({ code }) => code === 'policy_unknown'))
+    return retry(lookupFailed(message), LOOKUP_MS)
   if (stuck.length > 0) {
     const reason = stuck.some(item => item.status === 'conflict') ? 'Conflict' : 'ProviderError'
-    const message = stuck.map(({ name, type, message, reason: why }) => `${name} ${type}: ${message ?? why}`).join(' ')
-    return retry(bad('DNSSynced', reason, message), CONFLICT_MS)
+    return retry(bad('DNSSynced', reason, message), undefined, CONFLICT_MS / 1000)
   }
+  const homeless = items.find(item => item.status === 'skipped' && item.zone === undefined && !isAddress(item))
+  if (homeless) return retry(bad('DNSSynced', 'ZoneNotFound', homeless.reason))
   const note = warnings.length > 0 ? ` ${warnings.join(' ')}` : ''
   return {
     aspects: [good('DNSSynced', 'InSync', `All records are written.${note}`)],
     status: { dnsRevision: revision },
     events,
   }
+}
+
+/** Addresses of the sending host lie wherever its owner has them; that hinders nobody. */
+function isAddress({ row }: { row: string }): boolean {
+  return row.startsWith('address:')
 }
 
 /** With Observe, what public DNS shows of the required records. */

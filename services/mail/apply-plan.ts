@@ -1,23 +1,34 @@
 /**
- * Plan → re-list → write → re-list, until nothing is left to do. Interrupted at any call and started again it comes to
- * the same end: intentions stand in the ledger before the write, and every round plans from what is really there.
+ * Read → plan → write → read, until nothing is left to do. What a provider can change in one step goes out in one step;
+ * where it also proves that nobody was faster, the last look is left out. Interrupted at any call and started again it
+ * comes to the same end: intentions stand in the ledger before the write, and every round plans from what is there.
  */
 import { createHash } from 'node:crypto'
-import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './dns/provider.ts'
+import {
+  type Batch,
+  type Change,
+  type DnsProvider,
+  DnsProviderError,
+  type ProviderFault,
+  type Question,
+  type Zone,
+} from './dns/provider.ts'
 import type { OwnedRecord, PlanItem } from './rules/dns-plan-item.ts'
-import { type StoredRecord, sameRecord } from './rules/dns-record.ts'
+import { type RecordType, type StoredRecord, sameRecord } from './rules/dns-record.ts'
 
 /** Remembers what we wrote. Entries are told apart by row, name, type and value. */
 export interface Ledger {
   read(): Promise<OwnedRecord[]>
-  write(entry: OwnedRecord): Promise<void>
-  forget(entry: OwnedRecord): Promise<void>
+  /** Adds or replaces the entries, all at once. */
+  write(entries: readonly OwnedRecord[]): Promise<void>
+  forget(entries: readonly OwnedRecord[]): Promise<void>
 }
 
 /** The zones and records that a plan is made from. */
 export interface ZoneState {
   zoneOf: (name: string) => Zone | undefined
   current: (name: string) => readonly StoredRecord[]
+  zones: readonly Zone[]
 }
 
 /** Makes a plan from what is there. */
@@ -32,13 +43,15 @@ export interface AppliedItem extends PlanItem {
 /** The outcome of an application. `stopped` says why the rest was not tried. */
 export interface Applied {
   items: AppliedItem[]
+  /** The zones that hold the names, as they were last read. */
+  zones: readonly Zone[]
   stopped?: { fault: ProviderFault | 'unsettled'; message: string; retryAfter?: number; permission?: string }
 }
 
 /** How to apply. */
 export interface ApplyOptions {
   /** Names that the planner may look at, beside those of the ledger. */
-  names: readonly string[]
+  questions: readonly Question[]
   /** A comment for people at the provider. */
   note: string
   /** A foreign record that is replaced: remember its value and put it back at the end, or treat it as ours. */
@@ -59,21 +72,26 @@ const FATAL: readonly ProviderFault[] = [
   'zone_ambiguous',
 ]
 
-/** Reads the zones and records behind some names; each name is listed once. */
+/** Reads the zones and records behind some names and those of the ledger; each name once. */
 export async function readState(
   provider: DnsProvider,
-  names: readonly string[],
+  questions: readonly Question[],
+  owned: readonly OwnedRecord[] = [],
   made: Overlay = new Map(),
 ): Promise<ZoneState> {
-  const zones = new Map<string, Zone>()
-  const records = new Map<string, StoredRecord[]>()
-  for (const name of new Set(names)) {
-    const zone = await provider.findZone(name)
-    if (!zone) continue
-    zones.set(name, zone)
-    records.set(name, overlaid(await provider.list(zone, name), name, made))
+  const asked = new Map<string, Set<RecordType>>()
+  const all = [...questions, ...owned.map(({ name, type }) => ({ name, types: [type] }))]
+  for (const { name, types } of all) asked.set(name, new Set([...(asked.get(name) ?? []), ...types]))
+  const states = await provider.read([...asked].map(([name, types]) => ({ name, types: [...types] })))
+  const zones = new Map(states.flatMap(({ name, zone }) => (zone ? [[name, zone] as const] : [])))
+  const records = new Map(
+    states.flatMap(({ name, zone, records: here }) => (zone ? [[name, overlaid(here, name, made)] as const] : [])),
+  )
+  return {
+    zoneOf: name => zones.get(name),
+    current: name => records.get(name) ?? [],
+    zones: [...new Map([...zones.values()].map(zone => [zone.id, zone])).values()],
   }
-  return { zoneOf: name => zones.get(name), current: name => records.get(name) ?? [] }
 }
 
 /** A short identity of a plan: equal plans over equal records have equal ids. */
@@ -101,29 +119,32 @@ export async function applyPlan(
     provider,
     ledger,
     options,
+    owned: await ledger.read(),
     made: new Map(),
     results: new Map(),
     items: new Map(),
     wanted: new Set(),
+    zones: [],
   }
   try {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const owned = await ledger.read()
-      const state = await readState(provider, [...options.names, ...owned.map(({ name }) => name)], run.made)
-      const plan = planner(state, owned)
+      const state = await readState(provider, options.questions, run.owned, run.made)
+      run.zones = state.zones
+      const plan = planner(state, run.owned)
       for (const item of plan) if (!run.items.has(keyOf(item)) || isChange(item)) run.items.set(keyOf(item), item)
       run.wanted = new Set(plan.filter(isChange).map(tried))
-      await adoptIds(ledger, owned, plan)
+      await adoptIds(run, plan)
       const changes = plan.filter(item => isChange(item) && !run.results.has(tried(item)))
-      if (changes.length === 0) return { items: report(run) }
-      await applyChanges(run, state, changes)
+      if (changes.length === 0 || (await applyChanges(run, state, changes)))
+        return { items: report(run), zones: run.zones }
     }
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    return { items: report(run), stopped: stopOf(error) }
+    return { items: report(run), zones: run.zones, stopped: stopOf(error) }
   }
   return {
     items: report(run),
+    zones: run.zones,
     stopped: {
       fault: 'unsettled',
       message: 'The zone changes all the time; another program seems to write the same records.',
@@ -138,6 +159,8 @@ interface Run {
   provider: DnsProvider
   ledger: Ledger
   options: ApplyOptions
+  /** The ledger as it stands now. */
+  owned: readonly OwnedRecord[]
   /** Written in this run: a provider's list may lag behind its answers. */
   made: Overlay
   /** By item as tried. */
@@ -145,56 +168,136 @@ interface Run {
   items: Map<string, PlanItem>
   /** Changes that the last plan still wants. */
   wanted: Set<string>
+  zones: readonly Zone[]
 }
 
-/** Writes item by item, deletions last; stops at the first name that somebody else changed, to plan again. */
-async function applyChanges(run: Run, state: ZoneState, changes: readonly PlanItem[]): Promise<void> {
-  const ordered = changes.toSorted((a, b) => Number(a.action === 'delete') - Number(b.action === 'delete'))
-  for (const item of ordered) {
-    const zone = state.zoneOf(item.name)
-    if (!zone) continue
-    const fresh = overlaid(await run.provider.list(zone, item.name), item.name, run.made)
-    // Items before this one may have written at the same name; the next round plans the rest.
-    if (fingerprint(fresh) !== fingerprint(state.current(item.name))) return
+/** Zone by zone, in one step where the provider has such a thing. True when nothing is left to look at. */
+async function applyChanges(run: Run, state: ZoneState, changes: readonly PlanItem[]): Promise<boolean> {
+  const { batch } = run.provider
+  const proven: boolean[] = []
+  for (const zone of state.zones) {
+    const items = changes.filter(({ name }) => state.zoneOf(name)?.id === zone.id)
+    if (items.length === 0) continue
+    const outcome = batch ? await applyTogether(run, zone, items, state, batch) : 'refused'
+    if (outcome === 'refused') await applyOneByOne(run, zone, items)
+    proven.push(outcome === 'done' && batch?.guarded === true)
+  }
+  const settled = proven.every(Boolean)
+  if (settled) run.wanted.clear()
+  return settled
+}
+
+/** `refused`: the provider does not take them together, which says nothing about each alone. */
+type Together = 'done' | 'again' | 'refused'
+
+async function applyTogether(
+  run: Run,
+  zone: Zone,
+  items: readonly PlanItem[],
+  state: ZoneState,
+  batch: Batch,
+): Promise<Together> {
+  const steps = items.map(item => ({ item, entry: entryOf(item, run.owned, run.options) }))
+  const seen = [...new Set(items.map(({ name }) => name))].flatMap(name => state.current(name))
+  await keep(
+    run,
+    steps.filter(({ item }) => keeps(item)).map(({ entry }) => entry),
+  )
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const stored = await batch.write(zone, items.map(toChange), seen, run.options.note)
+      await settle(
+        run,
+        steps.map((step, index) => ({ ...step, stored: stored[index] })),
+      )
+      return 'done'
+    } catch (error) {
+      if (!(error instanceof DnsProviderError)) throw error
+      const next = await afterBatchFault(run, steps, error, attempt)
+      if (next !== 'repeat') return next
+    }
+  }
+}
+
+/** What to do after a failed batch. Throws what stops the run. */
+async function afterBatchFault(
+  run: Run,
+  steps: readonly Omit<Written, 'stored'>[],
+  error: DnsProviderError,
+  attempt: number,
+): Promise<Together | 'repeat'> {
+  const { fault, message } = error
+  if (fault === 'changed' || fault === 'not_found') return 'again' // the next round sees what is there now
+  // A right may be missing for one record only; it shows when each is written alone.
+  if (fault !== 'unknown_outcome' && (fault === 'permission' || !FATAL.includes(fault))) return 'refused'
+  if (fault !== 'unknown_outcome') throw error
+  const happened = await haveHappened(
+    run,
+    steps.map(({ item }) => item),
+  )
+  const done = steps.filter(({ item }) => happened.includes(item))
+  await settle(
+    run,
+    done.map(step => ({ ...step, stored: undefined })),
+  )
+  if (done.length === 0 && attempt < MAX_TRIES) return 'repeat'
+  for (const { item } of steps)
+    if (!happened.includes(item)) run.results.set(tried(item), { status: 'failed', message })
+  return 'again'
+}
+
+/** Updates first, while what was read is fresh, deletions last; stops at a name that somebody else changed. */
+async function applyOneByOne(run: Run, zone: Zone, items: readonly PlanItem[]): Promise<void> {
+  const order = ['update', 'create', 'delete']
+  const ordered = items.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
+  for (const [index, item] of ordered.entries()) {
+    // A create changes nothing that stands there. Behind the first call, what an update replaces is looked at again.
+    if (index > 0 && item.action !== 'create') {
+      const fresh = overlaid(await run.provider.list(zone, item.name), item.name, run.made)
+      // Items before this one may have written at the same name; the next round plans the rest.
+      const stands = fresh.some(record => record.id === item.before?.id && record.value === item.before.value)
+      if (!stands) return
+    }
     await applyItem(run, zone, item)
   }
 }
 
 async function applyItem(run: Run, zone: Zone, item: PlanItem): Promise<void> {
-  const owned = await run.ledger.read()
-  const entry = entryOf(item, owned, run.options)
-  if (keeps(item)) await run.ledger.write(entry)
+  const entry = entryOf(item, run.owned, run.options)
+  if (keeps(item)) await keep(run, [entry])
   for (let attempt = 1; ; attempt++) {
     try {
       const stored = await write(run, zone, item)
-      await settle(run, item, entry, stored, owned)
+      await settle(run, [{ item, entry, stored }])
       return
     } catch (error) {
       if (!(error instanceof DnsProviderError)) throw error
-      const next = await afterFault(run, zone, item, error, attempt)
+      const next = await afterFault(run, item, error, attempt)
       if (next === 'again') continue
-      if (next === 'done') await settle(run, item, entry, undefined, owned)
+      if (next === 'done') await settle(run, [{ item, entry, stored: undefined }])
       return
     }
   }
 }
 
-async function write({ provider, options }: Run, zone: Zone, item: PlanItem): Promise<StoredRecord | undefined> {
-  const { name, type, value, before } = item
-  if (item.action === 'create') return provider.create(zone, { name, type, value, ttl: item.ttl }, options.note)
-  if (!before) return undefined
-  if (item.action === 'delete') {
-    await provider.remove(zone, before)
-    return undefined
-  }
+function toChange({ name, type, value, ttl, action, before }: PlanItem): Change {
+  const record = { name, type, value, ttl }
+  if (!before) return { action: 'create', record }
   // The owner chose the TTL of a record that stands; only its value is our business.
-  return provider.update(zone, before, { name, type, value, ttl: before.ttl })
+  return action === 'delete' ? { action, before } : { action: 'update', before, record: { ...record, ttl: before.ttl } }
+}
+
+async function write({ provider, options }: Run, zone: Zone, item: PlanItem): Promise<StoredRecord | undefined> {
+  const change = toChange(item)
+  if (change.action === 'create') return provider.create(zone, change.record, options.note)
+  if (change.action === 'update') return provider.update(zone, change.before, change.record)
+  await provider.remove(zone, change.before)
+  return undefined
 }
 
 /** What to do after a failed write: nothing more, the same again, or take it as done. Throws what stops the run. */
 async function afterFault(
   run: Run,
-  zone: Zone,
   item: PlanItem,
   error: DnsProviderError,
   attempt: number,
@@ -202,7 +305,7 @@ async function afterFault(
   if (error.fault === 'duplicate') return 'done'
   if (error.fault === 'changed' || error.fault === 'not_found') return 'stop' // the next round sees what is there now
   if (error.fault === 'unknown_outcome') {
-    if (await hasHappened(run, zone, item)) return 'done'
+    if ((await haveHappened(run, [item])).length > 0) return 'done'
     if (attempt < MAX_TRIES) return 'again'
     run.results.set(tried(item), { status: 'failed', message: error.message })
     return 'stop'
@@ -212,27 +315,51 @@ async function afterFault(
   return 'stop'
 }
 
-async function hasHappened({ provider }: Run, zone: Zone, item: PlanItem): Promise<boolean> {
-  const here = await provider.list(zone, item.name)
-  if (item.action === 'delete')
+/** The items whose effect is there. */
+async function haveHappened({ provider }: Run, items: readonly PlanItem[]): Promise<PlanItem[]> {
+  const { current } = await readState(
+    provider,
+    items.map(({ name, type }) => ({ name, types: [type] })),
+  )
+  return items.filter(item => {
+    const here = current(item.name)
+    if (item.action !== 'delete') return here.some(record => sameRecord(record, item))
     return !here.some(({ id, value }) => id === item.before?.id && value === item.before?.value)
-  return here.some(record => sameRecord(record, item))
+  })
 }
 
-/** Notes a finished write in the ledger and for the rest of the run. */
-async function settle(
-  run: Run,
-  item: PlanItem,
-  entry: OwnedRecord,
-  stored: StoredRecord | undefined,
-  owned: readonly OwnedRecord[],
-): Promise<void> {
-  run.results.set(tried(item), { status: 'done' })
-  if (stored) run.made.set(stored.id, { record: stored, ...(item.before ? { before: item.before.value } : {}) })
-  if (item.action === 'delete' && item.before) run.made.delete(item.before.id)
-  if (keeps(item) && stored) await run.ledger.write({ ...entry, record_id: stored.id })
-  const gone = owned.filter(other => replaces(item, other))
-  for (const other of gone) await run.ledger.forget(other)
+interface Written {
+  item: PlanItem
+  entry: OwnedRecord
+  stored: StoredRecord | undefined
+}
+
+/** Notes finished writes in the ledger and for the rest of the run. */
+async function settle(run: Run, written: readonly Written[]): Promise<void> {
+  for (const { item, stored } of written) {
+    run.results.set(tried(item), { status: 'done' })
+    if (stored) run.made.set(stored.id, { record: stored, ...(item.before ? { before: item.before.value } : {}) })
+    if (item.action === 'delete' && item.before) run.made.delete(item.before.id)
+  }
+  const gone = run.owned.filter(entry => written.some(({ item }) => replaces(item, entry)))
+  await keep(
+    run,
+    written.flatMap(({ item, entry, stored }) => (keeps(item) && stored ? [{ ...entry, record_id: stored.id }] : [])),
+  )
+  if (gone.length === 0) return
+  await run.ledger.forget(gone)
+  run.owned = run.owned.filter(entry => !gone.some(other => sameEntry(entry, other)))
+}
+
+/** Writes entries into the ledger and into our view of it. */
+async function keep(run: Run, entries: readonly OwnedRecord[]): Promise<void> {
+  if (entries.length === 0) return
+  await run.ledger.write(entries)
+  run.owned = [...run.owned.filter(entry => !entries.some(other => sameEntry(entry, other))), ...entries]
+}
+
+function sameEntry(a: OwnedRecord, b: OwnedRecord): boolean {
+  return a.row === b.row && a.name === b.name && a.type === b.type && a.value === b.value
 }
 
 /** Entries of the ledger that speak of the record as it was before this item. */
@@ -256,12 +383,17 @@ function entryOf(
 }
 
 /** Fills in the ids of records whose write was interrupted before we learned them. */
-async function adoptIds(ledger: Ledger, owned: readonly OwnedRecord[], plan: readonly PlanItem[]): Promise<void> {
-  for (const { before, action } of plan) {
-    if (action !== 'keep' || !before) continue
-    const entry = owned.find(candidate => candidate.record_id === undefined && sameRecord(before, candidate))
-    if (entry) await ledger.write({ ...entry, record_id: before.id })
-  }
+async function adoptIds(run: Run, plan: readonly PlanItem[]): Promise<void> {
+  await keep(
+    run,
+    plan.flatMap(({ before, action }) => {
+      const entry =
+        action === 'keep' && before
+          ? run.owned.find(candidate => candidate.record_id === undefined && sameRecord(before, candidate))
+          : undefined
+      return before && entry ? [{ ...entry, record_id: before.id }] : []
+    }),
+  )
 }
 
 /** A list with what this run wrote and the provider does not show yet. */
@@ -277,10 +409,6 @@ function overlaid(listed: readonly StoredRecord[], name: string, made: Overlay):
   )
   for (const mine of hidden) mine.hidden = true
   return [...shown, ...hidden.map(({ record }) => record)]
-}
-
-function fingerprint(records: readonly StoredRecord[]): string {
-  return JSON.stringify(records.map(({ id, type, value, locked }) => [id, type, value, locked ?? false]).toSorted())
 }
 
 /** True when the record is in our care after the item. */

@@ -1,4 +1,5 @@
 /** What the use cases on DNS need, and how a process makes it. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
@@ -51,14 +52,32 @@ export function createDnsDeps({
       port: config.DNS_PORT,
       allowPrivate: config.DNS_ALLOW_PRIVATE,
     }),
-    provider: (account, { provider, credentials }) =>
+    provider: rememberProviders((account, { provider, credentials }) =>
       createProvider(provider, credentials, {
         config,
         metrics,
         budget: sharedBudget(db, clock, account, provider),
         now: () => clock.now(),
       }),
+    ),
     random: Math.random,
+  }
+}
+
+/** A provider keeps what it found out about its zones; this long it is used for all domains of its account. */
+const PROVIDER_MS = 60_000
+
+/** Gives the same provider for the same credentials for a minute: many domains then share one look for zones. */
+function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
+  const known = new Map<string, { until: number; credentials: DnsCredentials; provider: DnsProvider }>()
+  return (account, credentials) => {
+    const now = performance.now()
+    for (const [id, { until }] of known) if (until <= now) known.delete(id)
+    const found = known.get(account)
+    if (found && isDeepStrictEqual(found.credentials, credentials)) return found.provider
+    const provider = make(account, credentials)
+    known.set(account, { until: now + PROVIDER_MS, credentials, provider })
+    return provider
   }
 }
 

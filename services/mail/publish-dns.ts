@@ -9,12 +9,12 @@ import {
   planId,
   readState,
 } from './apply-plan.ts'
-import { type DnsProvider, DnsProviderError, type Zone } from './dns/provider.ts'
+import { type DnsProvider, DnsProviderError, type Question, type Zone } from './dns/provider.ts'
 import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
 import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
 import { guidance, spfTerms } from './rules/dns-guidance.ts'
 import { isWithin } from './rules/dns-names.ts'
-import { namesOf, planDns } from './rules/dns-plan.ts'
+import { planDns, questionsOf } from './rules/dns-plan.ts'
 import type { PlanItem } from './rules/dns-plan-item.ts'
 import { planRemoval } from './rules/dns-plan-removal.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
@@ -53,9 +53,9 @@ export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: Publ
   const target = await targetOf(deps, domain, options)
   return asProblem(async () => {
     const owned = await readOwned(deps.db, domain._id)
-    const state = await readState(target.provider, [...target.names, ...owned.map(({ name }) => name)])
+    const state = await readState(target.provider, target.questions, owned)
     const items = target.planner(state, owned)
-    return { id: planId(items), items, warnings: await warningsOf(deps, target.names, state.zoneOf) }
+    return { id: planId(items), items, warnings: await warningsOf(deps, state.zones) }
   })
 }
 
@@ -67,11 +67,11 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
   const target = await targetOf(deps, domain, options)
   if (options.expect !== undefined) await expectPlan(deps, domain, options)
   const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account), {
-    names: target.names,
+    questions: target.questions,
     note: noteOf(domain),
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
   })
-  const { items, stopped } = applied
+  const { items, stopped, zones } = applied
   const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
   deps.log.info(
     {
@@ -85,8 +85,7 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
     },
     'dns published',
   )
-  const warnings = stopped ? [] : await asProblem(() => zoneWarnings(deps, target.provider, target.names))
-  return { ...applied, warnings }
+  return { ...applied, warnings: stopped ? [] : await warningsOf(deps, zones) }
 }
 
 /** Takes back what we wrote for a domain and restores what we changed. Without an account there is nothing to do. */
@@ -95,10 +94,10 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
     ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
     : undefined
   const owned = await readOwned(deps.db, domain._id)
-  if (!account || owned.length === 0) return { items: [] }
+  if (!account || owned.length === 0) return { items: [], zones: [] }
   const planner: Planner = (state, entries) => planRemoval({ ...state, owned: entries })
   return applyPlan(providerOf(deps, account), planner, ledgerOf(deps, domain, account), {
-    names: [],
+    questions: [],
     note: noteOf(domain),
     replaced: 'own',
   })
@@ -108,7 +107,7 @@ interface Target {
   account: DnsAccountDoc
   provider: DnsProvider
   planner: Planner
-  names: string[]
+  questions: Question[]
 }
 
 async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<Target> {
@@ -125,13 +124,13 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   return {
     account,
     provider: providerOf(deps, account),
-    names: namesOf(rows, []),
+    questions: questionsOf(rows),
     planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
   }
 }
 
 /** The DMARC policy that the parents give; the domain's own record is read at the provider. */
-function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
+export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
   const { lookup } = resolver.session()
   return discoverDmarc(name, async (owner, type) =>
     // Asking for the own record before it is written would leave "no such name" in the resolver's cache.
@@ -148,27 +147,21 @@ async function expectPlan(deps: DnsDeps, domain: DomainDoc, options: PublishOpti
 function ledgerOf({ db, clock }: DnsDeps, { _id }: DomainDoc, account: DnsAccountDoc): Ledger {
   return {
     read: () => readOwned(db, _id),
-    write: entry => writeOwned(db, _id, { ...entry, account_id: account._id, at: clock.now() }),
-    forget: entry => forgetOwned(db, _id, entry),
+    write: entries =>
+      writeOwned(
+        db,
+        _id,
+        entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() })),
+      ),
+    forget: entries => forgetOwned(db, _id, entries),
   }
 }
 
-async function zoneWarnings(deps: DnsDeps, provider: DnsProvider, names: readonly string[]): Promise<string[]> {
-  const zones = new Map<string, Zone | undefined>()
-  for (const name of names) zones.set(name, await provider.findZone(name))
-  return warningsOf(deps, names, name => zones.get(name))
-}
-
 /** A zone may stand in any account: only the public delegation says whose servers are asked. */
-async function warningsOf(
-  deps: DnsDeps,
-  names: readonly string[],
-  zoneOf: (name: string) => Zone | undefined,
-): Promise<string[]> {
-  const zones = new Map(names.flatMap(name => zoneOf(name) ?? []).map(zone => [zone.id, zone]))
+async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
   const session = deps.resolver.session()
   const warnings: string[] = []
-  for (const { name, nameServers, warnings: own } of zones.values()) {
+  for (const { name, nameServers, warnings: own } of zones) {
     warnings.push(...own)
     const publicly = nameServers.length > 0 ? await session.nameServers(name) : []
     const expected = nameServers.map(server => server.replace(/\.$/, '').toLowerCase())

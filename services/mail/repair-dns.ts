@@ -26,8 +26,11 @@ export async function repairDns(
 ): Promise<Repair> {
   const domain = await findDomainById(deps.db, id)
   if (!domain?.dns?.manage || !domain.dns_account_id || domain.status === 'suspended') return { kind: 'none' }
-  const wrong = records.some(({ status }) => status === 'failed' || status === 'pending')
-  const outdated = isOutdated(guidance(domain, sendingHost(deps.config)), domain.dns_owned ?? [])
+  const rows = guidance(domain, sendingHost(deps.config))
+  // What is not ours to write, such as the PTR record, may stay wrong for ever: it is no reason to ask the provider.
+  const ours = new Set(rows.filter(({ writable }) => writable).map(({ id: row }) => row))
+  const wrong = records.some(({ row, status }) => ours.has(row) && (status === 'failed' || status === 'pending'))
+  const outdated = isOutdated(rows, domain.dns_owned ?? [])
   if (!wrong && !outdated && !always) return { kind: 'none' }
   const now = deps.clock.now()
   const permission = mayRepair(domain.dns, now)

@@ -1,5 +1,5 @@
 /** MailDomains whose records are written at a real name server (Knot, RFC 2136), and what happens when it is not there. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { createDnsDeps, providerOf } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { listDnsAccountsOfResource } from '../../services/mail/store/dns-accounts.ts'
@@ -8,12 +8,14 @@ import { findDomainById } from '../../services/mail/store/domains.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
 import { resealAccount } from '../support/dns-account.ts'
-import { type Recursor, startRecursor } from '../support/dns-recursor.ts'
+import { type Misbehaviour, type Recursor, startRecursor } from '../support/dns-recursor.ts'
 import { type DnsServer, findServer, startDnsServer } from '../support/dns-servers.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { until } from '../support/until.ts'
 
-const ZONES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'].map(name => `${name}.test`)
+const ZONES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'].map(
+  name => `${name}.test`,
+)
 
 const suite = findServer('knot')
   ? onApiServer
@@ -81,6 +83,9 @@ suite('DNS of MailDomains', () => {
     if (!provider || !zone) throw new Error(`no zone ${zoneName}`)
     return { provider, zone }
   }
+  /** Calls to providers so far. */
+  const calls = async (o: OperatorUnderTest) =>
+    (await o.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
   const reasonOf = async (o: OperatorUnderTest, kind: string, name: string, type: string, status = 'False') => {
     const seen = await o.condition(kind, name, type, status)
     return seen.status?.conditions?.find(condition => condition.type === type)?.reason
@@ -187,8 +192,6 @@ suite('DNS of MailDomains', () => {
     await resealAccount(o.foundation, uid, '127.0.0.1:9')
     await o.apply('MailDomain', 'four', managed('four.test'))
     await o.condition('MailDomain', 'four', 'DNSSynced', 'Unknown')
-    const calls = async () =>
-      (await o.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
     const attempts: number[] = []
     const started = o.clock.now().getTime()
     let pokes = 0
@@ -197,10 +200,10 @@ suite('DNS of MailDomains', () => {
       attempts.push(Number(seen?.status?.failedAttempts))
       const next = Date.parse(String(seen?.status?.nextAttemptTime))
       // Changes that have nothing to do with it must not lead to calls.
-      const before = await calls()
+      const before = await calls(o)
       await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
       await until(async () => (await o.get('MailDomain', 'four'))?.metadata.annotations?.poke === String(pokes - 1))
-      expect(await calls()).toBe(before)
+      expect(await calls(o)).toBe(before)
       o.clock.advance(Math.max(1_000, next - o.clock.now().getTime()))
       await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
       await until(
@@ -209,7 +212,53 @@ suite('DNS of MailDomains', () => {
       )
     }
     expect(attempts.length).toBeLessThanOrEqual(13)
-    expect(await calls()).toBeLessThanOrEqual(40)
+    expect(await calls(o)).toBeLessThanOrEqual(40)
+  })
+
+  test.each<[Misbehaviour, string]>([
+    ['servfail', 'eight'],
+    ['refused', 'nine'],
+    ['silence', 'ten'],
+  ])(
+    'a policy above that cannot be read (%s) is no conflict, asks the provider nothing, and is soon over',
+    async (odd, name) => {
+      const o = await start()
+      await giveProvider(o)
+      await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+      recursor.misbehave.set('_dmarc.test', odd)
+      onTestFinished(() => void recursor.misbehave.delete('_dmarc.test'))
+      await o.apply('MailDomain', name, managed(`${name}.test`))
+      const seen = await o.condition('MailDomain', name, 'DNSSynced', 'Unknown')
+      expect(seen.status?.conditions?.[0]).toMatchObject({
+        reason: 'LookupFailed',
+        message: expect.stringContaining(`_dmarc.${name}.test TXT: The policy above cannot be read now (_dmarc.test:`),
+      })
+      expect(Date.parse(String(seen.status?.nextAttemptTime)) - o.clock.now().getTime()).toBeLessThanOrEqual(5_000)
+      expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_domainkey\.\S+ \d+ IN TXT "v=DKIM1/)
+      const before = await calls(o)
+      const look = async (seconds: number) => {
+        o.clock.advance(seconds * 1_000)
+        await o.apply('MailDomain', name, managed(`${name}.test`), { annotations: { look: String(seconds) } })
+      }
+      await look(6)
+      await until(async () => (await o.get('MailDomain', name))?.status?.failedAttempts === 2, 20_000)
+      expect(await calls(o)).toBe(before)
+      recursor.misbehave.delete('_dmarc.test')
+      await look(11)
+      await o.condition('MailDomain', name, 'DNSSynced', 'True')
+      expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_dmarc\.\S+ \d+ IN TXT "v=DMARC1; p=none"/)
+    },
+  )
+
+  test('a domain whose zone the account does not hold says so, and goes on when it does', async () => {
+    const o = await start()
+    await giveProvider(o)
+    await o.apply('MailDomain', 'nowhere', managed('nowhere.example'))
+    const seen = await o.condition('MailDomain', 'nowhere', 'DNSSynced', 'False')
+    expect(seen.status?.conditions?.[0]).toMatchObject({
+      reason: 'ZoneNotFound',
+      message: expect.stringContaining('does not hold a zone for'),
+    })
   })
 
   test('records are removed after the Secret is gone, because the credentials are kept', async () => {

@@ -13,12 +13,14 @@ const CLOUDFLARE_TOKENS: Readonly<Record<string, readonly string[]>> = {
 const PAGE_CAP = 3
 const TTL = { automatic: 1, min: 60, max: 86_400 }
 const MAX_CONTENT = 2048
+/** Changes in one batch on the free plan. */
+const MAX_BATCH = 200
 
 /** Starts the fake. `twice`: names of zones that another account of the token holds as well. */
 export function startCloudflare(store: FakeStore, twice: readonly string[] = []): Promise<FakeCloud> {
   return startFake(store, {
     operation: ({ method, url }) =>
-      `${method} ${url.pathname.replace(/[0-9a-f]{32}/g, ':zone').replace(/dns_records\/.+/, 'dns_records/:id')}`,
+      `${method} ${url.pathname.replace(/[0-9a-f]{32}/g, ':zone').replace(/dns_records\/(?!batch$).+/, 'dns_records/:id')}`,
     handle: request => guarded(store, twice, request),
     throttle: () => failure(429, 10_429, 'Rate limited', { 'retry-after': '17' }),
     failure: () => failure(500, 500, 'internal'),
@@ -83,20 +85,59 @@ function zones(
 function records(store: FakeStore, zone: FakeZone, request: FakeRequest, id: string | undefined): FakeReply {
   const { method, url } = request
   if (method === 'GET' && id === undefined) {
-    const unknown = unknownIn(url.searchParams.keys(), ['name.exact', 'type', 'content.exact', 'page', 'per_page'])
+    const known = ['name.exact', 'name.endswith', 'type', 'content.exact', 'page', 'per_page']
+    const unknown = unknownIn(url.searchParams.keys(), known)
     if (unknown) return failure(400, 1004, `unknown parameter ${unknown}`)
     const name = url.searchParams.get('name.exact')
-    return page(zone.records.filter(record => name === null || record.name === name).map(shownRecord), url)
+    const end = url.searchParams.get('name.endswith') ?? ''
+    const fits = (record: FakeRecord) => (name === null || record.name === name) && record.name.endsWith(end)
+    return page(zone.records.filter(fits).map(shownRecord), url)
   }
   if (method === 'POST' && id === undefined) return create(store, zone, parse(request.body))
+  if (method === 'POST' && id === 'batch') return batch(store, zone, parse(request.body))
   const record = zone.records.find(each => String(each.id) === id)
   if (!record) return failure(404, 81_044, 'Record does not exist.')
-  if (method === 'DELETE') {
-    zone.records.splice(zone.records.indexOf(record), 1)
-    return success({ id })
-  }
+  if (method === 'DELETE') return remove(zone, String(record.id))
   if (method !== 'PATCH') return failure(405, 10_405, 'Method not allowed')
   return patch(zone, record, parse(request.body))
+}
+
+/** One transaction: deletes, patches, posts; at the first refusal the zone is as before. */
+function batch(store: FakeStore, zone: FakeZone, body: Record<string, unknown>): FakeReply {
+  const unknown = unknownIn(Object.keys(body), ['deletes', 'patches', 'puts', 'posts'])
+  if (unknown) return failure(400, 1004, `unknown field ${unknown}`)
+  const parts = (name: string) => (body[name] ?? []) as Record<string, unknown>[]
+  const count = parts('deletes').length + parts('patches').length + parts('posts').length
+  if (count === 0 || count > MAX_BATCH) return failure(400, 1004, 'a batch has 1 to 200 changes')
+  const before = structuredClone(zone.records)
+  const result: Record<string, unknown[]> = { deletes: [], patches: [], puts: [], posts: [] }
+  const steps: [string, (part: Record<string, unknown>) => FakeReply][] = [
+    ['deletes', ({ id }) => remove(zone, String(id))],
+    ['patches', ({ id, ...change }) => patchById(zone, String(id), change)],
+    ['posts', part => create(store, zone, part)],
+  ]
+  for (const [name, step] of steps)
+    for (const part of parts(name)) {
+      const reply = step(part)
+      if (reply.status !== 200) {
+        zone.records.splice(0, zone.records.length, ...before)
+        return reply
+      }
+      result[name]?.push((reply.json as { result: unknown }).result)
+    }
+  return success(result)
+}
+
+function remove(zone: FakeZone, id: string): FakeReply {
+  const index = zone.records.findIndex(each => String(each.id) === id)
+  if (index < 0) return failure(404, 81_044, 'Record does not exist.')
+  zone.records.splice(index, 1)
+  return success({ id })
+}
+
+function patchById(zone: FakeZone, id: string, change: Record<string, unknown>): FakeReply {
+  const record = zone.records.find(each => String(each.id) === id)
+  return record ? patch(zone, record, change) : failure(404, 81_044, 'Record does not exist.')
 }
 
 function create(store: FakeStore, zone: FakeZone, body: Record<string, unknown>): FakeReply {

@@ -31,6 +31,7 @@ export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?
     if (hit && interruption.how === 'cut' && write) throw new DnsProviderError('memory', 'unknown_outcome', 'cut')
     return result
   }
+  const { batch } = provider
   return {
     calls: () => calls,
     provider: {
@@ -38,14 +39,18 @@ export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?
       test: () => provider.test(),
       findZone: name => around(() => provider.findZone(name), false),
       list: (zone, name) => around(() => provider.list(zone, name), false),
+      read: questions => around(() => provider.read(questions), false),
+      ...(batch
+        ? { batch: { guarded: batch.guarded, write: (...all) => around(() => batch.write(...all), true) } }
+        : {}),
       create: (zone, record, note) => around(() => provider.create(zone, record, note), true),
       update: (zone, before, record) => around(() => provider.update(zone, before, record), true),
       remove: (zone, record) => around(() => provider.remove(zone, record), true),
     },
     ledger: {
       read: () => around(() => ledger.read(), false),
-      write: entry => around(() => ledger.write(entry), false),
-      forget: entry => around(() => ledger.forget(entry), false),
+      write: entries => around(() => ledger.write(entries), false),
+      forget: entries => around(() => ledger.forget(entries), false),
     },
   }
 }

@@ -4,7 +4,7 @@ import * as packet from 'dns-packet'
 import { longestZone } from '../../services/mail/rules/dns-names.ts'
 
 /** What the recursor does for a name instead of the truth. */
-export type Misbehaviour = 'servfail' | 'silence' | 'nxdomain' | { txt: string[] }
+export type Misbehaviour = 'servfail' | 'refused' | 'silence' | 'nxdomain' | { txt: string[] }
 
 /** Where a zone is served. */
 export interface Forward {
@@ -91,7 +91,7 @@ function forward(query: Buffer, port: number): Promise<Buffer> {
 function own(query: Buffer, odd: Exclude<Misbehaviour, 'silence'>): Buffer {
   const { id, questions } = packet.decode(query)
   const name = questions?.[0]?.name ?? ''
-  const rcode = odd === 'servfail' ? 2 : odd === 'nxdomain' ? 3 : 0
+  const rcode = typeof odd === 'object' ? 0 : { servfail: 2, nxdomain: 3, refused: 5 }[odd]
   const isTxt = questions?.[0]?.type === 'TXT'
   const answers =
     typeof odd === 'object' && isTxt ? odd.txt.map(data => ({ type: 'TXT' as const, name, ttl: 60, data })) : []

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyPlan, type Ledger, type Planner } from '../../services/mail/apply-plan.ts'
 import type { Zone } from '../../services/mail/dns/provider.ts'
 import { type GuidanceDomain, guidance, spfTerms } from '../../services/mail/rules/dns-guidance.ts'
-import { namesOf, planDns } from '../../services/mail/rules/dns-plan.ts'
+import { planDns, questionsOf } from '../../services/mail/rules/dns-plan.ts'
 import type { OwnedRecord } from '../../services/mail/rules/dns-plan-item.ts'
 import { planRemoval } from '../../services/mail/rules/dns-plan-removal.ts'
 import type { WantedRecord } from '../../services/mail/rules/dns-record.ts'
@@ -54,6 +54,83 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     )
     expect(await listed('www.zone.test')).toEqual(['CNAME zone.test'])
     expect(await listed('nothing.zone.test')).toEqual([])
+  })
+
+  test('reads several names at once, each with its zone', async () => {
+    const names = ['zone.test', 'www.zone.test', 'nothing.zone.test', 'nothing.sub.zone.test', 'zone.example']
+    const states = await subject.provider.read(names.map(name => ({ name, types: ['TXT', 'CNAME'] as const })))
+    expect(
+      states.map(({ name, zone: held, records }) => [
+        name,
+        held?.name,
+        records.map(({ type, value }) => `${type} ${value}`).toSorted(),
+      ]),
+    ).toEqual([
+      [
+        'zone.test',
+        'zone.test',
+        FOREIGN.filter(({ name }) => name === 'zone.test')
+          .map(({ type, value }) => `${type} ${value}`)
+          .toSorted(),
+      ],
+      ['www.zone.test', 'zone.test', ['CNAME zone.test']],
+      ['nothing.zone.test', 'zone.test', []],
+      ['nothing.sub.zone.test', 'sub.zone.test', []],
+      ['zone.example', undefined, []],
+    ])
+    // Of a name where only texts may be written, texts and aliases are enough.
+    const [texts] = await subject.provider.read([{ name: 'zone.test', types: ['TXT'] }])
+    expect(texts?.records.filter(({ type }) => type === 'TXT')).toHaveLength(2)
+  })
+
+  test('a batch happens as a whole, or not at all', async () => {
+    const { provider } = subject
+    if (!provider.batch) return
+    const before = subject.dump('zone.test')
+    const seen = await provider.list(zone, 'zone.test')
+    const spf = seen.find(({ value }) => value.startsWith('v=spf1')) ?? expect.fail('no SPF')
+    const changed = { name: 'zone.test', type: 'TXT' as const, value: 'v=spf1 -all', ttl: spf.ttl }
+    const made = await provider.batch.write(
+      zone,
+      [
+        { action: 'create', record: txt('one', 'v') },
+        { action: 'update', before: spf, record: changed },
+        { action: 'create', record: txt('two', DKIM) },
+      ],
+      seen,
+      'note',
+    )
+    expect(made.map(record => record?.value)).toEqual(['v', 'v=spf1 -all', DKIM])
+    expect([await listed('one.zone.test'), await listed('two.zone.test')]).toEqual([['TXT v'], [`TXT ${DKIM}`]])
+    expect(await provider.list(zone, 'two.zone.test')).toMatchObject([{ id: made[2]?.id }])
+    // One of two cannot be: an alias stands at its name.
+    const refused = [
+      { action: 'create' as const, record: txt('three', 'v') },
+      { action: 'create' as const, record: txt('www', 'v') },
+    ]
+    await expect(provider.batch.write(zone, refused, [], 'note')).rejects.toMatchObject({
+      fault: expect.stringMatching(/changed|conflict/),
+    })
+    expect(await listed('three.zone.test')).toEqual([])
+    const now = (
+      await Promise.all(['zone.test', 'one.zone.test', 'two.zone.test'].map(n => provider.list(zone, n)))
+    ).flat()
+    const [first, second, third] = made
+    if (!first || !second || !third) throw new Error('nothing was made')
+    await provider.batch.write(
+      zone,
+      [
+        { action: 'delete', before: first },
+        { action: 'update', before: second, record: { ...changed, value: spf.value } },
+        { action: 'delete', before: third },
+      ],
+      now,
+      'note',
+    )
+    expect(subject.dump('zone.test')).toEqual(before)
+    if (!provider.batch.guarded) return
+    const stale = provider.batch.write(zone, [{ action: 'create', record: txt('one', 'v') }], [first], 'note')
+    await expect(stale).rejects.toEqual(fault('changed'))
   })
 
   test('creates a record that is listed and served, long keys whole', async () => {
@@ -171,14 +248,14 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     const same = (a: OwnedRecord, b: OwnedRecord) => a.row === b.row && a.value === b.value
     const ledger: Ledger = {
       read: async () => entries,
-      write: async entry => {
-        entries = [...entries.filter(other => !same(other, entry)), entry]
+      write: async added => {
+        entries = [...entries.filter(other => !added.some(entry => same(other, entry))), ...added]
       },
-      forget: async entry => {
-        entries = entries.filter(other => !same(other, entry))
+      forget: async gone => {
+        entries = entries.filter(other => !gone.some(entry => same(other, entry)))
       },
     }
-    const options = { names: namesOf(rows, []), note: 'test', replaced: 'restore' as const }
+    const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
     const before = subject.dump('zone.test')
     const first = await applyPlan(subject.provider, plan, ledger, options)
     expect(first.stopped).toBeUndefined()
@@ -190,7 +267,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     const second = await applyPlan(subject.provider, plan, ledger, options)
     expect(second.items.map(({ status }) => status)).toEqual(['kept', 'kept', 'kept', 'kept', 'skipped'])
     expect(subject.dump('zone.test')).toEqual(between)
-    await applyPlan(subject.provider, removal, ledger, { ...options, names: [] })
+    await applyPlan(subject.provider, removal, ledger, { ...options, questions: [] })
     expect(subject.dump('zone.test')).toEqual(before)
     expect(entries).toEqual([])
   })

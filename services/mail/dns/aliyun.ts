@@ -7,6 +7,7 @@ import { parseTxt, type StoredRecord, type WantedRecord } from '../rules/dns-rec
 import { canonicalQuery, sha256, signAliyun } from './aliyun-signature.ts'
 import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
 import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { readNames } from './read-names.ts'
 
 const domainsSchema = z.object({
   TotalCount: z.number(),
@@ -125,9 +126,43 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
   }
   const detailed = new Map<string, Promise<AliyunZone>>()
 
+  async function findZone(name: string): Promise<AliyunZone | undefined> {
+    const zone = longestZone(await listed(), name)
+    if (!zone) return undefined
+    const known = detailed.get(zone.id) ?? withInfo(zone)
+    detailed.set(zone.id, known)
+    known.catch(() => detailed.delete(zone.id))
+    return known
+  }
+
+  /** A list on the default line, page by page; undefined when it has more pages than that. */
+  async function list(
+    zone: Zone,
+    filter: Record<string, string>,
+    maxPages = Number.POSITIVE_INFINITY,
+  ): Promise<StoredRecord[] | undefined> {
+    const records: z.output<typeof recordsSchema>['DomainRecords']['Record'] = []
+    for (let page = 1, total = 1; records.length < total; page++) {
+      const query = { DomainName: zone.id, ...filter, PageNumber: String(page), PageSize: String(RECORD_PAGE) }
+      const { TotalCount, DomainRecords } = recordsSchema.parse(await call('DescribeDomainRecords', query, false))
+      records.push(...DomainRecords.Record)
+      total = TotalCount
+      if (DomainRecords.Record.length === 0) break
+      if (page === 1 && total > maxPages * DomainRecords.Record.length) return undefined
+    }
+    return records.filter(record => record.Line === 'default').map(record => toRecord(record, zone.name))
+  }
+
+  const at = async (zone: Zone, name: string) =>
+    // Only in this mode RRKeyWord is exact.
+    (await list(zone, { SearchMode: 'COMBINATION', RRKeyWord: relativeName(name, zone.name) }))?.filter(
+      record => record.name === name,
+    ) ?? []
+
   return {
     type: 'aliyun',
     async test() {
+      zones = undefined
       const found = await listed()
       const [first] = found
       if (first) {
@@ -136,35 +171,18 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
       }
       return found.slice(0, 100)
     },
-    async findZone(name) {
-      const zone = longestZone(await listed(), name)
-      if (!zone) return undefined
-      const known = detailed.get(zone.id) ?? withInfo(zone)
-      detailed.set(zone.id, known)
-      known.catch(() => detailed.delete(zone.id))
-      return known
-    },
-    async list(zone, name) {
-      const rr = relativeName(name, zone.name)
-      const records: z.output<typeof recordsSchema>['DomainRecords']['Record'] = []
-      for (let page = 1, total = 1; records.length < total; page++) {
-        const query = {
-          DomainName: zone.id,
-          // Only in this mode RRKeyWord is exact.
-          SearchMode: 'COMBINATION',
-          RRKeyWord: rr,
-          PageNumber: String(page),
-          PageSize: String(RECORD_PAGE),
-        }
-        const { TotalCount, DomainRecords } = recordsSchema.parse(await call('DescribeDomainRecords', query, false))
-        records.push(...DomainRecords.Record)
-        total = TotalCount
-        if (DomainRecords.Record.length === 0) break
-      }
-      return records
-        .filter(record => canonicalName(record.RR) === rr && record.Line === 'default')
-        .map(record => toRecord(record, zone.name))
-    },
+    findZone,
+    list: at,
+    read: questions =>
+      readNames(
+        {
+          findZone,
+          at,
+          below: (zone, name, maxPages) =>
+            list(zone, name === zone.name ? {} : { RRKeyWord: relativeName(name, zone.name) }, maxPages),
+        },
+        questions,
+      ),
     async create(zone, record) {
       const { RecordId } = writtenSchema.parse(
         await call('AddDomainRecord', { DomainName: zone.id, ...toQuery(record, zone) }, true),

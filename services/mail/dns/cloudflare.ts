@@ -4,7 +4,8 @@ import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { canonicalName, isWithin, suffixesOf } from '../rules/dns-names.ts'
 import { parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../rules/dns-record.ts'
 import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
-import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { type Change, type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { readNames } from './read-names.ts'
 
 const zoneSchema = z.object({
   id: z.string(),
@@ -25,6 +26,7 @@ const recordSchema = z.object({
   /** Records that other products of theirs manage cannot be changed. */
   locked: z.boolean().nullish(),
 })
+const batchSchema = z.object({ patches: z.array(recordSchema).nullish(), posts: z.array(recordSchema).nullish() })
 const pageSchema = z.object({ total_pages: z.number().default(1) }).nullish()
 const errorsSchema = z.array(z.object({ code: z.number(), message: z.string().default('') })).default([])
 
@@ -44,7 +46,8 @@ const FAULTS: Readonly<Record<number, ProviderFault>> = {
 const MIN_TTL = 300
 /** The vendor documents no bound; 2048 characters is what its dashboard takes. An assumption. */
 const MAX_TXT = 2048
-const PAGE = 100
+/** The vendor takes far more; half a megabyte is enough for one answer. */
+const PAGE = 500
 const RIGHTS = { read: 'Zone → Zone → Read', write: 'Zone → DNS → Edit' }
 
 /** A Cloudflare account behind one API token. */
@@ -83,7 +86,7 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
       const zone = toZone(zoneSchema.parse(json.result))
       return isWithin(name, zone.name) ? zone : undefined
     }
-    for (const candidate of suffixesOf(name).filter(suffix => suffix.includes('.') && !suffix.startsWith('_'))) {
+    for (const candidate of suffixesOf(name).filter(mayBeZone)) {
       const known = zones.get(`= ${candidate}`) ?? zoneNamed(candidate)
       zones.set(`= ${candidate}`, known)
       const zone = await known
@@ -91,6 +94,38 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
     }
     return undefined
   }
+
+  /** A list, page by page; undefined when it has more pages than that. */
+  async function list(
+    zone: Zone,
+    filter: Record<string, string>,
+    maxPages = Number.POSITIVE_INFINITY,
+  ): Promise<StoredRecord[] | undefined> {
+    const records: StoredRecord[] = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const query = new URLSearchParams({ ...filter, per_page: String(PAGE), page: String(page) })
+      const { json } = await call('list', 'GET', `/zones/${zone.id}/dns_records?${query}`, RIGHTS.write)
+      records.push(
+        ...z
+          .array(recordSchema)
+          .parse(json.result ?? [])
+          .map(toRecord),
+      )
+      pages = pageSchema.parse(json.result_info)?.total_pages ?? 1
+      if (pages > maxPages) return undefined
+    }
+    return records
+  }
+
+  function findZone(name: string): Promise<Zone | undefined> {
+    const known = zones.get(name) ?? searchZone(name)
+    zones.set(name, known)
+    known.catch(() => zones.clear())
+    return known
+  }
+
+  const at = async (zone: Zone, name: string) =>
+    (await list(zone, { 'name.exact': name }))?.filter(record => record.name === name) ?? []
 
   return {
     type: 'cloudflare',
@@ -107,30 +142,35 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
       if (first) await call('list', 'GET', `/zones/${first.id}/dns_records?per_page=5`, RIGHTS.write)
       return found.map(toZone)
     },
-    findZone(name) {
-      const known = zones.get(name) ?? searchZone(name)
-      zones.set(name, known)
-      known.catch(() => zones.clear())
-      return known
-    },
-    async list(zone, name) {
-      const records: StoredRecord[] = []
-      for (let page = 1, pages = 1; page <= pages; page++) {
-        const query = new URLSearchParams({ 'name.exact': name, per_page: String(PAGE), page: String(page) })
-        const { json } = await call('list', 'GET', `/zones/${zone.id}/dns_records?${query}`, RIGHTS.write)
-        records.push(
-          ...z
-            .array(recordSchema)
-            .parse(json.result ?? [])
-            .map(toRecord),
-        )
-        pages = pageSchema.parse(json.result_info)?.total_pages ?? 1
-      }
-      return records.filter(record => record.name === name)
+    findZone,
+    list: at,
+    read: questions =>
+      readNames(
+        {
+          findZone,
+          at,
+          below: (zone, name, maxPages) => list(zone, name === zone.name ? {} : { 'name.endswith': name }, maxPages),
+        },
+        questions,
+      ),
+    batch: {
+      guarded: false,
+      /** One transaction of theirs, in the order deletes, patches, posts; each list of the answer keeps its order. */
+      async write(zone, changes, _seen, note) {
+        const body = {
+          deletes: changes.flatMap(change => (change.action === 'delete' ? [{ id: change.before.id }] : [])),
+          patches: changes.flatMap(change =>
+            change.action === 'update' ? [{ id: change.before.id, ...toBody(change.record) }] : [],
+          ),
+          posts: changes.flatMap(change => (change.action === 'create' ? [toPost(change.record, note)] : [])),
+        }
+        const filled = Object.fromEntries(Object.entries(body).filter(([, list]) => list.length > 0))
+        const { json } = await call('batch', 'POST', `/zones/${zone.id}/dns_records/batch`, RIGHTS.write, filled)
+        return inOrder(changes, batchSchema.parse(json.result))
+      },
     },
     async create(zone, record, note) {
-      const body = { ...toBody(record), comment: note.slice(0, 100) }
-      const { json } = await call('create', 'POST', `/zones/${zone.id}/dns_records`, RIGHTS.write, body)
+      const { json } = await call('create', 'POST', `/zones/${zone.id}/dns_records`, RIGHTS.write, toPost(record, note))
       return toRecord(recordSchema.parse(json.result))
     },
     async update(zone, before, record) {
@@ -151,6 +191,24 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
       }
     },
   }
+}
+
+/** Labels with an underscore carry records of services, never a zone of an account. */
+function mayBeZone(name: string): boolean {
+  return name.includes('.') && !name.split('.').some(label => label.startsWith('_'))
+}
+
+function toPost(record: WantedRecord, note: string): object {
+  return { ...toBody(record), comment: note.slice(0, 100) }
+}
+
+/** The records of a batch's answer beside the changes that made them. */
+function inOrder(changes: readonly Change[], { patches, posts }: z.output<typeof batchSchema>) {
+  const [updated, created] = [[...(patches ?? [])], [...(posts ?? [])]]
+  return changes.map(({ action }) => {
+    const record = action === 'create' ? created.shift() : action === 'update' ? updated.shift() : undefined
+    return record && toRecord(record)
+  })
 }
 
 function toBody({ type, name, value, ttl }: WantedRecord): object {

@@ -6,6 +6,7 @@ import { parseTxt, type StoredRecord, type WantedRecord } from '../rules/dns-rec
 import { signTencent } from './dnspod-signature.ts'
 import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
 import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { readNames } from './read-names.ts'
 
 const domainsSchema = z.object({
   DomainCountInfo: z.object({ DomainTotal: z.number() }),
@@ -55,7 +56,7 @@ const DEFAULT_MIN_TTL = 600
 /** No bound is documented; longer values are reported by the provider itself. An assumption. */
 const MAX_TXT = 2048
 const PAGE = 300
-const RECORD_PAGE = 100
+const RECORD_PAGE = 1000
 const THROTTLED = 5
 
 interface DnspodZone extends Zone {
@@ -124,40 +125,54 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
     return (await packages).get(grade) ?? DEFAULT_MIN_TTL
   }
 
+  async function findZone(name: string): Promise<DnspodZone | undefined> {
+    const zone = longestZone(await listed(), name)
+    return zone && { ...zone, minTtl: await minTtl(zone.grade) }
+  }
+
+  /** A list on the default line, page by page; undefined when it has more pages than that. */
+  async function list(
+    zone: Zone,
+    filter: object,
+    maxPages = Number.POSITIVE_INFINITY,
+  ): Promise<StoredRecord[] | undefined> {
+    const records: z.output<typeof recordsSchema>['RecordList'] = []
+    for (let page = 1, total = 1; records.length < total; page++) {
+      const query = {
+        ...domainOf(zone),
+        ...filter,
+        RecordLineId: LINE.RecordLineId,
+        ErrorOnEmpty: 'no',
+        Offset: records.length,
+        Limit: RECORD_PAGE,
+      }
+      const answer = await call('DescribeRecordList', query, false).catch(emptyWhenNothing)
+      const { RecordCountInfo, RecordList } = recordsSchema.parse(answer)
+      records.push(...RecordList)
+      total = RecordCountInfo.TotalCount
+      if (RecordList.length === 0) break
+      if (page === 1 && total > maxPages * RecordList.length) return undefined
+    }
+    return records.filter(record => record.LineId === LINE.RecordLineId).map(record => toRecord(record, zone.name))
+  }
+
+  const at = async (zone: Zone, name: string) =>
+    (await list(zone, { Subdomain: relativeName(name, zone.name) }))?.filter(record => record.name === name) ?? []
+
   return {
     type: 'dnspod',
     async test() {
+      zones = undefined
       const found = await listed()
       const [first] = found
       if (first) await call('DescribeRecordList', { ...domainOf(first), Limit: 1, ErrorOnEmpty: 'no' }, false)
       return found.slice(0, 100)
     },
-    async findZone(name) {
-      const zone = longestZone(await listed(), name)
-      return zone && { ...zone, minTtl: await minTtl(zone.grade) }
-    },
-    async list(zone, name) {
-      const host = relativeName(name, zone.name)
-      const records: z.output<typeof recordsSchema>['RecordList'] = []
-      for (let total = 1; records.length < total; ) {
-        const query = {
-          ...domainOf(zone),
-          Subdomain: host,
-          RecordLineId: '0',
-          ErrorOnEmpty: 'no',
-          Offset: records.length,
-          Limit: RECORD_PAGE,
-        }
-        const page = await call('DescribeRecordList', query, false).catch(emptyWhenNothing)
-        const { RecordCountInfo, RecordList } = recordsSchema.parse(page)
-        records.push(...RecordList)
-        total = RecordCountInfo.TotalCount
-        if (RecordList.length === 0) break
-      }
-      return records
-        .filter(record => canonicalName(record.Name) === host && record.LineId === LINE.RecordLineId)
-        .map(record => toRecord(record, zone.name))
-    },
+    findZone,
+    list: at,
+    // Their only search looks into values, too: the whole zone says the same with less doubt.
+    read: questions =>
+      readNames({ findZone, at, below: (zone, _name, maxPages) => list(zone, {}, maxPages) }, questions),
     async create(zone, record, note) {
       const input = { ...toInput(record, zone), Remark: note.slice(0, 100) }
       const { RecordId } = writtenSchema.parse(await call('CreateRecord', input, true))

@@ -1,7 +1,7 @@
 /** A provider in memory with the semantics of a real one: the reference that the conformance suite measures the others by. */
 import { isWithin, longestZone } from '../rules/dns-names.ts'
 import { type StoredRecord, sameRecord } from '../rules/dns-record.ts'
-import { type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
+import { type Batch, type Change, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
 
 /** Zones with their records; the caller may look at and change the records. */
 export interface MemoryZone {
@@ -9,8 +9,11 @@ export interface MemoryZone {
   records: StoredRecord[]
 }
 
+/** What a batch proves: nothing but that it happened as a whole (`plain`), or also that nobody was faster (`guarded`). */
+export type MemoryBatch = 'none' | 'plain' | 'guarded'
+
 /** A provider over the given zones. */
-export function createMemoryProvider(zones: readonly MemoryZone[]): DnsProvider {
+export function createMemoryProvider(zones: readonly MemoryZone[], batch: MemoryBatch = 'none'): DnsProvider {
   let serial = 0
   const toZone = ({ name }: MemoryZone): Zone => ({
     id: name,
@@ -26,17 +29,24 @@ export function createMemoryProvider(zones: readonly MemoryZone[]): DnsProvider 
     return found.records
   }
   const at = (zone: Zone, id: string) => recordsOf(zone).findIndex(record => record.id === id)
-  return {
+  const listed = (zone: Zone, name: string) =>
+    recordsOf(zone)
+      .filter(record => record.name === name)
+      .map(record => ({ ...record }))
+  const zoneAt = (name: string) => {
+    const zone = longestZone(zones, name)
+    return zone && toZone(zone)
+  }
+  const provider: DnsProvider = {
     type: 'memory',
     test: async () => zones.map(toZone),
-    async findZone(name) {
-      const zone = longestZone(zones, name)
-      return zone && toZone(zone)
-    },
-    list: async (zone, name) =>
-      recordsOf(zone)
-        .filter(record => record.name === name)
-        .map(record => ({ ...record })),
+    findZone: async name => zoneAt(name),
+    list: async (zone, name) => listed(zone, name),
+    read: async questions =>
+      questions.map(({ name }) => {
+        const zone = zoneAt(name)
+        return { name, ...(zone ? { zone } : {}), records: zone ? listed(zone, name) : [] }
+      }),
     async create(zone, record) {
       if (!isWithin(record.name, zone.name))
         throw new DnsProviderError('memory', 'invalid', `${record.name} is not in ${zone.name}.`)
@@ -61,4 +71,38 @@ export function createMemoryProvider(zones: readonly MemoryZone[]): DnsProvider 
       if (index >= 0) recordsOf(zone).splice(index, 1)
     },
   }
+  const write: Batch['write'] = async (zone, changes, seen, note) => {
+    const records = recordsOf(zone)
+    const names = new Set(changes.map(nameOf))
+    const shown = (list: readonly StoredRecord[]) =>
+      JSON.stringify(
+        list
+          .filter(({ name }) => names.has(name))
+          .map(({ id, value }) => [id, value])
+          .toSorted(),
+      )
+    if (batch === 'guarded' && shown(records) !== shown(seen))
+      throw new DnsProviderError('memory', 'changed', 'The record set changed in the meantime.')
+    const before = records.map(record => ({ ...record }))
+    try {
+      const made: (StoredRecord | undefined)[] = []
+      for (const change of changes) made.push(await single(provider, zone, change, note))
+      return made
+    } catch (error) {
+      records.splice(0, records.length, ...before)
+      throw error
+    }
+  }
+  return batch === 'none' ? provider : { ...provider, batch: { guarded: batch === 'guarded', write } }
+}
+
+function nameOf(change: Change): string {
+  return change.action === 'delete' ? change.before.name : change.record.name
+}
+
+async function single(provider: DnsProvider, zone: Zone, change: Change, note: string) {
+  if (change.action === 'create') return provider.create(zone, change.record, note)
+  if (change.action === 'update') return provider.update(zone, change.before, change.record)
+  await provider.remove(zone, change.before)
+  return undefined
 }

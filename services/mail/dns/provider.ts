@@ -3,7 +3,7 @@
  * are planned above it. Values are canonical: TXT joined and unquoted, names in lower case without the last dot.
  */
 import type { ZoneFacts } from '../rules/dns-plan-item.ts'
-import type { StoredRecord, WantedRecord } from '../rules/dns-record.ts'
+import type { RecordType, StoredRecord, WantedRecord } from '../rules/dns-record.ts'
 
 /** The kinds of providers. */
 export type ProviderType = 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136'
@@ -16,6 +16,38 @@ export interface Zone extends ZoneFacts {
   warnings: string[]
 }
 
+/** A name to look at, and the types that may be written there. */
+export interface Question {
+  name: string
+  types: readonly RecordType[]
+}
+
+/** What stands at a name. Without a zone the account does not hold it. */
+export interface NameState {
+  name: string
+  zone?: Zone
+  records: StoredRecord[]
+}
+
+/** One change of a record; `before` is there for an update and a delete. */
+export type Change =
+  | { action: 'create'; record: WantedRecord }
+  | { action: 'update'; record: WantedRecord; before: StoredRecord }
+  | { action: 'delete'; before: StoredRecord }
+
+/** Several changes of one zone in one call: all of them happen, or none. */
+export interface Batch {
+  /** The provider refuses (`changed`) unless every record set stands as it was seen: nothing is left to look at. */
+  readonly guarded: boolean
+  /** The records after creates and updates, in the order of the changes. `seen`: all records at the changed names. */
+  write(
+    zone: Zone,
+    changes: readonly Change[],
+    seen: readonly StoredRecord[],
+    note: string,
+  ): Promise<(StoredRecord | undefined)[]>
+}
+
 /** A DNS account. All methods throw {@link DnsProviderError}. */
 export interface DnsProvider {
   readonly type: ProviderType | 'memory'
@@ -25,6 +57,13 @@ export interface DnsProvider {
   findZone(name: string): Promise<Zone | undefined>
   /** Every record at exactly this name, of any type, on the default line. */
   list(zone: Zone, name: string): Promise<StoredRecord[]>
+  /**
+   * The zones and records behind some names in as few calls as the provider allows. At least the records of the asked
+   * types and aliases are there; where an alias may be written, all of the name.
+   */
+  read(questions: readonly Question[]): Promise<NameState[]>
+  /** Undefined where the provider takes one record at a time. */
+  readonly batch?: Batch
   /** Adds a record; `note` is a comment for people where the provider has room for one. */
   create(zone: Zone, record: WantedRecord, note: string): Promise<StoredRecord>
   /** Changes one record in place: there is no moment without it. */

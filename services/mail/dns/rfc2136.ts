@@ -6,7 +6,15 @@ import { randomInt } from 'node:crypto'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { isWithin } from '../rules/dns-names.ts'
 import type { StoredRecord, WantedRecord } from '../rules/dns-record.ts'
-import { type CallBudget, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
+import {
+  type CallBudget,
+  type Change,
+  type DnsProvider,
+  DnsProviderError,
+  type NameState,
+  type Question,
+  type Zone,
+} from './provider.ts'
 import { exchangeTcp, type ServerAddress, TransportError } from './transport.ts'
 import { signMessage, TsigError, type TsigKey, verifyAnswer } from './tsig.ts'
 import {
@@ -62,19 +70,43 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
       write: false,
     })
 
+  /** Zones that were found by asking for a SOA; a provider lives for a minute only. */
+  const zones = new Map<string, Promise<Zone | undefined>>()
+  const findZone = (name: string): Promise<Zone | undefined> => {
+    const known = zones.get(name) ?? searchZone(name)
+    zones.set(name, known)
+    known.catch(() => zones.delete(name))
+    return known
+  }
+
   /** The zone that this server really serves the name from; an update sent to its parent would never be seen. */
-  async function findZone(name: string): Promise<Zone | undefined> {
-    if (credentials.zone !== undefined && !isWithin(name, credentials.zone)) return undefined
+  async function searchZone(name: string): Promise<Zone | undefined> {
+    if (isOutside(name)) return undefined
     const answer = await query(name, TYPE.SOA).catch(nothingWhenRefused)
-    if (!answer) return undefined
-    // At an alias the answer speaks of the target; the zone of the alias is the zone of what stands above it.
-    const alias = answer.answers.some(record => record.type === TYPE.CNAME && record.name === name)
-    if (alias) return findZone(name.slice(name.indexOf('.') + 1))
-    const soa = [...answer.answers, ...answer.authorities].find(
-      record => record.type === TYPE.SOA && isWithin(name, record.name),
-    )
-    if (!answer.aa || !soa) return undefined
-    return { id: soa.name, name: soa.name, minTtl: 0, maxTxt: MAX_TXT, nameServers: [], warnings: [] }
+    return answer && (isAlias(answer, name) ? findZone(parentOf(name)) : zoneIn(answer, name))
+  }
+
+  const isOutside = (name: string) => credentials.zone !== undefined && !isWithin(name, credentials.zone)
+
+  /** One question a type; where nothing stands, its answer names the zone, too. */
+  async function look({ name, types }: Question): Promise<NameState> {
+    const [first = 'TXT', ...more] = types.includes('CNAME') ? QUERIED : types.filter(type => type !== 'CNAME')
+    const isKnownOutside = isOutside(name) || (zones.has(name) && !(await findZone(name)))
+    const answer = isKnownOutside ? undefined : await query(name, TYPE[first]).catch(nothingWhenRefused)
+    const zone = answer && (await zoneBehind(answer, name))
+    if (!zone) {
+      zones.set(name, Promise.resolve(undefined))
+      return { name, records: [] }
+    }
+    const others = answer.rcode === 3 ? [] : await Promise.all(more.map(type => query(name, TYPE[type])))
+    const found = [answer, ...others].flatMap(({ answers }) => recordsAt(answers, name))
+    return { name, zone, records: [...new Map(found.map(record => [record.id, withoutRaw(record)])).values()] }
+  }
+
+  /** The zone that an answer comes from; a server that only knows of a name refers elsewhere. */
+  async function zoneBehind(answer: Decoded, name: string): Promise<Zone | undefined> {
+    if (!answer.aa || (answer.rcode !== 0 && answer.rcode !== 3)) return undefined
+    return (answer.answers.length === 0 ? zoneIn(answer, name) : undefined) ?? findZone(name)
   }
 
   async function listRaw(zone: Zone, name: string): Promise<RawRecord[]> {
@@ -88,10 +120,7 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
           'zone_not_found',
           `${name} is delegated away from ${zone.name} on this server.`,
         )
-      for (const raw of answer.answers.filter(record => record.name === name)) {
-        const record = toRecord(raw)
-        records.set(record.id, record)
-      }
+      for (const record of recordsAt(answer.answers, name)) records.set(record.id, record)
       if (answer.rcode === 3) break
     }
     return [...records.values()]
@@ -124,6 +153,19 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
     },
     findZone,
     list: async (zone, name) => (await listRaw(zone, name)).map(withoutRaw),
+    async read([first, ...rest]) {
+      if (!first) return []
+      // Alone at first: a server that is down is asked once, not once a name.
+      return [await look(first), ...(await Promise.all(rest.map(look)))]
+    },
+    batch: {
+      guarded: true,
+      async write(zone, changes, seen) {
+        const { prerequisites, updates, made } = toUpdate(changes, seen)
+        await update(zone, prerequisites, updates)
+        return made
+      },
+    },
     async create(zone, record) {
       const here = await listRaw(zone, record.name)
       const [cname] = here.filter(({ type }) => type === 'CNAME')
@@ -154,6 +196,59 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
       if (old) await update(zone, setIs(record, set), [deletion(old.raw)])
     },
   }
+}
+
+/** One UPDATE message: every touched set is exactly as it was seen, then the changes in their order. */
+function toUpdate(changes: readonly Change[], seen: readonly StoredRecord[]) {
+  const prerequisites = new Map<string, ResourceRecord[]>()
+  const updates: ResourceRecord[] = []
+  const require = (name: string, type: string) => {
+    const set = seen.filter(record => record.name === name && record.type === type).map(rawOf)
+    prerequisites.set(`${name} ${type}`, setIs({ name, type }, set))
+    return set
+  }
+  const made = changes.map(change => {
+    const { name, type } = change.action === 'delete' ? change.before : change.record
+    const set = require(name, type)
+    if (change.action !== 'create') updates.push(deletion(rawOf(change.before).raw))
+    if (change.action === 'delete') return undefined
+    if (type === 'CNAME') {
+      // An alias stands alone: nothing at all may be at the name.
+      if (set.length === 0) prerequisites.set(`${name} ${type}`, [notInUse(name)])
+    } else require(name, 'CNAME')
+    const ttl = change.action === 'create' ? set[0]?.ttl : set.length > 1 ? change.before.ttl : undefined
+    const added = toRaw(change.record, ttl)
+    updates.push(added)
+    return withoutRaw(toRecord(added))
+  })
+  return { prerequisites: [...prerequisites.values()].flat(), updates, made }
+}
+
+/** The data of a record as the server gave it: its id holds the octets. */
+function rawOf(record: StoredRecord): RawRecord {
+  const { id, name, type, ttl } = record
+  const data = Buffer.from(id.slice(type.length + 1), 'base64')
+  return { ...record, raw: { name, type: TYPE[type as keyof typeof TYPE], class: CLASS.IN, ttl, data } }
+}
+
+function recordsAt(answers: readonly ResourceRecord[], name: string): RawRecord[] {
+  return answers.filter(record => record.name === name).map(toRecord)
+}
+
+/** At an alias the answer speaks of the target; the zone of the alias is the zone of what stands above it. */
+function isAlias({ answers }: Decoded, name: string): boolean {
+  return answers.some(record => record.type === TYPE.CNAME && record.name === name)
+}
+
+/** The zone by the SOA that an authoritative answer carries. */
+function zoneIn({ aa, answers, authorities }: Decoded, name: string): Zone | undefined {
+  const soa = [...answers, ...authorities].find(record => record.type === TYPE.SOA && isWithin(name, record.name))
+  if (!aa || !soa) return undefined
+  return { id: soa.name, name: soa.name, minTtl: 0, maxTxt: MAX_TXT, nameServers: [], warnings: [] }
+}
+
+function parentOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
 }
 
 /** Servers refuse questions about names that they do not serve. */
@@ -191,6 +286,11 @@ function setIs({ name, type }: Pick<StoredRecord, 'name' | 'type'>, set: readonl
 
 function absent(name: string, type: number): ResourceRecord {
   return { name, type, class: CLASS.NONE, ttl: 0, data: Buffer.alloc(0) }
+}
+
+/** Prerequisite "nothing stands at this name" (RFC 2136 2.4.5). */
+function notInUse(name: string): ResourceRecord {
+  return { name, type: TYPE.ANY, class: CLASS.NONE, ttl: 0, data: Buffer.alloc(0) }
 }
 
 /** "Delete this one record" (RFC 2136 2.5.4). */

@@ -4,7 +4,7 @@ import type { DmarcDiscovery } from './dmarc.ts'
 import { parseDmarc, weakenings } from './dmarc.ts'
 import { type GuidanceDomain, guidance, spfTerms } from './dns-guidance.ts'
 import { isWithin } from './dns-names.ts'
-import { hasChanges, isOutdated, namesOf, planDns } from './dns-plan.ts'
+import { hasChanges, isOutdated, planDns, questionsOf } from './dns-plan.ts'
 import type { OwnedRecord, PlanInput, PlanItem } from './dns-plan-item.ts'
 import { planRemoval } from './dns-plan-removal.ts'
 import type { StoredRecord } from './dns-record.ts'
@@ -439,15 +439,16 @@ describe('laws, for any zone', () => {
     ))
 })
 
-test('each name is listed once', () => {
+test('each name is asked for once, with the types that may be written there', () => {
   const { rows } = input({})
-  expect(namesOf(rows, [own('dkim:s0', txt('s0._domainkey.example.com', KEY))])).toEqual([
-    '_postwright-challenge.example.com',
-    's1._domainkey.example.com',
-    'example.com',
-    '_dmarc.example.com',
-    'mail.example.com',
-    's0._domainkey.example.com',
+  const [first] = rows
+  if (!first) throw new Error('no rows')
+  expect(questionsOf([...rows, { ...first, id: 'bounce', type: 'CNAME' }])).toEqual([
+    { name: '_postwright-challenge.example.com', types: ['TXT', 'CNAME'] },
+    { name: 's1._domainkey.example.com', types: ['TXT'] },
+    { name: 'example.com', types: ['TXT'] },
+    { name: '_dmarc.example.com', types: ['TXT'] },
+    { name: 'mail.example.com', types: ['A'] },
   ])
 })
 

@@ -147,10 +147,13 @@ function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
   })
 }
 
-/** Names at which the planner looks, so that the caller lists each once. */
-export function namesOf(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): string[] {
-  const names = [...rows.filter(isRecordRow).filter(row => row.writable), ...owned].map(({ name }) => name)
-  return [...new Set(names)]
+/** Where the planner looks, and which types it may write there. */
+export function questionsOf(rows: readonly GuidanceRow[]): { name: string; types: RecordType[] }[] {
+  const writable = rows.filter(isRecordRow).filter(row => row.writable)
+  return [...new Set(writable.map(({ name }) => name))].map(name => ({
+    name,
+    types: [...new Set(writable.filter(row => row.name === name).map(({ type }) => type))],
+  }))
 }
 
 /** True when a record of ours is no longer what is asked for: a setting, a key or the server's address changed. */

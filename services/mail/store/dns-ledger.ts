@@ -12,25 +12,26 @@ export async function readOwned(db: Db, domainId: string): Promise<OwnedRecordDo
   return found?.dns_owned ?? []
 }
 
-/** Adds an entry, in place of the one with the same row, name, type and value. */
-export async function writeOwned(db: Db, domainId: string, entry: OwnedRecordDoc): Promise<void> {
+/** Adds entries, each in place of the one with the same row, name, type and value. */
+export async function writeOwned(db: Db, domainId: string, entries: readonly OwnedRecordDoc[]): Promise<void> {
   // $literal: values hold dollar signs and dots that an expression would read.
-  const kept = { $concatArrays: [without(entry), [{ $literal: entry }]] }
+  const kept = { $concatArrays: [without(entries), { $literal: entries }] }
   await collectionOf(db, domains).updateOne({ _id: domainId }, [{ $set: { dns_owned: kept } }])
 }
 
-/** Removes an entry. */
-export async function forgetOwned(db: Db, domainId: string, entry: Key): Promise<void> {
-  const { row, name, type, value } = entry
-  await collectionOf(db, domains).updateOne({ _id: domainId }, { $pull: { dns_owned: { row, name, type, value } } })
+/** Removes entries. */
+export async function forgetOwned(db: Db, domainId: string, entries: readonly Key[]): Promise<void> {
+  await collectionOf(db, domains).updateOne({ _id: domainId }, [{ $set: { dns_owned: without(entries) } }])
 }
 
-function without({ row, name, type, value }: Key): object {
-  const same = [
-    ['$$entry.row', row],
-    ['$$entry.name', name],
-    ['$$entry.type', type],
-    ['$$entry.value', value],
-  ].map(([field, wanted]) => ({ $eq: [field, { $literal: wanted }] }))
-  return { $filter: { input: { $ifNull: ['$dns_owned', []] }, as: 'entry', cond: { $not: { $and: same } } } }
+function without(entries: readonly Key[]): object {
+  const same = entries.map(({ row, name, type, value }) => ({
+    $and: [
+      { $eq: ['$$entry.row', { $literal: row }] },
+      { $eq: ['$$entry.name', { $literal: name }] },
+      { $eq: ['$$entry.type', { $literal: type }] },
+      { $eq: ['$$entry.value', { $literal: value }] },
+    ],
+  }))
+  return { $filter: { input: { $ifNull: ['$dns_owned', []] }, as: 'entry', cond: { $not: { $or: same } } } }
 }
