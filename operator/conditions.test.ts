@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Aspect, bad, good, summarise, toConditions, unknown } from './conditions.ts'
+import { type Aspect, bad, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00.123Z')
 
@@ -41,4 +41,21 @@ test('the time of transition moves with the status only', () => {
 
 test('a message never exceeds what the CRD allows', () => {
   expect(toConditions([bad('A', 'Long', 'x'.repeat(9_000))], [], 1, now)[0]?.message).toHaveLength(4_096)
+})
+
+const at = (minute: number, more: object = {}) => ({
+  lastCheckTime: new Date(Date.UTC(2026, 10, 21, 10, minute)).toISOString(),
+  nextCheckTime: new Date(Date.UTC(2026, 10, 21, 10, minute + 15)).toISOString(),
+  ...more,
+})
+test.each<[string, object | undefined, object, boolean]>([
+  ['the first one', undefined, at(0), true],
+  ['the same one', at(0), at(0), false],
+  ['another time', at(0), at(15), false],
+  ['a time that is an hour old', at(0), at(60), true],
+  ['a first time', {}, at(0), true],
+  ['another fact', at(0, { owner: 'ann' }), at(0, { owner: 'bob' }), true],
+  ['a fact that is gone', at(0, { owner: 'ann' }), at(15), true],
+])('%s is written or not', (_what, before, after, expected) => {
+  expect(isWorthWriting(before, after)).toBe(expected)
 })

@@ -1,4 +1,5 @@
 /** Conditions of a resource: pure functions over what was there, what is found now, and the time. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Condition } from './resources/kind.ts'
 
 /** One aspect of a resource as a reconciler finds it. */
@@ -70,4 +71,29 @@ export function toSeconds(at: Date): string {
 /** The condition of a type. */
 export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find(condition => condition.type === type)
+}
+
+/** Fields of a status that move on by themselves. */
+const RESTLESS = ['lastCheckTime', 'nextCheckTime'] as const
+/** So old they may become while nothing else changes. */
+const REFRESH_MS = 3_600_000
+
+type Times = Partial<Record<(typeof RESTLESS)[number], unknown>>
+
+/**
+ * True when a status says more than the one before. Times alone are written once an hour: ten thousand domains that are
+ * checked every quarter of an hour would otherwise cost the API server eleven writes a second for nothing.
+ */
+export function isWorthWriting(before: object | undefined, after: object): boolean {
+  if (isDeepStrictEqual(before, after)) return false
+  if (!isDeepStrictEqual(settled(before), settled(after))) return true
+  const checked = (status: Times | undefined) => Date.parse(String(status?.lastCheckTime))
+  const age = checked(after) - checked(before)
+  return Number.isNaN(age) || age >= REFRESH_MS
+}
+
+function settled(status: object | undefined): object {
+  const rest: Times = { ...status }
+  for (const field of RESTLESS) delete rest[field]
+  return rest
 }

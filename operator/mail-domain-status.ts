@@ -50,9 +50,14 @@ export function statusFields(domain: DomainDoc, owner: string, rows: readonly Gu
     owner,
     ...(active ? { activeSelector: active.selector } : {}),
     records: uniqueByKey(rows.map(row => recordStatus(row, checks.get(row.id)))),
-    ...(domain.check ? { lastCheckTime: toSeconds(domain.check.at) } : {}),
+    ...(domain.check ? { lastCheckTime: toSeconds(lastLook(domain, domain.check.at)) } : {}),
     ...(domain.next_check_at ? { nextCheckTime: toSeconds(domain.next_check_at) } : {}),
   }
+}
+
+/** A repair looks once more, after the check that asked for it. */
+function lastLook({ dns }: DomainDoc, check: Date): Date {
+  return (dns?.repairs ?? []).reduce((last, at) => (at > last ? at : last), check)
 }
 
 function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, check: RecordCheckDoc | undefined) {

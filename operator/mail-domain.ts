@@ -22,15 +22,22 @@ type Status = NonNullable<MailDomain['status']>
 
 /** The reconciler of MailDomains. */
 export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Reconciler<Spec, Status> {
+  const told: Told = new Map()
   return {
     kind: MailDomain,
-    ensure: resource => ensure(context, dns, resource),
-    remove: (resource, retain) => remove(context, dns, resource, retain),
+    ensure: resource => ensure(context, dns, resource, told),
+    async remove(resource, retain) {
+      told.delete(resource.metadata.uid)
+      return remove(context, dns, resource, retain)
+    },
     mirror: (id, uid, state) => mirrorState(context.mongo.db, 'MailDomain', uid, id, state),
   }
 }
 
-async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain): Promise<Outcome> {
+/** Until when the repairs of a resource were told, by uid, in milliseconds: the status knows seconds only. */
+type Told = Map<string, number>
+
+async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain, told: Told): Promise<Outcome> {
   let missing: Aspect | undefined
   const claim = await claimDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
@@ -57,7 +64,11 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
       ...statusFields(domain, user.username, guidance(domain, sendingHost(context.config))),
       ...written.status,
     },
-    events: [...driftEvents(context, resource, applied), ...repairEvents(context, resource, domain), ...written.events],
+    events: [
+      ...driftEvents(context, resource, applied),
+      ...repairEvents(context, resource, domain, told),
+      ...written.events,
+    ],
     recordId: domain._id,
     ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
   }
@@ -90,9 +101,16 @@ function driftEvents(context: OperatorContext, { status, metadata }: MailDomain,
 }
 
 /** The worker looks at DNS and repairs; here it is counted and told. */
-function repairEvents(context: OperatorContext, { status }: MailDomain, { name, dns }: DomainDoc): EventInput[] {
-  const seen = Date.parse(status?.lastCheckTime ?? '')
-  const fresh = dns?.repairs?.filter(at => at.getTime() > seen) ?? []
+function repairEvents(
+  context: OperatorContext,
+  { metadata, status }: MailDomain,
+  { name, dns }: DomainDoc,
+  told: Told,
+): EventInput[] {
+  const repairs = (dns?.repairs ?? []).map(at => at.getTime())
+  const seen = told.get(metadata.uid) ?? Date.parse(status?.lastCheckTime ?? '1970-01-01T00:00:00Z') + 999
+  told.set(metadata.uid, Math.max(seen, ...repairs))
+  const fresh = repairs.filter(at => at > seen)
   if (fresh.length === 0) return []
   context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'provider' }, fresh.length)
   const note = `Records of ${name} were changed at the DNS provider; they are as declared again.`

@@ -5,16 +5,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceState } from '../services/mail/store/documents.ts'
 import { isUnavailable } from '../services/platform/mongo.ts'
-import { type Aspect, bad, conditionOf, good, summarise, toConditions } from './conditions.ts'
+import { type Aspect, bad, conditionOf, good, isWorthWriting, summarise, toConditions } from './conditions.ts'
 import { cacheOf, type OperatorContext } from './context.ts'
 import { LaterError, type Reconcile, type RunResult, TerminalError } from './controller.ts'
+import { FINALIZER } from './finalizer.ts'
 import { KubeError } from './kube/client.ts'
 import type { EventInput } from './kube/events.ts'
 import { NotLeaderError } from './kube/lease.ts'
 import { type Condition, type Kind, type Resource, SpecError } from './resources/kind.ts'
 
-/** Keeps a resource from vanishing before its records are undone. */
-const FINALIZER = 'postwright.dev/cleanup'
 /** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
 const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
 /** Annotation: `true` drops the finalizer without undoing anything. */
@@ -128,14 +127,16 @@ async function report(context: OperatorContext, kind: Kind, resource: Known, out
   const conditions = toConditions([ready, ...outcome.aspects], previous, metadata.generation, context.clock.now())
   const kept = keptFields(before, outcome)
   const status = { ...kept, observedGeneration: metadata.generation, conditions }
-  if (!isDeepStrictEqual(before, status)) {
+  const isQuiet = ready.status === 'True' && !outcome.events?.length
+  if (isQuiet ? isWorthWriting(before, status) : !isDeepStrictEqual(before, status)) {
     const written = await context.writer.applyStatus(kind, metadata, status)
     cacheOf(context, kind).put(written)
   }
   const regarding = { kind: kind.kind, metadata }
   for (const event of outcome.events ?? []) context.recorder.record(regarding, event)
   const was = conditionOf(previous, 'Ready')
-  if (was?.status !== ready.status || was?.reason !== ready.reason)
+  const isNews = was ? was.status !== ready.status || was.reason !== ready.reason : ready.status !== 'Unknown'
+  if (isNews)
     context.recorder.record(regarding, {
       type: ready.status === 'False' ? 'Warning' : 'Normal',
       reason: ready.reason,

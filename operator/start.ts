@@ -37,8 +37,8 @@ export interface OperatorOptions {
 /** Name of the Lease. */
 const LEASE = 'postwright-operator'
 
-/** Runs at once per kind: most of a run is waiting for a DNS provider. */
-const CONCURRENCY = 4
+/** Runs at once per kind: most of a run is waiting, and one account that is throttled must not hold up all others. */
+const CONCURRENCY = 10
 /** Pauses after failures: 1 s doubled up to 15 min. Conflicts of revisions are retried by the change that caused them. */
 const RETRY = { baseMs: 1_000, capMs: 15 * 60_000 }
 /** Everything is looked at again so often, whatever was missed. */

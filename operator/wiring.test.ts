@@ -24,6 +24,8 @@ test.each<[string, KubeObject | undefined, KubeObject | undefined, boolean]>([
   ['a new spec', object('a'), object('a', { metadata: { generation: 2 } }), true],
   ['a new annotation', object('a'), object('a', { metadata: { annotations: { a: 'b' } } }), true],
   ['on its way out', object('a'), object('a', { metadata: { deletionTimestamp: 'now' } }), true],
+  ['guarded by us now', object('a'), object('a', { metadata: { finalizers: ['postwright.dev/cleanup'] } }), false],
+  ['guarded by us no more', object('a', { metadata: { finalizers: ['postwright.dev/cleanup'] } }), object('a'), true],
   ['deleted and made again', object('a'), object('a', { metadata: { uid: 'other' } }), true],
 ])('an object that is %s: runs %s', (_what, before, after, expected) => {
   expect(needsRun({ before, after })).toBe(expected)
@@ -93,6 +95,8 @@ test.each<[string, Record<string, unknown> | undefined, string[] | undefined, st
   ['its mark', { managed_by: { kind: 'App', namespace: 'ns', name: 'shop' } }, undefined, ['App ns/shop high']],
   ['its id when the record is gone', undefined, undefined, ['MailDomain ns/example high']],
   ['nothing, for a note of its last use', {}, ['last_used_at', 'updated_at'], []],
+  ['nothing, for the claim of a check', {}, ['next_check_at'], []],
+  ['its id, for the result of a check', {}, ['check', 'next_check_at'], ['MailDomain ns/example high']],
 ])('a changed record is found by %s', (_what, document, fields, expected) => {
   const { put, caches, enqueue, take } = world()
   put('MailDomain', object('example', { spec: { domainName: 'example.com' }, status: { domainId: 'dom_1' } }))

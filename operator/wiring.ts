@@ -1,6 +1,7 @@
 /** Which change puts which resource into its queue: the one map of what depends on what. */
 import type { RecordChange } from '../services/platform/changes.ts'
 import { APP_KEY_INDEX } from './app.ts'
+import { FINALIZER } from './finalizer.ts'
 import type { Change, KubeObject, ObjectCache } from './kube/cache.ts'
 import { keyOf } from './kube/paths.ts'
 import { CLAIM_INDEX, claimsOf } from './mail-domain-claim.ts'
@@ -15,8 +16,11 @@ function appKeysOf(object: KubeObject): string[] {
 const RECORD_INDEX = 'record'
 /** Fields of the status that name a record. */
 const RECORD_FIELDS = ['domainId', 'accountId', 'credentialId', 'tokenId', 'appId', 'planId', 'switchId'] as const
-/** Fields of records that change without meaning anything to a resource. */
-const NOISE: readonly string[] = ['k8s', 'last_used_at', 'updated_at']
+/**
+ * Fields of records that change without meaning anything to a resource: our own notes, uses, and the claim of a check,
+ * whose result follows.
+ */
+const NOISE: readonly string[] = ['k8s', 'last_used_at', 'updated_at', 'dns_owned', 'next_check_at']
 
 /** Puts a key of a kind into its queue. */
 export type Enqueue = (kind: string, key: string, priority?: Priority) => void
@@ -101,8 +105,13 @@ export function needsRun({ before, after }: Pick<Change, 'before' | 'after'>): b
   if (!after) return false
   if (!before || before.metadata.uid !== after.metadata.uid) return true
   const facts = ({ metadata }: KubeObject) =>
-    JSON.stringify([metadata.generation, metadata.deletionTimestamp, metadata.annotations, metadata.finalizers])
-  return facts(before) !== facts(after)
+    JSON.stringify([metadata.generation, metadata.deletionTimestamp, metadata.annotations])
+  const isUnguarded = hasFinalizer(before) && !hasFinalizer(after)
+  return isUnguarded || facts(before) !== facts(after)
+}
+
+function hasFinalizer({ metadata }: KubeObject): boolean {
+  return metadata.finalizers?.includes(FINALIZER) ?? false
 }
 
 /** What depends on an object looks again when it came, went, or changed spec, data or conditions. */

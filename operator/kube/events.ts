@@ -62,12 +62,17 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
         waiting--
       })
   }
+  /** The map is in the order of last use: what is pruned lies in front, however many thousands follow. */
   const prune = () => {
-    for (const [key, entry] of series) if (now() - entry.lastAt > SERIES_IDLE_MS) series.delete(key)
+    for (const [key, entry] of series)
+      if (now() - entry.lastAt > SERIES_IDLE_MS) series.delete(key)
+      else break
   }
-  const repeat = (entry: Series) => {
+  const repeat = (key: string, entry: Series) => {
     entry.count++
     entry.lastAt = now()
+    series.delete(key)
+    series.set(key, entry)
     // The second one opens the series; later ones only refresh it now and then.
     if (entry.count > 2 && now() - entry.sentAt < SERIES_REFRESH_MS) return
     entry.sentAt = now()
@@ -79,7 +84,7 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
       prune()
       const key = [metadata.uid, type, reason, action, note].join('\u0000')
       const known = series.get(key)
-      if (known) return repeat(known)
+      if (known) return repeat(key, known)
       if (!allowance.take(metadata.uid)) return
       const at = now()
       const path = `/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`
@@ -124,6 +129,7 @@ function createAllowance(now: () => number) {
       const bucket = buckets.get(uid) ?? { left: BURST, at: now() }
       const left = Math.min(BURST, bucket.left + (now() - bucket.at) / REFILL_MS)
       if (left < 1) return false
+      buckets.delete(uid)
       buckets.set(uid, { left: left - 1, at: now() })
       return true
     },

@@ -17,7 +17,12 @@ export interface ServiceProcess {
 
 /** Starts `services/<name>.ts` with this environment and nothing else but PATH. */
 export function startService(name: string, env: Record<string, string>): ServiceProcess {
-  const child: ChildProcess = spawn(process.execPath, [`services/${name}.ts`], {
+  return startProgram(`services/${name}.ts`, env)
+}
+
+/** Starts a main with this environment and nothing else but PATH. */
+export function startProgram(path: string, env: Record<string, string>): ServiceProcess {
+  const child: ChildProcess = spawn(process.execPath, [path], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -31,7 +36,7 @@ export function startService(name: string, env: Record<string, string>): Service
     })
   const exited = new Promise<number | string>(resolve => {
     child.once('exit', (code, signal) => {
-      for (const { reject } of waiting.values()) reject(new Error(`${name} ended with ${code ?? signal}`))
+      for (const { reject } of waiting.values()) reject(new Error(`${path} ended with ${code ?? signal}`))
       resolve(code ?? signal ?? 'unknown')
     })
   })
