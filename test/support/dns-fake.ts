@@ -33,6 +33,8 @@ export interface FakeCloud {
   store: FakeStore
   /** Operations in the order of their calls. */
   calls: string[]
+  /** While true, every connection is cut before anything happens. */
+  down: boolean
   /** The next call of the operation goes wrong. */
   inject(fault: Fault): void
   /** Called before each operation, for edits by others in between. */
@@ -51,13 +53,22 @@ export interface FakeVendor {
 /** Starts a fake over a store. */
 export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<FakeCloud> {
   const faults: Fault[] = []
-  const cloud: FakeCloud = { url: '', store, calls: [], inject: fault => faults.push(fault), before: undefined, stop }
+  const cloud: FakeCloud = {
+    url: '',
+    store,
+    calls: [],
+    down: false,
+    inject: fault => faults.push(fault),
+    before: undefined,
+    stop,
+  }
   const server = createServer((request, response) => {
     void read(request).then(parsed => answer(parsed, request, response))
   })
   function answer(parsed: FakeRequest, request: IncomingMessage, response: ServerResponse): void {
     const operation = vendor.operation(parsed)
     cloud.calls.push(operation)
+    if (cloud.down) return void request.socket.destroy()
     cloud.before?.(operation)
     const index = faults.findIndex(fault => fault.operation === operation)
     const fault = index >= 0 ? faults.splice(index, 1)[0]?.kind : undefined
