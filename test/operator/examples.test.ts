@@ -13,6 +13,7 @@ import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
 import { startRecursor } from '../support/dns-recursor.ts'
 import { findServer, startDnsServer } from '../support/dns-servers.ts'
+import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { operatorUnderTest } from '../support/operator.ts'
 import { until } from '../support/until.ts'
 
@@ -39,19 +40,9 @@ onApiServer('examples', () => {
     await ensureIndexes(o.mongo.db, [dnsChecks])
     const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
-    const { url, ca, admin: token } = sharedApiServer()
-    const cluster = { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
-    const kubeconfig = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'c', cluster }],
-      users: [{ name: 'u', user: { token } }],
-      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: o.namespace } }],
-      'current-context': 'x',
-    }
-    await writeFile(join(temporary, 'config'), JSON.stringify(kubeconfig))
+    await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, o.namespace)
     const kubectl = async (...args: string[]) =>
-      (await run('kubectl', [`--kubeconfig=${temporary}/config`, `--cache-dir=${temporary}`, ...args])).stdout
+      (await run('kubectl', [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args])).stdout
     for (const file of await readdir(folder)) {
       // The name server of this test listens elsewhere; nothing else is changed.
       const text = (await readFile(join(folder, file), 'utf8')).replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)

@@ -5,7 +5,12 @@ import { stringify } from 'yaml'
 import type { ApiServerAccess } from './apiserver.ts'
 
 /** Writes a kubeconfig into the folder and gives its path. */
-export async function writeKubeconfig(folder: string, server: ApiServerAccess, token: string): Promise<string> {
+export async function writeKubeconfig(
+  folder: string,
+  server: ApiServerAccess,
+  token: string,
+  namespace = 'default',
+): Promise<string> {
   const path = join(folder, 'kubeconfig')
   const config = {
     apiVersion: 'v1',
@@ -17,7 +22,7 @@ export async function writeKubeconfig(folder: string, server: ApiServerAccess, t
       },
     ],
     users: [{ name: 'test', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'default' } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace } }],
     'current-context': 'test',
   }
   await writeFile(path, stringify(config), { mode: 0o600 })
