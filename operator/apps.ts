@@ -40,13 +40,16 @@ export function appKeyForRemoval(
   return object ? App.parse(object).spec.appKey : undefined
 }
 
-/** A refusal of a use case as an outcome; anything else is thrown on. */
+/** A refusal rests on records that others may change: look again after so long. */
+const REFUSED_MS = 60_000
+
+/** A refusal of a use case as an outcome; anything else is thrown on, and so is what time alone mends. */
 export function refusalOf(error: unknown): Outcome {
-  if (!(error instanceof ProblemError)) throw error
+  if (!(error instanceof ProblemError) || error.code === 'unavailable' || error.code === 'rate_limited') throw error
   const invalid = error.code === 'validation_failed'
   const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
   const message = [error.detail, details].filter(Boolean).join(' ')
-  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '' }
+  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '', againMs: REFUSED_MS }
 }
 
 /** An update although the spec did not change: somebody else changed the record. */

@@ -16,7 +16,10 @@ const COLLECTIONS = {
 /** Kinds of the mail half whose records carry a state. */
 export type MirroredKind = keyof typeof COLLECTIONS
 
-/** Writes the state onto all records of the resource; a record of another one is left alone. */
+/**
+ * Writes the state onto the record of the resource; a record of another one is left alone, and so is one that says the
+ * same: an operator that starts finds ten thousand of those.
+ */
 export async function mirrorState(
   db: Db,
   kind: MirroredKind,
@@ -25,5 +28,9 @@ export async function mirrorState(
   state: ResourceState,
 ): Promise<void> {
   const collection = collectionOf<{ _id: string; k8s?: ResourceState }>(db, COLLECTIONS[kind])
-  await collection.updateOne({ _id: id, 'managed_by.uid': uid }, { $set: { k8s: state } })
+  const { ready, reason, message, conditions } = state
+  const differs = Object.entries({ ready, reason, message, conditions }).map(([field, value]) => ({
+    [`k8s.${field}`]: { $ne: value },
+  }))
+  await collection.updateOne({ _id: id, 'managed_by.uid': uid, $or: differs }, { $set: { k8s: state } })
 }

@@ -16,7 +16,7 @@ import { connectMongo, type Mongo } from '../../services/platform/mongo.ts'
 import type { Foundation, Running } from '../../services/platform/run.ts'
 import { createSecrets } from '../../services/platform/secrets.ts'
 import type { ApiServerAccess } from './apiserver.ts'
-import { type TestClock, testClock } from './clock.ts'
+import { runningClock, type TestClock } from './clock.ts'
 import { adminClient, applyRbac, clientFor, ensureNamespace, newNamespace } from './kube.ts'
 import { until } from './until.ts'
 
@@ -80,7 +80,8 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
     admin,
     roles.map(role => inNamespace(role, 'postwright', own)),
   )
-  const clock = testClock(new Date())
+  // It runs: a retry whose timer is up must also find that its time has come.
+  const clock = runningClock()
   const foundation: Foundation = {
     config: testConfig(given.config),
     log: silentLog,
