@@ -74,8 +74,10 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
     if (!(error instanceof DnsProviderError)) throw error
     const make = isPermanent(error.fault) ? bad : unknown
     const tries = triesSince(status, context.clock.now())
+    const hint =
+      error.fault === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
     return {
-      aspects: [make('CredentialsValid', reasonOf(error.fault), error.message)],
+      aspects: [make('CredentialsValid', reasonOf(error.fault), `${error.message}${hint}`)],
       message: '',
       againMs: pauseAfter(tries, error.retryAfter),
     }

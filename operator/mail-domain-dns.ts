@@ -30,6 +30,8 @@ const CONFLICTS = { Fail: 'fail', Adopt: 'adopt', Overwrite: 'overwrite' } as co
 const CONFLICT_MS = 15 * 60_000
 /** Public DNS that does not answer is asked again at least so often: it usually comes back within minutes. */
 const LOOKUP_MS = 60_000
+/** Credentials that are good for one account are tried for another one again after so long. */
+const SHARE_MS = 30_000
 /** Records that cannot be removed are left behind after so long. */
 const GIVE_UP_MS = 3_600_000
 
@@ -39,7 +41,7 @@ export async function dnsAccountFor(
   dns: DnsDeps,
   { spec, metadata }: MailDomain,
   owner: UserDoc,
-): Promise<{ use: { id: string } | 'none' } | { aspect: Aspect }> {
+): Promise<{ use: { id: string } | 'none' } | { aspect: Aspect; againMs?: number }> {
   const { managementPolicy, providerRef } = spec.dns
   if (managementPolicy !== 'Manage' || !providerRef) return { use: 'none' }
   const missing = (message: string) => ({ aspect: bad('DNSSynced', 'DependencyNotReady', message) })
@@ -53,7 +55,12 @@ export async function dnsAccountFor(
   const why = conditionOf(provider.status?.conditions, 'Ready')?.message
   if (why === undefined)
     return { aspect: unknown('DNSSynced', 'DependencyNotReady', `DNSProvider ${providerRef.name} was not tried yet.`) }
-  return missing(`DNSProvider ${providerRef.name} is not ready: ${why}`)
+  // One that is ready for its own account was not to be had for this owner's just now: nothing will tell when it is.
+  const isReady = conditionOf(provider.status?.conditions, 'Ready')?.status === 'True'
+  return {
+    ...missing(`DNSProvider ${providerRef.name} is not ready: ${why}`),
+    ...(isReady ? { againMs: SHARE_MS } : {}),
+  }
 }
 
 /** Writes the records if they are to be managed and something changed since they were last written. */
@@ -156,11 +163,19 @@ function judge(context: OperatorContext, published: Published, revision: string,
   if (stuck.length > 0 && stuck.every(({ code }) => code === 'policy_unknown'))
     return retry(lookupFailed(message), LOOKUP_MS)
   if (stuck.length > 0) {
-    const reason = stuck.some(item => item.status === 'conflict') ? 'Conflict' : 'ProviderError'
-    return retry(bad('DNSSynced', reason, message), undefined, CONFLICT_MS / 1000)
+    // A write that failed may go through soon; a conflict waits for somebody's decision.
+    if (stuck.some(item => item.status === 'failed')) return retry(bad('DNSSynced', 'ProviderError', message))
+    const ways = stuck.some(({ acceptable }) => acceptable)
+      ? ', or set spec.dns.conflictPolicy to Adopt or Overwrite'
+      : ''
+    const hint = `Clear what stands in the way at the DNS provider${ways}; it is looked at again every 15 minutes.`
+    return retry(bad('DNSSynced', 'Conflict', `${message} ${hint}`), undefined, CONFLICT_MS / 1000)
   }
   const homeless = items.find(item => item.status === 'skipped' && item.zone === undefined && !isAddress(item))
-  if (homeless) return retry(bad('DNSSynced', 'ZoneNotFound', homeless.reason))
+  if (homeless) {
+    const hint = 'Add the zone at the provider, name another DNSProvider, or set spec.dns.managementPolicy to Observe.'
+    return retry(bad('DNSSynced', 'ZoneNotFound', `${homeless.reason} ${hint}`))
+  }
   const note = warnings.length > 0 ? ` ${warnings.join(' ')}` : ''
   return {
     aspects: [good('DNSSynced', 'InSync', `All records are written.${note}`)],
@@ -232,4 +247,5 @@ export async function removeDns(
   return { done: false, aspect: bad('DNSRemoved', reasonOf(stopped.fault), message), againMs: Math.min(ms, 60_000) }
 }
 
-const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'
+/** The way out, for messages. */
+export const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'

@@ -1,21 +1,33 @@
 /** Makes a MailDomain true: registered for its owner, with its key, its records written or observed, verified. */
-import { type AppliedDomain, handOver, type WantedDomain, withdrawDomain } from '../services/mail/apply-domain.ts'
+import {
+  type AppliedDomain,
+  closeDomain,
+  handOver,
+  type ResourceDeps,
+  type WantedDomain,
+  withdrawDomain,
+} from '../services/mail/apply-domain.ts'
 import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
 import { guidance } from '../services/mail/rules/dns-guidance.ts'
 import type { DomainDoc } from '../services/mail/store/documents.ts'
 import { findDomainById } from '../services/mail/store/domains.ts'
-import type { Aspect } from './conditions.ts'
+import { type Aspect, bad } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import type { EventInput } from './kube/events.ts'
 import { claimDomain, heirOf } from './mail-domain-claim.ts'
-import { type DnsOutcome, dnsAccountFor, removeDns, writeDns } from './mail-domain-dns.ts'
+import { type DnsOutcome, dnsAccountFor, FORCE_HINT, removeDns, writeDns } from './mail-domain-dns.ts'
 import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
 import { MailDomain } from './resources/mail-domain.ts'
 
 /** A refusal rests on things that are not watched, such as the Namespace: look again after so long. */
 const REFUSED_MS = 60_000
+
+/** Accepted mail gets so long to leave before a domain's records and key go. */
+const DRAIN_MS = 5 * 60_000
+/** As long as processes may take to learn that a domain is closed. */
+const DRAIN_AGAIN_MS = 5_000
 
 type Spec = MailDomain['spec']
 type Status = NonNullable<MailDomain['status']>
@@ -38,17 +50,17 @@ export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Re
 type Told = Map<string, number>
 
 async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain, told: Told): Promise<Outcome> {
-  let missing: Aspect | undefined
+  let missing: { aspect: Aspect; againMs?: number } | undefined
   const claim = await claimDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
-    if ('aspect' in account) missing = account.aspect
+    if ('aspect' in account) missing = account
     // What cannot be used now is still what wrote the records, and has to remove them one day.
     return wantedOf(resource, 'aspect' in account ? 'keep' : account.use)
   })
   if (claim.kind === 'refused') return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS }
   const { user, applied } = claim
   const written: DnsOutcome = missing
-    ? { aspects: [missing], status: {}, events: [] }
+    ? { aspects: [missing.aspect], status: {}, events: [], ...(missing.againMs ? { againMs: missing.againMs } : {}) }
     : await writeDns(context, dns, resource, applied.domain)
   // Writing asks for a check, and the worker may have looked meanwhile.
   const domain = (await findDomainById(context.mongo.db, applied.domain._id)) ?? applied.domain
@@ -70,6 +82,7 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
       ...written.events,
     ],
     recordId: domain._id,
+    reported: () => void told.set(resource.metadata.uid, lastTold(resource, domain, told)),
     ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
   }
 }
@@ -83,10 +96,20 @@ function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']):
       address: spec.dns.records.address === 'Managed',
       dmarc: spec.dmarc,
       spf: spec.spf.includes.map(name => `include:${name}`),
+      // Defaults are left out: a release that brings new ones changes no record.
+      spf_all: spec.spf.all === '~all' ? undefined : spec.spf.all,
+      ttl: spec.dns.ttlSeconds === 600 ? undefined : spec.dns.ttlSeconds,
+      by_hand: byHand(spec.dns.records),
       dkim_rotation_days: spec.dkim.rotationIntervalDays,
     },
     dnsAccount,
   }
+}
+
+function byHand({ verification, dkim, spf, dmarc }: Spec['dns']['records']) {
+  const rows = { ownership: verification, dkim, spf, dmarc }
+  const list = (['ownership', 'dkim', 'spf', 'dmarc'] as const).filter(row => rows[row] === 'Guidance')
+  return list.length > 0 ? list : undefined
 }
 
 /** A change of the record that did not come from a new spec came from somebody else. */
@@ -100,6 +123,14 @@ function driftEvents(context: OperatorContext, { status, metadata }: MailDomain,
   return [{ type: 'Warning', reason: 'DriftReverted', action: 'Apply', note }]
 }
 
+function seenUntil({ metadata, status }: Pick<MailDomain, 'metadata' | 'status'>, told: Told): number {
+  return told.get(metadata.uid) ?? Date.parse(status?.lastCheckTime ?? '1970-01-01T00:00:00Z') + 999
+}
+
+function lastTold(resource: MailDomain, { dns }: DomainDoc, told: Told): number {
+  return Math.max(seenUntil(resource, told), ...(dns?.repairs ?? []).map(at => at.getTime()))
+}
+
 /** The worker looks at DNS and repairs; here it is counted and told. */
 function repairEvents(
   context: OperatorContext,
@@ -107,10 +138,8 @@ function repairEvents(
   { name, dns }: DomainDoc,
   told: Told,
 ): EventInput[] {
-  const repairs = (dns?.repairs ?? []).map(at => at.getTime())
-  const seen = told.get(metadata.uid) ?? Date.parse(status?.lastCheckTime ?? '1970-01-01T00:00:00Z') + 999
-  told.set(metadata.uid, Math.max(seen, ...repairs))
-  const fresh = repairs.filter(at => at > seen)
+  const seen = seenUntil({ metadata, status }, told)
+  const fresh = dns?.repairs?.filter(at => at.getTime() > seen) ?? []
   if (fresh.length === 0) return []
   context.metrics.operator.driftReverted.inc({ kind: 'MailDomain', place: 'provider' }, fresh.length)
   const note = `Records of ${name} were changed at the DNS provider; they are as declared again.`
@@ -126,8 +155,30 @@ async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDoma
     await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: heir.metadata }))
     return { done: true }
   }
+  const waiting = retain ? undefined : await drain(deps, context, resource, id)
+  if (waiting) return waiting
   const cleaned = retain ? { done: true as const } : await removeDns(context, dns, resource, id)
   if (!cleaned.done) return cleaned
-  await withdrawDomain(deps, id, retain ? 'Retain' : resource.spec.deletionPolicy.domain)
+  const { deletionPolicy, suspended } = resource.spec
+  await withdrawDomain(deps, id, retain ? 'Retain' : deletionPolicy.domain, suspended)
   return cleaned
+}
+
+/** What is accepted already is signed with the key that is about to go: nothing new comes in, the rest gets some time. */
+async function drain(
+  deps: ResourceDeps,
+  { clock }: OperatorContext,
+  { spec, metadata }: MailDomain,
+  id: string,
+): Promise<Removal | undefined> {
+  const { deletionPolicy, domainName } = spec
+  const losesRecords = deletionPolicy.dns === 'Delete' && spec.dns.managementPolicy === 'Manage'
+  if (deletionPolicy.domain !== 'Delete' && !losesRecords) return undefined
+  const left = DRAIN_MS - (clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? ''))
+  if (left <= 0) return undefined
+  const { wasOpen, waiting } = await closeDomain(deps, id)
+  if (waiting === 0 && !wasOpen) return undefined
+  const mail = waiting === undefined ? 'Accepted mail' : `${waiting} accepted message${waiting === 1 ? '' : 's'}`
+  const message = `Nothing new is accepted for ${domainName}. ${mail} may still be delivered, for at most five minutes. ${FORCE_HINT}`
+  return { done: false, aspect: bad('QueueDrained', 'Draining', message), againMs: Math.min(DRAIN_AGAIN_MS, left) }
 }

@@ -32,6 +32,8 @@ export interface Outcome {
   events?: readonly EventInput[]
   /** The record in the database that carries the state for the panel. */
   recordId?: string
+  /** Called when status and events are out: what was told is not told again. */
+  reported?: () => void
 }
 
 /** What became of an undoing: done, or what stands in the way and when to try again. */
@@ -95,6 +97,7 @@ async function make<Spec, Status>(
     throw error
   }
   const result = await report(context, kind, resource as Known, outcome)
+  outcome.reported?.()
   await mirror(resource.metadata.uid, outcome)
   return result
 }

@@ -14,6 +14,9 @@ import {
   withRules,
 } from './kind.ts'
 
+const kept = (what: string) =>
+  z.enum(['Managed', 'Guidance']).default('Managed').describe(`${what} Guidance: shown and checked only.`)
+
 const dns = withRules(
   z.object({
     managementPolicy: z
@@ -31,15 +34,20 @@ const dns = withRules(
       ),
     records: z
       .object({
-        address: z
-          .enum(['Managed', 'Guidance'])
-          .default('Managed')
-          .describe(
-            'Address records of the sending host, where the account holds their zone. Guidance: shown and checked only.',
-          ),
+        verification: kept('The ownership record.'),
+        dkim: kept('The DKIM key records.'),
+        spf: kept('The SPF record.'),
+        dmarc: kept('The DMARC record.'),
+        address: kept('Address records of the sending host, where the account holds their zone.'),
       })
       .prefault({})
-      .describe('Which records the operator writes beside verification, DKIM, SPF and DMARC.'),
+      .describe('Which records the operator writes and keeps, with managementPolicy Manage.'),
+    ttlSeconds: z
+      .int()
+      .min(60)
+      .max(86_400)
+      .default(600)
+      .describe('How long new records may be cached; raised to the least that the provider takes.'),
   }),
   {
     rule: "self.managementPolicy != 'Manage' || has(self.providerRef)",
@@ -78,6 +86,12 @@ const spec = withRules(
     spf: z
       .object({
         includes: setOf(domainName, 10).prefault([]).describe('Domains of other senders to keep allowed (`include:`).'),
+        all: z
+          .enum(['~all', '-all'])
+          .default('~all')
+          .describe(
+            'What a new record says of all other senders: ~all marks their mail, -all fails it. A record that exists keeps its own.',
+          ),
       })
       .prefault({})
       .describe('The SPF record.'),

@@ -5,12 +5,18 @@ import { refuseManaged } from './managed.ts'
 import { type DomainDeps, registerDomain } from './register-domain.ts'
 import type { DnsSettingsDoc, DomainDoc, ManagedBy } from './store/documents.ts'
 import { deleteDomain, findDomain, findDomainById, updateDomain, verifyDomain } from './store/domains.ts'
+import { countWaiting } from './store/waiting.ts'
+
+type Settings = Omit<DnsSettingsDoc, 'manage' | 'repairs' | 'repairs_paused_until'>
+
+/** Settings of the records; undefined takes a setting back to its default. */
+type WantedDns = Pick<DnsSettingsDoc, 'manage'> & { [K in keyof Settings]: Settings[K] | undefined }
 
 /** What a resource declares of a domain. */
 export interface WantedDomain {
   name: string
   suspended: boolean
-  dns: Pick<DnsSettingsDoc, 'manage' | 'address' | 'dmarc' | 'spf' | 'dkim_rotation_days'>
+  dns: WantedDns
   /** The account that writes; `keep` leaves the present one, `none` takes it off. */
   dnsAccount: { id: string } | 'keep' | 'none'
 }
@@ -56,13 +62,43 @@ export async function askForCheck({ db, clock }: Pick<DomainDeps, 'db' | 'clock'
   await updateDomain(db, domainId, { next_check_at: clock.now() })
 }
 
-/** Lets a domain go: `Delete` removes it with its keys, `Retain` hands it back to its account. One that is gone is fine. */
-export async function withdrawDomain(deps: ResourceDeps, domainId: string, how: 'Delete' | 'Retain'): Promise<void> {
+/** A domain on its way out. `waiting`: accepted messages that are not final; undefined: it cannot be told now. */
+export interface Closing {
+  /** It could send until now; processes that know it as open follow within 5 s. */
+  wasOpen: boolean
+  waiting: number | undefined
+}
+
+/** Stops accepting mail of a domain that is about to go. A suspension by an admin stays theirs. */
+export async function closeDomain(deps: ResourceDeps, domainId: string): Promise<Closing> {
+  const domain = await findDomainById(deps.db, domainId)
+  if (domain?.managed_by?.uid !== deps.resource.uid) return { wasOpen: false, waiting: 0 }
+  if (domain.status !== 'suspended')
+    await updateDomain(deps.db, domainId, {
+      status: 'suspended',
+      suspended_by: 'resource',
+      updated_at: deps.clock.now(),
+    })
+  return { wasOpen: domain.status === 'verified', waiting: await countWaiting(deps.db, domain) }
+}
+
+/**
+ * Lets a domain go: `Delete` removes it with its keys, `Retain` hands it back to its account, open for
+ * mail unless its resource had it suspended. One that is gone is fine.
+ */
+export async function withdrawDomain(
+  deps: ResourceDeps,
+  domainId: string,
+  how: 'Delete' | 'Retain',
+  wasSuspended: boolean,
+): Promise<void> {
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return
   if (how === 'Delete') await deleteDomain(deps.db, domain.user_id, domainId)
   else {
     const dns = { ...(domain.dns ?? {}), manage: false }
+    // It was closed for the deletion only; its account may send from it again.
+    if (domain.suspended_by === 'resource' && !wasSuspended) await resume(deps, domain)
     await updateDomain(deps.db, domainId, { dns, updated_at: deps.clock.now() }, [
       'managed_by',
       'k8s',
@@ -88,7 +124,8 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   const remove: Difference['remove'] = []
   if (!isDeepStrictEqual(domain.managed_by, resource)) change.managed_by = resource
   // What the loop detector remembers lies in the same object and stays.
-  const dns = { ...domain.dns, ...wanted.dns }
+  const settings = Object.entries({ ...domain.dns, ...wanted.dns }).filter(([, value]) => value !== undefined)
+  const dns = Object.fromEntries(settings) as unknown as DnsSettingsDoc
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
   if (wanted.dnsAccount === 'none') {
     if (domain.dns_account_id !== undefined) remove.push('dns_account_id')

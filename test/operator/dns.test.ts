@@ -13,7 +13,7 @@ import { type DnsServer, findServer, startDnsServer } from '../support/dns-serve
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { until } from '../support/until.ts'
 
-const ZONES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'].map(
+const ZONES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'].map(
   name => `${name}.test`,
 )
 
@@ -249,6 +249,28 @@ suite('DNS of MailDomains', () => {
       expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_dmarc\.\S+ \d+ IN TXT "v=DMARC1; p=none"/)
     },
   )
+
+  test('records by hand are shown and not written, the others with the TTL and the end that were asked for', async () => {
+    const o = await start()
+    await giveProvider(o)
+    const { dns } = managed('x')
+    const own = { ...dns, conflictPolicy: 'Overwrite', ttlSeconds: 60, records: { dmarc: 'Guidance' } }
+    await o.apply('MailDomain', 'eleven', {
+      domainName: 'sub.eleven.test',
+      dns: own,
+      spf: { all: '-all', includes: ['spf.example.net'] },
+    })
+    const { status } = await o.condition('MailDomain', 'eleven', 'DNSSynced', 'True')
+    const zone = knot.transfer('eleven.test').join('\n')
+    expect(zone).toMatch(/^sub\.eleven\.test\. 60 IN TXT "v=spf1 ip4:192\.0\.2\.25 include:spf\.example\.net -all"$/m)
+    expect(zone).not.toContain('_dmarc.sub')
+    expect(status?.records).toContainEqual(
+      expect.objectContaining({ purpose: 'dmarc', name: '_dmarc.sub.eleven.test' }),
+    )
+    await o.apply('MailDomain', 'eleven', { domainName: 'sub.eleven.test', dns })
+    await until(() => knot.transfer('eleven.test').some(line => line.startsWith('_dmarc.sub.eleven.test. ')), 20_000)
+    await until(() => knot.transfer('eleven.test').join('\n').includes('"v=spf1 ip4:192.0.2.25 ~all"'), 20_000)
+  })
 
   test('a domain whose zone the account does not hold says so, and goes on when it does', async () => {
     const o = await start()

@@ -192,6 +192,28 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await findDomain(o.mongo.db, user._id, 'other.example')) === undefined)
   })
 
+  test.each([
+    ['delivered', 0],
+    ['given five minutes', 300_000],
+  ])('a MailDomain goes when its accepted mail is %s; nothing new is accepted meanwhile', async (_how, later) => {
+    const { o, user, domain, id } = await withDomain()
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } })
+    const messages = o.mongo.db.collection<{ _id: string }>('messages')
+    await messages.insertOne({ _id: 'em_1', user_id: user._id, domain_id: id, left: 2 } as { _id: string })
+    await o.remove('MailDomain', 'example')
+    const going = await o.condition('MailDomain', 'example', 'QueueDrained', 'False')
+    expect(going.status?.conditions?.[0]).toMatchObject({
+      reason: 'Draining',
+      message: expect.stringContaining('1 accepted message may still be delivered'),
+    })
+    expect((await domain()).status).toBe('suspended')
+    if (later === 0) await messages.updateOne({ _id: 'em_1' }, { $set: { left: 0 } })
+    else o.clock.advance(later)
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
+    expect(await findDomain(o.mongo.db, user._id, 'example.com')).toBeUndefined()
+  })
+
   test('of two MailDomains with one name the older holds it, and the younger takes over when it goes', async () => {
     const { o, domain, id } = await withDomain()
     await o.apply('MailDomain', 'twin', { domainName: 'example.com' })

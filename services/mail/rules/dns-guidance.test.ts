@@ -46,6 +46,18 @@ describe('settings', () => {
     expect(spfTerms({}, bare)).toEqual(['a:mail.postwright.example'])
     expect(guidance(domain, bare).filter(row => ['a', 'ptr', 'return_path'].includes(row.purpose))).toEqual([])
   })
+  test('the end of SPF, the TTL and what the owner sets by hand', () => {
+    const rows = guidance({ ...domain, dns: { spf_all: '-all', ttl: 60, by_hand: ['dkim', 'dmarc'] } }, host)
+    expect(rows.find(row => row.id === 'spf')?.value).toMatch(/ -all$/)
+    expect(rows.every(({ ttl }) => ttl === 60)).toBe(true)
+    expect(rows.filter(({ writable }) => writable).map(({ purpose }) => purpose)).toEqual([
+      'ownership',
+      'spf',
+      'a',
+      'a',
+      'return_path',
+    ])
+  })
   test('mechanisms and policy of the domain are used', () => {
     const rows = guidance(
       {

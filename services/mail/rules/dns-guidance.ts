@@ -31,6 +31,9 @@ export interface GuidanceDomain {
     address?: boolean
     dmarc?: { policy: DmarcPolicy; rua: readonly string[] }
     spf?: readonly string[]
+    spf_all?: '~all' | '-all'
+    ttl?: number
+    by_hand?: readonly string[]
   }
 }
 
@@ -73,8 +76,8 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
   const row = (entry: Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }): GuidanceRow => ({
     ...entry,
     host: relativeName(entry.name, name),
-    ttl: TTL,
-    writable: entry.writable ?? true,
+    ttl: dns?.ttl ?? TTL,
+    writable: (entry.writable ?? true) && !dns?.by_hand?.includes(entry.purpose),
   })
   return [
     row({
@@ -86,7 +89,14 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       value: domain.verification_token,
     }),
     ...domain.dkim.map(key => row(dkimRow(name, key))),
-    row({ id: 'spf', purpose: 'spf', need: 'required', type: 'TXT', name, value: newSpf(spfTerms(domain, host)) }),
+    row({
+      id: 'spf',
+      purpose: 'spf',
+      need: 'required',
+      type: 'TXT',
+      name,
+      value: newSpf(spfTerms(domain, host), dns?.spf_all),
+    }),
     row({
       id: 'dmarc',
       purpose: 'dmarc',

@@ -439,6 +439,17 @@ describe('laws, for any zone', () => {
     ))
 })
 
+test('a record that its owner took over is neither changed nor deleted, and outdates nothing', () => {
+  const ours = txt('_dmarc.example.com', 'v=DMARC1; p=reject')
+  const taken = input({
+    domain: { ...domain, dns: { by_hand: ['dmarc'] } },
+    records: [ours],
+    owned: [own('dmarc', ours)],
+  })
+  expect(planDns(taken).filter(({ row }) => row === 'dmarc')).toEqual([])
+  expect(isOutdated(taken.rows, taken.owned)).toBe(false)
+})
+
 test('each name is asked for once, with the types that may be written there', () => {
   const { rows } = input({})
   const [first] = rows

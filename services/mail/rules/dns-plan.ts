@@ -130,7 +130,10 @@ function outside(row: GuidanceRow & { type: RecordType }): PlanItem {
 /** Our own records that no row asks for: an old token, a removed key, a former address. */
 function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
   const used = new Set(items.map(({ before }) => before?.id).filter(id => id !== undefined))
+  // What the owner took over is theirs now, also where we wrote it.
+  const byHand = new Set(input.rows.filter(({ writable }) => !writable).map(({ id }) => id))
   return input.owned.flatMap(entry => {
+    if (byHand.has(entry.row)) return []
     const zone = input.zoneOf(entry.name)
     const stored = input.current(entry.name).find(record => sameRecord(record, entry))
     const wanted = items.some(planned => sameRecord({ ...entry, id: '', ttl: 0 }, planned))
@@ -158,6 +161,9 @@ export function questionsOf(rows: readonly GuidanceRow[]): { name: string; types
 
 /** True when a record of ours is no longer what is asked for: a setting, a key or the server's address changed. */
 export function isOutdated(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): boolean {
-  const wanted = new Map(rows.map(row => [row.id, row.value]))
-  return owned.some(entry => entry.before === undefined && wanted.get(entry.row) !== entry.value)
+  const wanted = new Map(rows.map(row => [row.id, row]))
+  return owned.some(({ row, before, value }) => {
+    const asked = wanted.get(row)
+    return before === undefined && asked?.writable !== false && asked?.value !== value
+  })
 }

@@ -78,9 +78,9 @@ export interface SpfMerge {
   warnings: string[]
 }
 
-/** The record for a domain that has none. Softfail: a forgotten sender is marked, not lost. */
-export function newSpf(ours: readonly string[]): string {
-  return ['v=spf1', ...ours, '~all'].join(' ')
+/** The record for a domain that has none. Softfail by default: a forgotten sender is marked, not lost. */
+export function newSpf(ours: readonly string[], all: '~all' | '-all' = '~all'): string {
+  return ['v=spf1', ...ours, all].join(' ')
 }
 
 /**

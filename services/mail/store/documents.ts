@@ -65,6 +65,12 @@ export interface DnsSettingsDoc {
   dmarc?: { policy: 'none' | 'quarantine' | 'reject'; rua: string[] }
   /** Further SPF mechanisms of this domain, as in `include:_spf.example.net`. */
   spf?: string[]
+  /** The end of an SPF record that we make; default `~all`. */
+  spf_all?: '~all' | '-all'
+  /** Seconds that new records may be cached; default 600. */
+  ttl?: number
+  /** Records that the owner sets: shown and checked, not written. */
+  by_hand?: ('ownership' | 'dkim' | 'spf' | 'dmarc')[]
   /** Days between automatic rotations of the DKIM key; 0 or absent: only on demand. */
   dkim_rotation_days?: number
   /** Repairs of the last day, oldest first: the loop detector's memory. */

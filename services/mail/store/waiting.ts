@@ -1,0 +1,24 @@
+/** Mail of a domain that is accepted and not final yet. */
+import { collectionOf, type Db, isUnavailable } from '../../platform/mongo.ts'
+import type { DomainDoc } from './documents.ts'
+import { MESSAGES } from './messages.ts'
+
+/** More than so many are not counted. */
+const ENOUGH = 1_000
+const TIMEOUT_MS = 2_000
+
+/** How many messages of the domain wait, at most 1,000; undefined when it cannot be told in time. */
+export async function countWaiting(db: Db, { _id, user_id }: Pick<DomainDoc, '_id' | 'user_id'>) {
+  try {
+    const filter = { user_id, domain_id: _id, left: { $gt: 0 } }
+    return await collectionOf(db, MESSAGES).countDocuments(filter, { limit: ENOUGH, maxTimeMS: TIMEOUT_MS })
+  } catch (error) {
+    if (isUnavailable(error) || isTimeout(error)) return undefined
+    throw error
+  }
+}
+
+/** MaxTimeMSExpired. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 50
+}
