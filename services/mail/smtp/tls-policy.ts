@@ -33,20 +33,26 @@ export function createTlsPolicy(options: { fetch?: FetchPolicy; now: () => numbe
   const { fetch, now } = options
   const policies = new Map<string, { at: number; answer: Promise<FetchedPolicy | undefined> }>()
   const clear = new Map<string, number>()
+  const refresh = async (domain: string, before: Promise<FetchedPolicy | undefined> | undefined) => {
+    const known = await before
+    return fetch?.(domain, known).catch(() => known)
+  }
   return {
     async policyOf(domain) {
       if (!fetch) return undefined
       const held = policies.get(domain)
       if (!held || now() - held.at > RECHECK_MS) {
         if (policies.size >= CACHE_MOST) policies.clear()
-        const known = await held?.answer
-        policies.set(domain, { at: now(), answer: fetch(domain, known).catch(() => known) })
+        policies.set(domain, { at: now(), answer: refresh(domain, held?.answer) })
       }
       const policy = await policies.get(domain)?.answer
       return policy && policy.mode !== 'none' ? { mode: policy.mode, mx: policy.mx ?? [] } : undefined
     },
     modeOf: (host, policy) => tlsModeOf(host, policy, clear.get(host) ?? 0, now()),
-    rememberClear: host => void clear.set(host, now() + CLEAR_TEXT_MS),
+    rememberClear(host) {
+      if (clear.size >= CACHE_MOST) clear.clear() // forgetting one costs a failed handshake
+      clear.set(host, now() + CLEAR_TEXT_MS)
+    },
   }
 }
 

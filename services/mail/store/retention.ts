@@ -1,6 +1,7 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, bodyId } from './bodies.ts'
+import { firstIdAt } from './log.ts'
 import { MESSAGES } from './messages.ts'
 
 /** How far the sweeps have come. */
@@ -78,15 +79,6 @@ export async function sweepOrphanBodies(mongo: Mongo, now: Date): Promise<number
   await removeBodies(mongo, ids)
   await saveProgress(mongo, 'orphan-bodies', limit)
   return removed
-}
-
-/** The smallest id of a message made at this time: ids sort by their millisecond (platform/ids.ts). */
-function firstIdAt(at: Date): string {
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-  let time = ''
-  for (let rest = at.getTime(), i = 0; i < 10; i++, rest = Math.floor(rest / 32))
-    time = alphabet.charAt(rest % 32) + time
-  return `em_${time}`
 }
 
 async function removeBodies(mongo: Mongo, ids: readonly string[]): Promise<void> {

@@ -1,0 +1,88 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { newId } from '../../platform/ids.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
+import { BODIES, readBody, toBodyDocs } from './bodies.ts'
+import type { MessageDoc } from './documents.ts'
+import { MESSAGES } from './messages.ts'
+import { sweepFinalBodies, sweepOrphanBodies } from './retention.ts'
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+const now = new Date('2026-11-21T12:00:00Z')
+const days = { bodyDays: 7, logDays: 30 }
+
+let mongo: Mongo
+beforeEach(async () => {
+  await mongo?.stop()
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [MESSAGES, BODIES])
+})
+afterAll(() => mongo.stop())
+
+/** A message with a body of one or two parts; `finalAt`: when its last recipient became final. */
+async function give(
+  finalAt: Date | undefined,
+  size = 100,
+  id = newId('em', now.getTime() - 40 * DAY),
+): Promise<string> {
+  const bodies = toBodyDocs(id, Buffer.alloc(size, 'x'), new Date(now.getTime() + 99 * DAY))
+  await collectionOf(mongo.db, BODIES).insertMany(bodies)
+  const message = {
+    _id: id,
+    user_id: 'usr_1',
+    parts: bodies.length,
+    left: finalAt ? 0 : 1,
+    exp: new Date((finalAt ?? now).getTime() + 30 * DAY),
+  }
+  await collectionOf(mongo.db, MESSAGES).insertOne(message as MessageDoc)
+  return id
+}
+
+const hasBody = async (id: string, parts = 1) => (await readBody(mongo, id, parts)) !== undefined
+
+describe('bodies of final messages', () => {
+  test('go after their days, all parts, and no others', async () => {
+    const old = await give(new Date(now.getTime() - 7 * DAY), 1_500_000)
+    const young = await give(new Date(now.getTime() - 7 * DAY + MINUTE))
+    const open = await give(undefined)
+    expect(await sweepFinalBodies(mongo, days, now)).toBe(1)
+    expect(await Promise.all([hasBody(old, 2), hasBody(young), hasBody(open)])).toEqual([false, true, true])
+    expect(await collectionOf(mongo.db, BODIES).countDocuments({ m: old })).toBe(0)
+  })
+
+  test('a sweep goes on where the last one ended, and a repetition finds nothing', async () => {
+    const first = await give(new Date(now.getTime() - 7 * DAY))
+    const second = await give(new Date(now.getTime() - 7 * DAY + 2 * MINUTE))
+    expect(await sweepFinalBodies(mongo, days, now)).toBe(1)
+    expect(await sweepFinalBodies(mongo, days, now)).toBe(0)
+    expect(await sweepFinalBodies(mongo, days, new Date(now.getTime() + 2 * MINUTE))).toBe(1)
+    expect(await Promise.all([hasBody(first), hasBody(second)])).toEqual([false, false])
+  })
+
+  test('more than one batch', async () => {
+    const finalAt = new Date(now.getTime() - 7 * DAY - MINUTE)
+    for (let n = 0; n < 1_005; n++) await give(finalAt, 10)
+    expect(await sweepFinalBodies(mongo, days, now)).toBe(1_005)
+    expect(await collectionOf(mongo.db, BODIES).countDocuments()).toBe(0)
+  })
+})
+
+describe('bodies without a message', () => {
+  /** A body whose acceptance began so long ago and never ended. */
+  async function orphan(ageMs: number): Promise<string> {
+    const id = newId('em', now.getTime() - ageMs)
+    await collectionOf(mongo.db, BODIES).insertMany(toBodyDocs(id, Buffer.from('x'), now))
+    return id
+  }
+
+  test('go after ten minutes; those of accepted messages and of acceptances under way stay', async () => {
+    const old = await orphan(11 * MINUTE)
+    const young = await orphan(9 * MINUTE)
+    const accepted = await give(undefined, 10, newId('em', now.getTime() - 11 * MINUTE))
+    expect(await sweepOrphanBodies(mongo, now)).toBe(1)
+    expect(await Promise.all([hasBody(old), hasBody(young), hasBody(accepted)])).toEqual([false, true, true])
+    expect(await sweepOrphanBodies(mongo, new Date(now.getTime() + 2 * MINUTE))).toBe(1)
+    expect(await hasBody(young)).toBe(false)
+  })
+})
