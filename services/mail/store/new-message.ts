@@ -1,8 +1,10 @@
 /** Turns an accepted message into the documents of its collections. */
 import { domainToASCII } from 'node:url'
+import { simulate } from '../rules/simulation.ts'
 import { siteOf, slotOf } from '../rules/slots.ts'
 import { partsOfBody, toBodyDocs } from './bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from './documents.ts'
+import { eventId } from './events.ts'
 
 /** A message that passed the door, or one of our own; `raw` is what goes to the wire apart from signatures. */
 export interface NewMessage
@@ -81,12 +83,13 @@ export function toWrites(given: NewMessage, placement: Placement): MessageWrites
     message,
     bodies: toBodyDocs(id, raw, removal(placement.bodyDays)),
     deliveries: given.test ? [] : recipients.map(({ email }, n) => toDelivery(email, n, message, start, placement)),
-    events: given.test ? recipients.map(({ email }, n) => toSimulatedEvent(email, n, message)) : [],
+    events: given.test ? recipients.flatMap(({ email }, n) => toSimulatedEvents(email, n, message)) : [],
   }
 }
 
 function toState(recipient: NewMessage['recipients'][number], given: NewMessage): RecipientState {
-  if (given.test) return { ...recipient, status: 'delivered', code: 250, enhanced: '2.0.0', at: given.created_at }
+  const last = given.test && simulate(recipient.email).at(-1)
+  if (last) return { ...recipient, status: last.type, code: last.code, enhanced: last.enhanced, at: given.created_at }
   return { ...recipient, status: given.scheduled_at ? 'scheduled' : 'queued' }
 }
 
@@ -108,22 +111,19 @@ function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, pla
   }
 }
 
-function toSimulatedEvent(rcpt: string, n: number, message: MessageDoc): EventDoc {
-  return {
-    _id: `${message._id}.${n}#1`,
+function toSimulatedEvents(rcpt: string, n: number, message: MessageDoc): EventDoc[] {
+  return simulate(rcpt).map((attempt, index) => ({
+    _id: eventId(`${message._id}.${n}`, index + 1),
     cell: 0,
     m: message._id,
     user_id: message.user_id,
     rcpt,
-    attempt: 1,
-    type: 'delivered',
+    attempt: index + 1,
     at: message.created_at,
     ms: 0,
-    code: 250,
-    enhanced: '2.0.0',
-    text: 'simulated: the message was submitted in test mode and went nowhere',
     exp: message.exp,
-  }
+    ...attempt,
+  }))
 }
 
 /** Domain of an address as a lower-case A-label; an address literal stays as it is. */
