@@ -39,7 +39,12 @@ export const createTokenOperation = endpoint({
   access: WRITE,
   body: z.strictObject({
     name: z.string().trim().min(1).max(100),
-    mode: z.enum(['live', 'test']).default('live'),
+    mode: z
+      .enum(['live', 'test'])
+      .default('live')
+      .describe(
+        '`test`: messages are judged and logged and go nowhere; `bounced+…@` and `deferred+…@` get that outcome.',
+      ),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
