@@ -24,7 +24,7 @@ export interface FirstLogins {
 interface TrialState {
   SESSION_SECRET: string
   /** Present until they were shown. */
-  logins?: FirstLogins
+  logins?: FirstLogins | undefined
 }
 
 const CERTIFICATE_DAYS = 825
@@ -44,7 +44,9 @@ export async function prepareTrial(given: NodeJS.ProcessEnv, say: (text: string)
   const dataDir = given.DATA_DIR || '.data'
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const state = await loadState(dataDir)
-  const env = withDefaults(given, state, dataDir)
+  // Whoever chose an admin password needs no made logins, and must not find their own in the output.
+  const logins = given.ADMIN_PASSWORD ? undefined : state.logins
+  const env = withDefaults(given, { ...state, logins }, dataDir)
   const config = readConfig(env)
   await refuseTakenPorts(config)
   const lock = await lockFolder(dataDir)
@@ -65,7 +67,7 @@ export async function prepareTrial(given: NodeJS.ProcessEnv, say: (text: string)
     return {
       env,
       parts,
-      logins: state.logins && shown(env, state.logins),
+      logins: logins && shown(env, logins),
       loginsShown: () => saveState(dataDir, { SESSION_SECRET: state.SESSION_SECRET }),
     }
   } catch (error) {

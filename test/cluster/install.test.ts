@@ -130,6 +130,19 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     4 * MINUTE,
   )
 
+  test(
+    'a second installation that would take over the definitions is refused before anything is made',
+    async () => {
+      const args = ['install', 'second', 'charts/postwright', '-n', 'second', '--create-namespace', ...settings()]
+      const { code, stderr } = await tryInside('helm', args)
+      expect(code).not.toBe(0)
+      expect(stderr).toMatch(/CustomResourceDefinition "\S+\.postwright\.dev".*cannot be imported/)
+      expect(await kubectl('-n', 'second', 'get', 'pods,services,secrets,jobs', '-o', 'name')).toBe('')
+      await kubectl('delete', 'namespace', 'second', '--timeout=60s')
+    },
+    2 * MINUTE,
+  )
+
   test.each(COMPONENTS)(
     '%s runs without root on a read-only file system',
     async component => {

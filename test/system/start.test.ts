@@ -117,6 +117,23 @@ describe('npm start', () => {
   })
 })
 
+test('with a chosen admin password nothing is made up, and no password or token is shown', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
+  const settings = await trialSettings(dataDir)
+  const chosen = { ADMIN_USERNAME: 'boss', ADMIN_PASSWORD: 'a password that boss chose', SMTP_USERNAME: 'mailer' }
+  const postwright = startPostwright({ ...settings, ...chosen, SMTP_PASSWORD: 'a password of the mailer' })
+  await postwright.printed('"msg":"ready"')
+  const answer = await fetch(`http://127.0.0.1:${settings.APP_PORT}/api/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'boss', password: chosen.ADMIN_PASSWORD }),
+  })
+  expect(answer.status).toBe(200)
+  expect(await postwright.end('SIGTERM')).toBe(0)
+  await rm(dataDir, { recursive: true, force: true })
+  expect(postwright.output()).not.toMatch(/a password|pw_live_/)
+})
+
 test.each([
   [
     'a value of the template',

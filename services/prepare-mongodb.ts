@@ -1,0 +1,18 @@
+/** Main of the init container of the chart's trial database: gives mongod its key file and waits for its name. */
+
+import { lookup } from 'node:dns/promises'
+import { chmod, copyFile, rm } from 'node:fs/promises'
+import { waitForOwnName } from './platform/mongod/own-name.ts'
+
+const { KEYFILE_FROM = '', KEYFILE_TO = '', MONGODB_MEMBER = '', POD_IP = '' } = process.env
+if (!KEYFILE_FROM || !KEYFILE_TO || !MONGODB_MEMBER || !POD_IP) {
+  process.stderr.write('KEYFILE_FROM, KEYFILE_TO, MONGODB_MEMBER and POD_IP are needed\n')
+  process.exit(78)
+}
+// mongod wants the file to be its own and private; a mounted Secret is neither.
+// An earlier try may have left one, which nobody may write.
+await rm(KEYFILE_TO, { force: true })
+await copyFile(KEYFILE_FROM, KEYFILE_TO)
+await chmod(KEYFILE_TO, 0o400)
+const host = MONGODB_MEMBER.replace(/:\d+$/, '')
+await waitForOwnName(host, POD_IP, name => lookup(name, { all: true }), 120_000)
