@@ -1,0 +1,47 @@
+/** The compose file for one machine: a real YAML document whose parts fit each other and the settings. */
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { describeSettings } from '../../services/platform/config.ts'
+
+interface Compose {
+  services: Record<'mongodb' | 'postwright', Service>
+  networks: Record<string, object>
+  volumes: Record<string, object>
+}
+interface Service {
+  command: string[]
+  environment?: Record<string, string>
+  healthcheck?: { test: string[] }
+  ports?: string[]
+  volumes: string[]
+  networks: string[]
+}
+
+const text = await readFile('deploy/compose.yaml', 'utf8')
+const { services, networks, volumes } = parse(text) as Compose
+
+test('networks and named volumes that services use are declared', () => {
+  for (const service of Object.values(services)) {
+    expect(Object.keys(networks)).toEqual(expect.arrayContaining(service.networks))
+    const named = service.volumes.map(volume => volume.split(':')[0] ?? '').filter(name => !name.startsWith('.'))
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named))
+  }
+})
+
+test('only settings that exist are set, and every published port is listened on', () => {
+  const { environment = {}, ports = [] } = services.postwright
+  const known = describeSettings().map(({ name }) => name)
+  expect(Object.keys(environment).filter(name => !known.includes(name))).toEqual([])
+  const submission = [...(environment.SUBMISSION_LISTEN ?? '').matchAll(/(\d+):/g)].map(([, port]) => port)
+  const listened = ['3025', '3026', ...submission]
+  expect(ports.map(port => port.split(':').at(-1)).filter(port => !listened.includes(port ?? ''))).toEqual([])
+})
+
+test('the health check initiates the set that mongod and the connection string name', () => {
+  const [shell, script] = services.mongodb.healthcheck?.test ?? []
+  expect(shell).toBe('CMD-SHELL')
+  const set = services.mongodb.command[services.mongodb.command.indexOf('--replSet') + 1]
+  expect(script).toContain(`rs.initiate({ _id: '${set}', members: [{ _id: 0, host: 'mongodb:27017' }] })`)
+  expect(services.postwright.environment?.MONGODB_URI).toBe(`mongodb://mongodb:27017/postwright?replicaSet=${set}`)
+})
