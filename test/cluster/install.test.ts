@@ -138,7 +138,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       expect(code).not.toBe(0)
       expect(stderr).toMatch(/CustomResourceDefinition "\S+\.postwright\.dev".*cannot be imported/)
       expect(await kubectl('-n', 'second', 'get', 'pods,services,secrets,jobs', '-o', 'name')).toBe('')
-      await kubectl('delete', 'namespace', 'second', '--timeout=60s')
+      await kubectl('delete', 'namespace', 'second', '--ignore-not-found', '--timeout=60s')
     },
     2 * MINUTE,
   )
@@ -389,6 +389,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       const restarts = () =>
         kubectl('-n', NAMESPACE, 'get', 'pods', '-o', 'jsonpath={.items[*].status.containerStatuses[*].restartCount}')
       const before = await restarts()
+      const { cookie } = await logIn()
       const row = await disrupt('mongodb-away', async () => {
         await kubectl('-n', NAMESPACE, 'scale', 'statefulset/postwright-mongodb', '--replicas=0')
         await kubectl('-n', NAMESPACE, 'wait', '--for=delete', 'pod/postwright-mongodb-0', '--timeout=120s')
@@ -398,7 +399,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
           ...['--to', 'you@inbox.example'],
         ])
         expect(refused.stdout).toMatch(/<\S+\s+4(51|54|21) /)
-        expect((await api('GET', '/api/v1/domains', undefined, 'pw_session=x')).status).toBe(503)
+        expect((await api('GET', '/api/v1/domains', undefined, cookie)).status).toBe(503)
         await kubectl('-n', NAMESPACE, 'scale', 'statefulset/postwright-mongodb', '--replicas=1')
         await rollout('mongodb')
       })
