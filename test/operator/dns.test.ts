@@ -13,7 +13,7 @@ import { type DnsServer, findServer, startDnsServer } from '../support/dns-serve
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { until } from '../support/until.ts'
 
-const ZONES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'].map(
+const ZONES = ['shared', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'].map(
   name => `${name}.test`,
 )
 
@@ -114,6 +114,24 @@ suite('DNS of MailDomains', () => {
     expect(knot.transfer('one.test')).toEqual(before)
     await o.remove('DNSProvider', 'knot')
     await gone(o, 'DNSProvider', 'knot')
+  })
+
+  test('two installations on one zone: the second touches nothing of the first and says what stands in its way', async () => {
+    const [first, second] = [await start(), await start()]
+    for (const o of [first, second]) await giveProvider(o)
+    await first.apply('MailDomain', 'shared', managed('shared.test'))
+    await first.condition('MailDomain', 'shared', 'DNSSynced', 'True')
+    const written = knot.transfer('shared.test')
+    await second.apply('MailDomain', 'shared', managed('shared.test', { deletionPolicy: { domain: 'Delete' } }))
+    await until(async () => (await reasonOf(second, 'MailDomain', 'shared', 'DNSSynced')) === 'Conflict', 20_000)
+    const seen = await second.condition('MailDomain', 'shared', 'DNSSynced', 'False')
+    expect(seen.status?.conditions?.[0]?.message).toMatch(
+      /_domainkey\.shared\.test holds another key\. Clear what stands/,
+    )
+    expect(knot.transfer('shared.test')).toEqual(expect.arrayContaining(written))
+    await second.remove('MailDomain', 'shared')
+    await gone(second, 'MailDomain', 'shared')
+    expect(knot.transfer('shared.test')).toEqual(written)
   })
 
   test('credentials: a missing Secret, a wrong one and a right one each show, and a change is seen at once', async () => {
