@@ -210,6 +210,9 @@ const shape = {
   SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
     'Requests per minute of one app secret, counted by each process.',
   ),
+  WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Send webhooks of apps over plain HTTP and to private, loopback and documentation addresses as well.',
+  ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, counted by each process.',
   ),
