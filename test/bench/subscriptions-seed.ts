@@ -163,7 +163,7 @@ function userOf(n: number, now: number): EndUserDoc {
     province: '',
     city: '',
     platform: PLATFORMS[n % PLATFORMS.length] ?? '',
-    status: n % 50 === 0 ? '0' : '1',
+    status: n % 47 === 0 ? '0' : '1',
     login_count: 1 + (n % 40),
     last_login_at: created,
     last_login_ip: '203.0.113.9',
