@@ -10,7 +10,7 @@ import { type Zone, zoneOf } from './rules/zone.ts'
 import { type Collections, openCollections } from './store/collections.ts'
 import { type Count, createCount } from './store/count.ts'
 import type { DayFigures } from './store/counters.ts'
-import type { AdminDoc, AppDoc, AuditDoc } from './store/documents.ts'
+import type { AdminDoc, AppDoc, AuditDoc, WebhookDoc } from './store/documents.ts'
 import { createIds, type Ids } from './store/ids.ts'
 
 /** What the main hands over. */
@@ -20,7 +20,7 @@ export interface SubscriptionDeps {
   clock: Clock
   log: Log
   metrics: Metrics
-  config: Pick<Config, 'BUSINESS_TZ' | 'EXPIRING_SOON_DAYS' | 'SUCCESS_CODE'>
+  config: Pick<Config, 'BUSINESS_TZ' | 'EXPIRING_SOON_DAYS' | 'SUCCESS_CODE' | 'WEBHOOK_ALLOW_PRIVATE'>
 }
 
 /** The subscription half of one process. */
@@ -41,6 +41,8 @@ export interface Memory {
   admins: Recent<AdminDoc>
   /** The live app with a key. */
   apps: Recent<AppDoc | undefined>
+  /** The webhooks of an app. */
+  webhooks: Recent<WebhookDoc[]>
   /** Figures of days that are over, which only the nightly repair moves: remembered a little longer. */
   days: Recent<Map<string, DayFigures>>
 }
@@ -55,6 +57,15 @@ export interface Actor {
   name: string
   requestId: string
   ip: string
+}
+
+/** What the audit log and the webhooks are told of a change. */
+export interface Deed {
+  action: string
+  appKey: string
+  target: { kind: string; id: string }
+  before?: object | undefined
+  after?: object | undefined
 }
 
 /** Opens the subscription half on the foundation of a process. */
@@ -74,6 +85,7 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     memory: {
       admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),
+      webhooks: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       days: createRecent({ ...DAYS_MEMORY, clock: deps.clock, keep: () => true }),
     },
   }

@@ -1,4 +1,5 @@
 /** The timed work of the subscription half, for the worker. Every job is idempotent and safe on many workers. */
+import { createGuardedPost } from '../platform/guarded-fetch.ts'
 import type { JobRun, Jobs, RepeatInterval } from '../platform/jobs.ts'
 import { applyNotices } from './apply-notices.ts'
 import { type Subscriptions, systemActor } from './context.ts'
@@ -7,6 +8,7 @@ import { applySchedules } from './manage-switches.ts'
 import { closeStaleOrders } from './orders.ts'
 import { remind, type SendReminder } from './remind.ts'
 import { openMonth, purge, repairFigures } from './rollup.ts'
+import { sendWebhooks } from './send-webhooks.ts'
 
 /** What the jobs need. */
 export interface SubscriptionJobDeps {
@@ -37,8 +39,10 @@ export async function registerSubscriptionJobs(jobs: Jobs, deps: SubscriptionJob
 
 function timedWork({ subscriptions: s, sendReminder }: SubscriptionJobDeps): Timed[] {
   const timeZone = s.config.BUSINESS_TZ
+  const post = createGuardedPost({ allowPrivate: s.config.WEBHOOK_ALLOW_PRIVATE })
   return [
     job('subscriptions-notices', { everyMs: 2_000 }, MINUTE, ({ signal }) => applyNotices(s, signal)),
+    job('subscriptions-webhooks', { everyMs: 2_000 }, MINUTE, ({ signal }) => sendWebhooks(s, post, signal)),
     job('subscriptions-expire', { everyMs: MINUTE }, 10 * MINUTE, ({ signal }) => expireLapsed(s, signal)),
     job('subscriptions-switches', { everyMs: MINUTE }, 5 * MINUTE, () => applySchedules(s, systemActor)),
     job('subscriptions-orders', { everyMs: 10 * MINUTE }, 10 * MINUTE, () => closeStaleOrders(s)),

@@ -6,7 +6,15 @@ import { type MadeCredential, makeCredential } from './credentials.ts'
 import { assertUnmanaged, orNameTaken } from './manage-plans.ts'
 import { record } from './record.ts'
 import type { ManagedBy } from './rules/managed.ts'
-import { findAppById, insertApp, insertCredentials, isAppKeyUsed, replaceApp, revokeCredentials } from './store/apps.ts'
+import {
+  findAppById,
+  insertApp,
+  insertCredentials,
+  isAppKeyUsed,
+  listCredentials,
+  replaceApp,
+  revokeCredentials,
+} from './store/apps.ts'
 import type { AppDoc } from './store/documents.ts'
 import { hasLiveSubscriptions } from './store/subscriptions.ts'
 
@@ -56,23 +64,44 @@ export async function createApp(
   return { app, publishable, secret }
 }
 
-/** Changes an app by form. Throws `app_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`. */
+/** A change of an app by form. */
+export type AppUpdate = { [K in keyof AppSpec]?: AppSpec[K] | undefined } & {
+  require_signature?: '0' | '1' | undefined
+  /** The version that the form was filled from. */
+  version?: number | undefined
+}
+
+/**
+ * Changes an app by form. Throws `app_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`, and
+ * `transition_refused` when signatures are demanded of an app that has no credential to sign with.
+ */
 export async function updateApp(
   s: Subscriptions,
   actor: Actor,
   id: number,
-  { version, ...fields }: { [K in keyof AppSpec]?: AppSpec[K] | undefined } & { version?: number | undefined },
+  { version, require_signature, ...fields }: AppUpdate,
 ): Promise<AppDoc> {
   const before = await findAppById(s.c, id)
   if (!before) throw new ProblemError('app_not_found')
   assertUnmanaged(before)
   if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
+  if (require_signature === '1') await assertCanSign(s, before.app_key)
+  const { require_signature: wasRequired, ...rest } = before
+  const required = require_signature === undefined ? wasRequired : require_signature === '1'
   return putApp(s, actor, before, {
-    ...before,
+    ...rest,
+    ...(required ? { require_signature: true } : {}),
     app_name: fields.app_name ?? before.app_name,
     app_description: fields.app_description ?? before.app_description,
     status: fields.status ?? before.status,
   })
+}
+
+/** Otherwise the app would lock itself out. */
+async function assertCanSign(s: Subscriptions, appKey: string): Promise<void> {
+  const credentials = await listCredentials(s.c, appKey)
+  if (!credentials.some(({ kind, revoked_at }) => kind === 'hmac' && !revoked_at))
+    throw new ProblemError('transition_refused', 'The app has no credential of kind hmac to sign with.')
 }
 
 /** Stores an app's new state. */

@@ -1,6 +1,7 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
+import { aboutUser, publishEvent } from './publish-event.ts'
 import { record } from './record.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from './rules/end-user.ts'
 import { bump, bumpDay } from './store/counters.ts'
@@ -49,7 +50,11 @@ export async function requireUser(
   return user
 }
 
-function pickUser(found: readonly EndUserDoc[], given: Identities): EndUserDoc | undefined {
+/** Of the users that were found the one that is meant. Throws `identities_conflict` when it could be two. */
+export function pickUser<U extends Pick<EndUserDoc, 'openid' | 'huawei_openid'>>(
+  found: readonly U[],
+  given: Identities,
+): U | undefined {
   if (found.length <= 1) return found[0]
   const exact = found.filter(
     user =>
@@ -91,6 +96,7 @@ async function createUser(
   }
   if (!(await insertUser(s.c, user))) return undefined
   await Promise.all([
+    publishEvent(s, { appKey, type: 'user.created', data: aboutUser(user) }),
     bump(s.c, appKey, { users_total: 1, users_active: 1 }),
     bumpDay(s.c, appKey, s.zone.day(now), { new_users: 1, login_users: 1 }),
   ])

@@ -1,17 +1,9 @@
-/** Writes one change: the work, its audit entry and nothing else, in one transaction. */
+/** Writes one change: the work, its audit entry and its events, in one transaction. */
 import type { Session } from '../platform/mongo.ts'
-import type { Actor, Subscriptions } from './context.ts'
+import type { Actor, Deed, Subscriptions } from './context.ts'
+import { publishDeed } from './publish-event.ts'
 import { differences } from './rules/audit.ts'
 import { insertAudit } from './store/audit.ts'
-
-/** What the audit log says of a change. */
-export interface Deed {
-  action: string
-  appKey: string
-  target: { kind: string; id: string }
-  before?: object | undefined
-  after?: object | undefined
-}
 
 /** Runs `work` in a transaction together with the audit entry of the deed that it returns; undefined = nothing was done. */
 export async function record<T>(
@@ -36,6 +28,7 @@ export async function record<T>(
         at: s.clock.now(),
       }
       await insertAudit(s.c, [entry], session)
+      await publishDeed(s, deed, session)
     }
     return result
   })

@@ -1,5 +1,6 @@
-/** Reminds users by mail before their subscriptions end: once per subscription, period and kind. */
+/** Reminds users by mail before their subscriptions end, and the app by an event where there is no address: once per subscription, period and kind. */
 import type { Subscriptions } from './context.ts'
+import { aboutSubscription, publishEvent } from './publish-event.ts'
 import { formatCents } from './rules/fields.ts'
 import { givesAccess } from './rules/period.ts'
 import { endingDay, REMINDERS, type ReminderKind, reminderText } from './rules/reminder.ts'
@@ -58,28 +59,37 @@ async function remindOne(
   const now = s.clock.now()
   const id = `${_id}/${end}/${kind.name}`
   const claim = { _id: id, app_key, subscription_id: _id, state: 'claimed' as const, at: now }
-  const mail = await write(s, { appKey: app_key, id: _id, end }, kind)
-  if (!mail || !(await claimReminder(s.c, claim, new Date(now.getTime() - STALE_MS)))) return false
+  const due = await write(s, { appKey: app_key, id: _id, end }, kind)
+  if (!due || !(await claimReminder(s.c, claim, new Date(now.getTime() - STALE_MS)))) return false
+  const { mail, subscription } = due
   try {
-    await send(mail)
+    if (mail) await send(mail)
+    else
+      await publishEvent(s, {
+        appKey: app_key,
+        type: 'subscription.expiring_soon',
+        key: `remind:${id}`,
+        data: aboutSubscription(subscription),
+      })
   } catch (error) {
     s.log.warn({ subscription: _id, kind: kind.name, err: error }, 'reminder not handed over; the next run tries again')
     return false
   }
   await markReminded(s.c, id, s.clock.now())
-  return true
+  return mail !== undefined
 }
 
-/** The mail; undefined when there is no address, or when a renewal came in between. */
+/** The mail, if there is an address, else only an event; undefined when a renewal came in between. */
 async function write(
   s: Subscriptions,
   { appKey, id, end }: { appKey: string; id: number; end: number },
   kind: ReminderKind,
-): Promise<Reminder | undefined> {
+): Promise<{ subscription: SubscriptionDoc; mail: Reminder | undefined } | undefined> {
   const subscription = await findSubscription(s.c, appKey, id)
   if (subscription?.end !== end || !givesAccess(subscription, secondsOf(s.clock.now()))) return undefined
   const [app, user] = await Promise.all([findApp(s.c, appKey), findUser(s.c, appKey, subscription.user_id)])
-  if (app?.status !== '1' || user?.status !== '1' || !user.email) return undefined
+  if (app?.status !== '1' || user?.status !== '1') return undefined
+  if (!user.email) return { subscription, mail: undefined }
   const facts = {
     appName: app.app_name,
     planName: subscription.plan.name,
@@ -87,5 +97,6 @@ async function write(
     end: s.zone.format(new Date(end * 1000)),
     price: formatCents(subscription.plan.price_cents),
   }
-  return { key: `remind:${id}:${end}:${kind.name}`, appKey, to: user.email, ...reminderText(kind, facts) }
+  const key = `remind:${id}:${end}:${kind.name}`
+  return { subscription, mail: { key, appKey, to: user.email, ...reminderText(kind, facts) } }
 }

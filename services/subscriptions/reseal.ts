@@ -1,7 +1,8 @@
-/** What the subscription half keeps sealed: HMAC secrets of apps, and the secret settings of payment channels. */
+/** What the subscription half keeps sealed: HMAC secrets of apps, secret settings of payment channels, secrets of webhooks. */
 import { reseal } from '../platform/reseal.ts'
 import type { Subscriptions } from './context.ts'
 import { placeOf } from './credentials.ts'
+import { webhookPlace } from './manage-webhooks.ts'
 
 /** Seals all of it with the current secret; resolves to how many values were stale. */
 export async function resealSubscriptions({ c, secrets }: Pick<Subscriptions, 'c' | 'secrets'>): Promise<number> {
@@ -11,5 +12,8 @@ export async function resealSubscriptions({ c, secrets }: Pick<Subscriptions, 'c
   const channels = await reseal(c.channels, secrets, ({ _id, sealed }) =>
     sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: _id }] : [],
   )
-  return apps + channels
+  const webhooks = await reseal(c.webhooks, secrets, ({ _id, sealed }) => [
+    { path: 'sealed', sealed, purpose: 'app-secret', place: webhookPlace(_id) },
+  ])
+  return apps + channels + webhooks
 }

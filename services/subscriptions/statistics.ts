@@ -6,6 +6,7 @@ import { addDays, daysBetween, monthStart, secondsOf } from './rules/zone.ts'
 import { type DayFigures, emptyDay, readCounters, readDays } from './store/counters.ts'
 import { countSwitches, planNames } from './store/plans.ts'
 import { countEnded, countEnding, countLagging } from './store/subscriptions.ts'
+import { countPlatforms } from './store/users.ts'
 
 /** Days that may still change: today, and yesterday for what was under way at midnight. */
 const OPEN_DAYS = 1
@@ -66,6 +67,19 @@ export async function userTrend(s: Subscriptions, appKeys: readonly string[], da
     return { date, new_users, login_users }
   })
   return { ...(await userStatistics(s, appKeys)), trend }
+}
+
+/** The same figures with the users of each platform, the largest first. */
+export async function usersByPlatform(s: Subscriptions, appKeys: readonly string[]) {
+  const [figures, counts] = await Promise.all([
+    userStatistics(s, appKeys),
+    countPlatforms(s.c, s.count, appKeys, s.clock.now()),
+  ])
+  const total = counts.reduce((sum, { users }) => sum + users, 0)
+  const platforms = counts
+    .toSorted((a, b) => b.users - a.users)
+    .map(({ platform, users }) => ({ platform, total_users: users, share: share(users, total) }))
+  return { ...figures, platforms }
 }
 
 /** Today, yesterday, this month, last month, and last month up to the same day of the month. */

@@ -104,6 +104,9 @@ describe('users', () => {
     expect(stats.daily_growth_rate).toBe(100)
     const trend = await root('GET', '/user_stats', { query: { type: 'trend', days: '2' } })
     expect(trend.body.data.trend).toHaveLength(2)
+    const { data: parts } = (await root('GET', '/user_stats', { query: { app_key: 'demo', type: 'platform' } })).body
+    expect(parts.platforms).toEqual([{ platform: 'ios', total_users: 3, share: 100 }])
+    expect(parts.total_users).toBe(3)
   })
 
   test('erasing a user empties what names the person and keeps the record', async () => {

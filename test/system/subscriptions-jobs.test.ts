@@ -206,7 +206,7 @@ test('on Agenda every job exists once, whatever number of workers registers it, 
   const workers = await Promise.all([1, 2].map(() => createJobs(mongo, log, metrics, options)))
   const deps = { subscriptions: api.s, sendReminder: async () => undefined }
   await Promise.all(workers.map(jobs => registerSubscriptionJobs(jobs, deps)))
-  expect(await mongo.db.collection('jobs').countDocuments()).toBe(8)
+  expect(await mongo.db.collection('jobs').countDocuments()).toBe(9)
   await Promise.all(workers.map(jobs => jobs.start()))
   await until(async () => (await statusOf(id)) === 2)
   await Promise.all(workers.map(jobs => jobs.stop()))

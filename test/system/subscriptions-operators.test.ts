@@ -66,6 +66,7 @@ function pathOf({ path }: Operation, parameter: string): string {
     .replace('{id}', parameter === 'id' ? encodeURIComponent(JSON.stringify(operator)) : (known ?? '1'))
     .replace('{credential}', parameter === 'credential' ? encodeURIComponent(JSON.stringify(operator)) : 'none')
     .replace('{channel}', parameter === 'channel' ? encodeURIComponent(JSON.stringify(operator)) : 'alipay')
+    .replace('{webhook}', parameter === 'webhook' ? encodeURIComponent(JSON.stringify(operator)) : 'none')
 }
 
 /** One request with something evil in it. */
@@ -93,7 +94,7 @@ function attacksOn(operation: Operation): Attack[] {
     what: 'whole body',
     body: raw,
   }))
-  const parameters = ['id', 'credential', 'channel']
+  const parameters = ['id', 'credential', 'channel', 'webhook']
     .filter(name => operation.path.includes(`{${name}}`))
     .map(parameter => ({ what: `path ${parameter}`, parameter }))
   const headers = ['token', 'authorization', 'idempotency-key', 'lang', 'x-api-key'].map(name => ({

@@ -179,6 +179,25 @@ describe('entitlements', () => {
   test('of an unknown user there is none', async () => {
     expect((await entitlement('424242')).body.code).toBe(40401)
   })
+
+  test('the user is named by any identity; one of another app is nobody, and two are a conflict', async () => {
+    const { id } = await user('o-named', { unionid: 'u-named', huawei_unionid: 'h-named' })
+    await user('o-named-2')
+    await pay({ user_id: id, payment_id: 'EN1' })
+    const by = async (query: Record<string, string>, headers = {}) =>
+      (await api.server('GET', '/server/entitlement', { query, headers })).body
+    for (const query of [{ openid: 'o-named' }, { unionid: 'u-named' }, { huawei_unionid: 'h-named' }])
+      expect((await by(query)).data).toMatchObject({ user_id: id, active: true })
+    expect((await by({ openid: 'o-named', unionid: 'u-named' })).data.user_id).toBe(id)
+    // An exact openid is stronger than an identity that spans apps.
+    expect((await by({ openid: 'o-named-2', unionid: 'u-named' })).data).toMatchObject({ active: false })
+    await api.later(0)
+    const other = (await api.call('POST', '/app_manage', { body: { app_name: 'Other' } })).body.data
+    const authorization = `Bearer ${other.app_secret}`
+    expect((await by({ openid: 'o-named' }, { authorization })).code).toBe(40401)
+    expect((await by({ user_id: id }, { authorization })).code).toBe(40401)
+    expect((await by({})).code).toBe(42200)
+  })
 })
 
 describe('what a device kept', () => {
@@ -229,6 +248,28 @@ describe('signed requests', () => {
     }
     return key
   }
+
+  test('an app can demand them, once it is able to sign; then its Bearer secret opens nothing', async () => {
+    await api.later(0)
+    const path = `/app_manage/${api.demo.id}`
+    const demand = async (require_signature: number) =>
+      (await api.call('PUT', path, { body: { require_signature } })).body
+    expect((await demand(1)).code).toBe(40903)
+    await hmacKey()
+    expect((await demand(1)).data.require_signature).toBe('1')
+    api.clock.advance(1_100)
+    const bearer = { authorization: `Bearer ${api.demo.secret}` }
+    expect((await post('/server/user', { openid: 'o-1' })).body.code).toBe(40111)
+    const flags = (headers: Record<string, string>) =>
+      api.call('POST', '/ofrep/v1/evaluate/flags', { token: '', query: {}, body: { context: {} }, headers })
+    expect((await flags(bearer)).status).toBe(401)
+    expect((await flags({ 'x-api-key': api.demo.publishableKey })).status).toBe(200)
+    expect((await signed()).body.code).toBe(0)
+    expect((await api.call('PUT', path, { body: { app_description: 'x' } })).body.data.require_signature).toBe('1')
+    expect((await demand(0)).data.require_signature).toBe('0')
+    api.clock.advance(1_100)
+    expect((await post('/server/user', { openid: 'o-1' })).body.code).toBe(0)
+  })
 
   test.each<[string, Parameters<typeof signed>[0], number]>([
     ['a good one passes', {}, 0],

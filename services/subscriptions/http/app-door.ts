@@ -18,7 +18,10 @@ export interface AppEntry {
 export interface AppDoor {
   /** The app of a server API request. Throws `app_credential_invalid`, `app_signature_invalid`, `app_disabled`. */
   enter(context: WebContext): Promise<AppEntry>
-  /** The app of a key; undefined when it is unknown or revoked. Throws `app_disabled`. */
+  /**
+   * The app of a key; undefined when it is unknown or revoked. Throws `app_disabled`, and `app_signature_invalid` for a
+   * secret of an app that must sign.
+   */
   enterByKey(key: string): Promise<AppEntry | undefined>
 }
 
@@ -58,5 +61,7 @@ function requestOf(context: WebContext) {
 
 function open(entry: AppEntry | undefined): AppEntry | undefined {
   if (entry && entry.app.status !== '1') throw new ProblemError('app_disabled')
+  if (entry?.app.require_signature && entry.credential.kind === 'secret')
+    throw new ProblemError('app_signature_invalid', 'This app must sign its requests.')
   return entry
 }

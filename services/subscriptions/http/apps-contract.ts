@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint } from '../../platform/endpoint.ts'
 import { flag, integer, pathId, text } from '../rules/fields.ts'
 import { pageQuery } from '../rules/paging.ts'
+import { EVENT_TYPES } from '../rules/webhook.ts'
 import { SUPER, VIEW_ANY } from './access.ts'
 import * as wire from './records.ts'
 
@@ -56,6 +57,8 @@ export const updateAppOperation = endpoint({
     app_name: text(1, 64).optional(),
     app_description: text(0, 500).optional(),
     status: flag.optional(),
+    /** 1: the server API takes only signed requests of this app; it needs an hmac credential first. */
+    require_signature: flag.optional(),
     version: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   }),
   response: wire.app,
@@ -98,6 +101,58 @@ export const revokeCredentialOperation = endpoint({
   access: SUPER,
   params: params.extend({ credential: z.string() }),
   response: z.object({ credentials: z.array(wire.credential) }),
+})
+const webhookFields = {
+  url: z.url({ protocol: /^https?$/ }).max(500),
+  events: z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length),
+  enabled: flag,
+}
+const webhookParams = params.extend({ webhook: z.string() })
+/** Lists webhooks. */
+export const listWebhooksOperation = endpoint({
+  method: 'GET',
+  path: '/app_manage/{id}/webhook',
+  summary: 'Webhooks of an app, with what became of their last events.',
+  access: SUPER,
+  params,
+  response: z.object({ webhooks: z.array(wire.webhook) }),
+})
+/** Makes a webhook. */
+export const createWebhookOperation = endpoint({
+  method: 'POST',
+  path: '/app_manage/{id}/webhook',
+  summary: 'Makes a webhook (Standard Webhooks 1.0); its secret is shown this once. Without events it hears of all.',
+  access: SUPER,
+  params,
+  body: z.object({
+    url: webhookFields.url,
+    events: webhookFields.events.default([]),
+    enabled: webhookFields.enabled.default('1'),
+  }),
+  response: wire.webhook,
+})
+/** Changes a webhook. */
+export const updateWebhookOperation = endpoint({
+  method: 'PUT',
+  path: '/app_manage/{id}/webhook/{webhook}',
+  summary: 'Changes a webhook.',
+  access: SUPER,
+  params: webhookParams,
+  body: z.object({
+    url: webhookFields.url.optional(),
+    events: webhookFields.events.optional(),
+    enabled: webhookFields.enabled.optional(),
+  }),
+  response: wire.webhook,
+})
+/** Removes a webhook. */
+export const deleteWebhookOperation = endpoint({
+  method: 'DELETE',
+  path: '/app_manage/{id}/webhook/{webhook}',
+  summary: 'Removes a webhook with what waits for it.',
+  access: SUPER,
+  params: webhookParams,
+  response: z.object({ webhooks: z.array(wire.webhook) }),
 })
 /** Lists payment channels. */
 export const listChannelsOperation = endpoint({

@@ -105,7 +105,7 @@ export const userStatisticsOperation = endpoint({
   access: VIEW_APPS,
   query: z.object({
     app_key: appKey,
-    type: z.enum(['overview', 'trend']).default('overview'),
+    type: z.enum(['overview', 'trend', 'platform']).default('overview'),
     days: integer(1, 90).default(30),
   }),
   response: wire.statistics,

@@ -16,6 +16,7 @@ import { mountResources } from './resources.ts'
 import { mountSubscriptionOperations } from './subscriptions.ts'
 import { mountSwitches } from './switches.ts'
 import { mountUsers } from './users.ts'
+import { mountWebhooks } from './webhooks.ts'
 
 /** What the router needs. */
 export interface MountDeps {
@@ -40,6 +41,7 @@ export function adminRouter({ subscriptions: s, rates, accountOf }: MountDeps) {
   mountSwitches(router, deps)
   mountApps(router, deps)
   mountAppSettings(router, deps)
+  mountWebhooks(router, deps)
   mountAudit(router, deps)
   mountResources(router, deps)
   return { router, deps }

@@ -87,6 +87,7 @@ export const statistics = z.object({
   active_rate: z.number(),
   monthly_growth_rate_like_for_like: z.number(),
   trend: z.array(z.object({ date: z.string(), new_users: count, login_users: count })).optional(),
+  platforms: z.array(z.object({ platform: z.string(), total_users: count, share: z.number() })).optional(),
 })
 
 /** A plan. */
@@ -244,6 +245,7 @@ export const app = z.object({
   status: flag,
   created_at: dateTime,
   updated_at: dateTime,
+  require_signature: flag,
   version: digits,
   managed_by: z.string().optional(),
 })
@@ -322,6 +324,29 @@ export const channel = z.object({
   secrets: z.record(z.string(), z.boolean()),
   notify_path: z.string(),
   updated_at: dateTime,
+})
+
+/** A webhook of an app; `secret` only in the answer that made it. */
+export const webhook = z.object({
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  enabled: flag,
+  created_at: dateTime,
+  updated_at: dateTime,
+  secret: z.string().optional(),
+  recent: z
+    .array(
+      z.object({
+        id: z.string(),
+        type: z.string(),
+        state: z.enum(['waiting', 'done', 'failed']),
+        attempts: digits,
+        result: z.string(),
+        created_at: dateTime,
+      }),
+    )
+    .optional(),
 })
 
 /** An entry of the audit log. */

@@ -48,8 +48,7 @@ function mountServerUsers(router: Router, deps: HttpDeps): void {
     viewUser(await setUserStatus(s, actor, { appKey: app.app_key, id: params.id }, body.status), s.zone),
   )
   bindApp(router, deps, entitlementOperation, async ({ query }, { app, context }) => {
-    const user = await requireUser(s, app.app_key, query)
-    const data = { user_id: String(user._id), ...(await entitlementOf(s, user)) }
+    const data = await entitlementOf(s, app.app_key, query)
     context.set('Cache-Control', 'private, max-age=30')
     return isUnchanged(context, JSON.stringify(data)) ? undefined : data
   })

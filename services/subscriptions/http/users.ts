@@ -7,7 +7,7 @@ import { csvLine } from '../rules/csv.ts'
 import { fault } from '../rules/faults.ts'
 import { type DateRange, dateRange, pageOf, pagination } from '../rules/paging.ts'
 import { viewUser } from '../rules/views.ts'
-import { userStatistics, userTrend } from '../statistics.ts'
+import { userStatistics, usersByPlatform, userTrend } from '../statistics.ts'
 import { readCounters } from '../store/counters.ts'
 import type { EndUserDoc } from '../store/documents.ts'
 import { findUser, listUsers, streamUsers, type UserFilter } from '../store/users.ts'
@@ -109,9 +109,10 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
     await eraseUser(s, actor, { appKey, id: params.id })
     return {}
   })
-  bindAdmin(router, deps, userStatisticsOperation, async ({ query }, { appKeys }) =>
-    query.type === 'trend' ? userTrend(s, appKeys, query.days) : userStatistics(s, appKeys),
-  )
+  bindAdmin(router, deps, userStatisticsOperation, async ({ query }, { appKeys }) => {
+    if (query.type === 'trend') return userTrend(s, appKeys, query.days)
+    return query.type === 'platform' ? usersByPlatform(s, appKeys) : userStatistics(s, appKeys)
+  })
 }
 
 const COLUMNS = [

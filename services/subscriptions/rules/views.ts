@@ -128,6 +128,8 @@ export interface StoredApp {
   app_name: string
   app_description: string
   status: '0' | '1'
+  /** Set: the app's back end must sign its requests, a Bearer secret is not enough. */
+  require_signature?: true
   version: number
   managed_by?: ManagedBy
   created_at: Date
@@ -144,6 +146,7 @@ export function viewApp(app: StoredApp, zone: Zone) {
     status: app.status,
     created_at: zone.format(app.created_at),
     updated_at: zone.format(app.updated_at),
+    require_signature: app.require_signature ? ('1' as const) : ('0' as const),
     version: String(app.version),
     ...(app.managed_by ? { managed_by: managedText(app.managed_by) } : {}),
   }

@@ -7,6 +7,7 @@ import type { ManagedBy, ResourceState } from '../rules/managed.ts'
 import type { StoredPlan } from '../rules/plan.ts'
 import type { StoredSwitch } from '../rules/switch-view.ts'
 import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/views.ts'
+import type { EventType } from '../rules/webhook.ts'
 
 /** An administrator of this half: rights of a panel account. */
 export interface AdminDoc extends StoredAdmin {
@@ -60,6 +61,35 @@ export interface ChannelDoc {
   settings: Record<string, string>
   sealed?: string
   updated_at: Date
+}
+
+/** An address of an app's back end that hears of events. */
+export interface WebhookDoc {
+  _id: string
+  app_key: string
+  url: string
+  /** Events that it hears of; none means all. */
+  events: EventType[]
+  enabled: boolean
+  /** Sealed with purpose `app-secret`, place `sub_webhooks/<_id>`. */
+  sealed: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** An event on its way to one webhook: stored with the change that it tells of. `_id` is the `webhook-id`. */
+export interface WebhookEventDoc {
+  _id: string
+  app_key: string
+  webhook_id: string
+  type: EventType
+  data: Record<string, unknown>
+  state: 'waiting' | 'done' | 'failed'
+  attempts: number
+  due: Date
+  /** What the last try came to: an HTTP status, or a sentence. */
+  result?: string
+  at: Date
 }
 
 /** An end user of an app. */

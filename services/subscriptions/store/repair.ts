@@ -130,6 +130,8 @@ export async function purgeApp(c: Collections, appKey: string, at: Date): Promis
     c.revisions,
     c.credentials,
     c.channels,
+    c.webhooks,
+    c.webhookEvents,
     c.days,
     c.reminders,
   ])

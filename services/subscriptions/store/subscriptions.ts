@@ -176,11 +176,6 @@ export async function findByChannelRef(
   )
 }
 
-/** A user's active records, lapsed or not. */
-export function findActive(c: Collections, appKey: string, userId: number): Promise<SubscriptionDoc[]> {
-  return c.subscriptions.find({ app_key: appKey, user_id: userId, status: STATUS.active }).toArray()
-}
-
 /** True when the user has an active record besides this one. */
 export async function hasOtherActive(c: Collections, subscription: SubscriptionDoc): Promise<boolean> {
   const { app_key, user_id, _id } = subscription

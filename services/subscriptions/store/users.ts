@@ -70,6 +70,28 @@ export async function listUsers(
   return { items: await cursor.toArray(), ...counted }
 }
 
+/** Users of apps by platform. The names are read from the index, one look for each; the counts are remembered. */
+export async function countPlatforms(
+  c: Collections,
+  count: Count,
+  appKeys: readonly string[],
+  now: Date,
+): Promise<{ platform: string; users: number }[]> {
+  const app_key = { $in: [...appKeys] }
+  const names = await Promise.all(appKeys.map(key => c.users.distinct('platform', { app_key: key })))
+  const platforms = [...new Set(names.flat())].slice(0, MAX_PLATFORMS)
+  return Promise.all(
+    platforms.map(async platform => {
+      const key = `platform ${platform} ${appKeys.join(' ')}`
+      const question = { collection: c.users, filter: { app_key, platform }, key, hint: PLATFORM_INDEX }
+      return { platform, users: (await count(question, now)).total }
+    }),
+  )
+}
+
+/** Apps name platforms as they like; figures stop somewhere. */
+const MAX_PLATFORMS = 50
+
 /** All users of a filter in the order of its index, for exports. */
 export function streamUsers(c: Collections, appKey: string, filter: UserFilter): AsyncIterable<EndUserDoc> {
   return c.users.find(userQuery(appKey, filter)).hint(indexFor(filter)).batchSize(1000)

@@ -1,0 +1,59 @@
+/** Brings events to the webhooks of apps: signed, again with growing waits, never into private networks. */
+import type { GuardedPost } from '../platform/guarded-fetch.ts'
+import type { Subscriptions } from './context.ts'
+import { webhookPlace } from './manage-webhooks.ts'
+import { signedHeaders, waitAfter } from './rules/webhook.ts'
+import { secondsOf } from './rules/zone.ts'
+import type { WebhookEventDoc } from './store/documents.ts'
+import { claimWebhookEvent, findWebhook, settleWebhookEvent } from './store/webhooks.ts'
+
+/** Longest wait for an answer. */
+const TIMEOUT_MS = 15_000
+/** An event whose worker died comes back after so long. */
+const CLAIM_MS = 60_000
+/** So many are under way at once: one slow receiver does not keep the others waiting. */
+const AT_ONCE = 10
+const MAX_RESULT = 200
+
+/** Sends every event that is due; gives the number of tries. */
+export async function sendWebhooks(s: Subscriptions, post: GuardedPost, signal: AbortSignal): Promise<number> {
+  let tries = 0
+  const lane = async () => {
+    while (!signal.aborted) {
+      const now = s.clock.now()
+      const event = await claimWebhookEvent(s.c, now, new Date(now.getTime() + CLAIM_MS))
+      if (!event) return
+      tries++
+      await sendOne(s, post, event)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  return tries
+}
+
+async function sendOne(s: Subscriptions, post: GuardedPost, event: WebhookEventDoc): Promise<void> {
+  const webhook = await findWebhook(s.c, event.webhook_id)
+  if (!webhook?.enabled) return settleWebhookEvent(s.c, event, { state: 'failed', result: 'the webhook is off' })
+  const secret = s.secrets.open('app-secret', webhookPlace(webhook._id), webhook.sealed)
+  const body = JSON.stringify({
+    type: event.type,
+    timestamp: event.at.toISOString(),
+    data: { app_key: event.app_key, ...event.data },
+  })
+  const headers = signedHeaders(secret, event._id, secondsOf(s.clock.now()), body)
+  const result = await post({ url: webhook.url, headers, body, timeoutMs: TIMEOUT_MS }).then(
+    status => ({ good: status >= 200 && status < 300, text: String(status) }),
+    (error: unknown) => ({ good: false, text: reasonOf(error) }),
+  )
+  if (result.good) return settleWebhookEvent(s.c, event, { state: 'done', result: result.text })
+  const wait = waitAfter(event.attempts)
+  if (wait === undefined) return settleWebhookEvent(s.c, event, { state: 'failed', result: result.text })
+  const due = new Date(s.clock.now().getTime() + wait)
+  return settleWebhookEvent(s.c, event, { state: 'waiting', result: result.text, due })
+}
+
+/** fetch hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return String(cause instanceof Error ? cause.message : cause).slice(0, MAX_RESULT)
+}
