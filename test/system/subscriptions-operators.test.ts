@@ -62,11 +62,9 @@ function pathOf({ path }: Operation, parameter: string): string {
         : path.startsWith('/admin')
           ? '1'
           : ids.subscription
-  return path
-    .replace('{id}', parameter === 'id' ? encodeURIComponent(JSON.stringify(operator)) : (known ?? '1'))
-    .replace('{credential}', parameter === 'credential' ? encodeURIComponent(JSON.stringify(operator)) : 'none')
-    .replace('{channel}', parameter === 'channel' ? encodeURIComponent(JSON.stringify(operator)) : 'alipay')
-    .replace('{webhook}', parameter === 'webhook' ? encodeURIComponent(JSON.stringify(operator)) : 'none')
+  const values: Record<string, string | undefined> = { id: known, channel: 'alipay' }
+  const evil = encodeURIComponent(JSON.stringify(operator))
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === parameter ? evil : (values[name] ?? 'none')))
 }
 
 /** One request with something evil in it. */
