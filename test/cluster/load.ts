@@ -43,6 +43,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   stop.addEventListener('abort', () => setTimeout(() => giveUp.abort(), LAST_TRIES_MS).unref())
   const result: LoadResult = { accepted: [], refusals: {}, longestPauseMs: { smtp: 0, http: 0 } }
   const last = { smtp: performance.now(), http: performance.now() }
+  const started = new Date()
   let next = 0
 
   async function lane(channel: 'smtp' | 'http', paceMs: number, send: (id: string) => Promise<unknown>) {
@@ -78,8 +79,13 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
       ? nodemailer.createTransport({ ...options, ...times, pool: true, maxConnections: 1 })
       : nodemailer.createTransport({ ...options, ...times })
   }
+  // Over SMTP a key stands for the same bytes, so what changes with time is fixed.
+  const fixed = (id: string) => ({ date: started, messageId: `<${id}@load.test>` })
   const overSmtp = (transport: ReturnType<typeof mailer>) => (id: string) =>
-    transport.sendMail({ from, to, subject: id, text: `Message ${id}`, headers: { 'X-Idempotency-Key': id } })
+    transport.sendMail({
+      ...{ from, to, subject: id, text: `Message ${id}`, headers: { 'X-Idempotency-Key': id } },
+      ...fixed(id),
+    })
   const overHttp = async (id: string) => {
     const response = await fetch(`${http.url}/api/v1/emails`, {
       method: 'POST',
