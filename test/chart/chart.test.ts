@@ -1,9 +1,7 @@
 /** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
-import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { helmMissing, LEAST, type Manifest, renderChart } from '../support/render-chart.ts'
+import { helmMissing, LEAST, lintChart, type Manifest, renderChart, VALUE_SETS } from '../support/render-chart.ts'
 
-const valueSets = (await readdir('charts/postwright/ci')).map(file => `charts/postwright/ci/${file}`)
 const set = (...pairs: string[]) => pairs.flatMap(pair => ['--set', pair])
 const podOf = (manifest: Manifest) => (manifest.kind === 'Pod' ? manifest.spec : manifest.spec?.template?.spec)
 const pods = (manifests: Manifest[]) => manifests.filter(manifest => podOf(manifest)?.containers)
@@ -57,13 +55,17 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     await expect(renderChart(...args)).rejects.toThrow(expected)
   })
 
-  test.each(valueSets)('%s renders, twice the same: nothing random is in it', async values => {
+  test.each(VALUE_SETS)('%s: helm lint finds nothing', async values => {
+    expect(await lintChart('-f', values)).toContain('0 chart(s) failed')
+  })
+
+  test.each(VALUE_SETS)('%s renders, twice the same: nothing random is in it', async values => {
     const [first, second] = await Promise.all([renderChart('-f', values), renderChart('-f', values)])
     expect(first.length).toBeGreaterThan(20)
     expect(second).toEqual(first)
   })
 
-  test.each(valueSets)(
+  test.each(VALUE_SETS)(
     '%s: every pod runs under Pod Security "restricted", with limits and without a needless token',
     async values => {
       for (const manifest of pods(await renderChart('-f', values))) {
@@ -90,7 +92,7 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     },
   )
 
-  test.each(valueSets)('%s: selectors find their pods, and Services point at ports that exist', async values => {
+  test.each(VALUE_SETS)('%s: selectors find their pods, and Services point at ports that exist', async values => {
     const manifests = await renderChart('-f', values)
     const templates = pods(manifests).filter(({ kind }) => kind !== 'Job')
     const labelsOf = (manifest: Manifest) =>

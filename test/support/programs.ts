@@ -15,6 +15,16 @@ export function findHelm(): Promise<Program> {
   return find('helm', 'helm.sh/helm/v3/cmd/helm@v3.17.3')
 }
 
+/** kube-score, which judges manifests by rules of good practice. */
+export function findKubeScore(): Promise<Program> {
+  return find('kube-score', 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0')
+}
+
+/** kubeconform, which checks manifests against JSON schemas. */
+export function findKubeconform(): Promise<Program> {
+  return find('kubeconform', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7')
+}
+
 /** promtool of the Debian package `prometheus`. */
 export async function findPromtool(): Promise<Program> {
   const path = await onPath('promtool')

@@ -1,5 +1,6 @@
 /** Renders the chart with helm and gives the objects back. */
 import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { findHelm } from './programs.ts'
@@ -22,11 +23,31 @@ export const helmMissing = 'missing' in helm ? helm.missing : undefined
 /** The least that must be set. */
 export const LEAST = ['--set', 'mailHostname=mail.example.com', '--set', 'mongodb.mode=trial']
 
-/** Runs `helm template`; rejects with what helm says. */
+/** Every set of values in the chart's `ci` folder. */
+export const VALUE_SETS = (await readdir('charts/postwright/ci')).map(file => `charts/postwright/ci/${file}`)
+
+/** Runs `helm template` and reads its objects; rejects with what helm says. */
 export async function renderChart(...args: string[]): Promise<Manifest[]> {
+  return parseAllDocuments(await renderText(...args)).flatMap(document =>
+    document.contents ? [document.toJS() as Manifest] : [],
+  )
+}
+
+/** The same as text, for other programs. */
+export function renderText(...args: string[]): Promise<string> {
+  return runHelm('template', 'pw', 'charts/postwright', '--namespace', 'mail', ...args)
+}
+
+/** Runs `helm lint` with warnings as faults; rejects with what it finds. */
+export function lintChart(...args: string[]): Promise<string> {
+  return runHelm('lint', 'charts/postwright', '--strict', ...args)
+}
+
+async function runHelm(...args: string[]): Promise<string> {
   if ('missing' in helm) throw new Error(helm.missing)
   // A helm from its Go module does not know its Kubernetes version.
-  const command = ['template', 'pw', 'charts/postwright', '--namespace', 'mail', '--kube-version', '1.34.0', ...args]
-  const { stdout } = await promisify(execFile)(helm.path, command, { maxBuffer: 32 << 20 })
-  return parseAllDocuments(stdout).flatMap(document => (document.contents ? [document.toJS() as Manifest] : []))
+  const { stdout } = await promisify(execFile)(helm.path, [...args, '--kube-version', '1.34.0'], {
+    maxBuffer: 32 << 20,
+  })
+  return stdout
 }

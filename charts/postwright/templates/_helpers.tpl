@@ -19,6 +19,8 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "pw.tlsSecret" -}}
 {{- if eq .Values.tls.mode "existingSecret" }}{{ required "tls.existingSecret is required with tls.mode=existingSecret" .Values.tls.existingSecret }}{{ else }}{{ include "pw.fullname" . }}-tls{{ end }}
 {{- end }}
+{{/* Not empty when the Job has a Secret to make. */}}
+{{- define "pw.needsBootstrap" -}}{{ if or (not .Values.secrets.existingSecret) (eq .Values.tls.mode "selfSigned") }}yes{{ end }}{{- end }}
 {{- define "pw.smtpService" -}}{{ include "pw.fullname" . }}-smtp{{- end }}
 {{- define "pw.mongoService" -}}{{ include "pw.fullname" . }}-mongodb{{- end }}
 

@@ -1,0 +1,135 @@
+/**
+ * Which process may speak to whom. The table below is judged against the rendered NetworkPolicies, every end with every
+ * other end on every port: what it does not name must be refused.
+ */
+import { expect, test } from 'vitest'
+import { type End, isAllowed, type PolicyPod } from '../support/network-policy.ts'
+import { helmMissing, LEAST, type Manifest, renderChart } from '../support/render-chart.ts'
+
+/** The value sets under test: open to all namespaces with the trial database, and closed as far as values allow. */
+const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']
+const CLOSED = ['-f', 'charts/postwright/ci/production-values.yaml', '--set', 'tls.mode=selfSigned']
+
+const WEB = 3025
+const ADMIN = 3026
+const METRICS = 9464
+const SMTP = [2525, 2587, 2465]
+const MONGO = 27017
+const DNS = 53
+const API = [443, 6443]
+/** Every port that stands in a row, and some that no policy may open. */
+const PORTS = [WEB, ADMIN, METRICS, ...SMTP, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
+
+const outside: Record<string, End> = {
+  internet: { address: '203.0.113.7' },
+  'internet (IPv6)': { address: '2001:db8::7' },
+  'database network': { address: '10.1.2.3' },
+  'cloud metadata': { address: '169.254.169.254' },
+  'cloud metadata (IPv6)': { address: 'fd00:ec2::254' },
+  'ingress controller': { namespace: 'ingress-nginx', labels: { app: 'controller' }, ports: {} },
+  prometheus: { namespace: 'monitoring', labels: { app: 'prometheus' }, ports: {} },
+  stranger: { namespace: 'team-a', labels: { app: 'stranger' }, ports: { http: WEB, mongodb: MONGO } },
+  neighbour: { namespace: 'mail', labels: { app: 'neighbour' }, ports: { http: WEB, mongodb: MONGO } },
+}
+const ANYBODY = Object.keys(outside)
+const INTERNET = ['internet', 'internet (IPv6)', 'database network']
+const OURS = ['panel', 'send', 'admin', 'smtp', 'worker', 'operator']
+
+type Rows = [from: string[], to: string[], ports: number[]][]
+/** From whom, to whom, on which ports. Name look-ups are in every set: resolvers and the servers of all domains. */
+const names: Rows = [[[...OURS, 'mongodb', 'test', 'bootstrap'], ANYBODY, [DNS]]]
+const everywhere: Rows = [
+  ...names,
+  [['panel', 'worker'], INTERNET, [443]],
+  [['operator', 'bootstrap'], INTERNET, API],
+  [['worker'], INTERNET, [25, 465, 587]],
+]
+const open: Rows = [
+  ...everywhere,
+  [OURS, ['mongodb'], [MONGO]],
+  [['mongodb'], ['mongodb'], [MONGO]],
+  [ANYBODY, ['panel', 'send'], [WEB]],
+  [ANYBODY, ['admin'], [ADMIN]],
+  [ANYBODY, ['smtp'], SMTP],
+  [['test'], ['panel', 'send'], [WEB]],
+  [['test'], ['admin'], [ADMIN]],
+  [['test'], ['smtp'], SMTP],
+  [ANYBODY, OURS, [METRICS]],
+]
+const closed: Rows = [
+  ...everywhere,
+  [OURS, ['database network'], [MONGO]],
+  [['ingress controller', 'test'], ['panel', 'send'], [WEB]],
+  [['ingress controller', 'test'], ['admin'], [ADMIN]],
+  [[...ANYBODY, 'test'], ['smtp'], SMTP],
+  [['prometheus'], OURS, [METRICS]],
+]
+
+test.skipIf(helmMissing).each([
+  ['open to all namespaces, trial database', OPEN, open],
+  ['limited to namespaces, external database', CLOSED, closed],
+])('%s: exactly the flows of the table pass', async (_, values, rows) => {
+  const manifests = await renderChart(...values)
+  const ends: Record<string, End> = { ...outside, ...podsOf(manifests) }
+  expect(Object.keys(ends)).toEqual(expect.arrayContaining([...OURS, 'test', 'bootstrap']))
+  const judged = Object.keys(ends).flatMap(from =>
+    Object.keys(ends)
+      // What strangers do among themselves is no matter of ours.
+      .filter(to => !(from in outside && to in outside))
+      .flatMap(to => PORTS.map(port => ({ from, to, port }))),
+  )
+  const passing = judged.filter(({ from, to, port }) =>
+    isAllowed(manifests, { from: ends[from] as End, to: ends[to] as End, port }),
+  )
+  const wanted = judged.filter(flow =>
+    rows.some(([from, to, ports]) => from.includes(flow.from) && to.includes(flow.to) && ports.includes(flow.port)),
+  )
+  const text = (flows: typeof judged) => flows.map(({ from, to, port }) => `${from} -> ${to} ${port}`).sort()
+  expect(text(passing)).toEqual(text(wanted))
+})
+
+test.skipIf(helmMissing)('every pod has its policy for both directions', async () => {
+  for (const values of [OPEN, CLOSED]) {
+    const manifests = await renderChart(...values)
+    for (const [name, pod] of Object.entries(podsOf(manifests))) {
+      const policies = manifests.filter(
+        ({ kind, spec }) =>
+          kind === 'NetworkPolicy' &&
+          Object.entries(spec.podSelector.matchLabels).every(([key, value]) => pod.labels[key] === value),
+      )
+      expect([name, policies.flatMap(({ spec }) => spec.policyTypes)]).toEqual([name, ['Ingress', 'Egress']])
+    }
+  }
+})
+
+test.skipIf(helmMissing).each([
+  [{ 'config.DELIVERY_PORT': 2626 }, 'worker', 2626],
+  [{ 'config.DNS_PORT': 5353 }, 'panel', 5353],
+  [{ 'config.RELAY_URL': 'smtps://u:p@relay.example.net:8465' }, 'worker', 8465],
+])('the policies follow the settings: %o', async (settings, component, port) => {
+  const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const judge = async (...extra: string[]) => {
+    const manifests = await renderChart(...LEAST, ...extra)
+    return isAllowed(manifests, {
+      from: podsOf(manifests)[component] as PolicyPod,
+      to: { address: '203.0.113.7' },
+      port,
+    })
+  }
+  expect([await judge(), await judge(...args)]).toEqual([false, true])
+})
+
+/** The pods that the chart makes, by component. */
+function podsOf(manifests: readonly Manifest[]): Record<string, PolicyPod> {
+  const pods = manifests.flatMap(({ kind, metadata, spec }) => {
+    const pod = kind === 'Pod' ? { metadata, spec } : spec?.template
+    if (!pod?.spec?.containers) return []
+    const ports = pod.spec.containers.flatMap((container: { ports?: { name: string; containerPort: number }[] }) =>
+      (container.ports ?? []).map(({ name, containerPort }) => [name, containerPort]),
+    )
+    const labels: Record<string, string> = pod.metadata.labels
+    const component = labels['app.kubernetes.io/component'] ?? ''
+    return [[component, { namespace: 'mail', labels, ports: Object.fromEntries(ports) }] as const]
+  })
+  return Object.fromEntries(pods)
+}

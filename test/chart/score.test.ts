@@ -1,0 +1,102 @@
+/** kube-score over every set of values: each finding is either mended or stands below with its reason. */
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { findKubeScore } from '../support/programs.ts'
+import { helmMissing, renderText, VALUE_SETS } from '../support/render-chart.ts'
+
+interface Scored {
+  object_name: string
+  checks: { check: { id: string }; skipped: boolean; grade: number; comments: { path: string; summary: string }[] }[]
+}
+
+interface Exemption {
+  check: string
+  /** What the finding says, and of whom. */
+  finding: RegExp
+  reason: string
+}
+
+const EXEMPTIONS: readonly Exemption[] = [
+  {
+    check: 'container-ephemeral-storage-request-and-limit',
+    finding: /Ephemeral Storage (limit|request) is not set/,
+    reason: 'the root file system is read-only and the one writable volume has a size limit of its own',
+  },
+  {
+    check: 'container-image-pull-policy',
+    finding: /ImagePullPolicy is not set to Always/,
+    reason: 'the image is named by version or digest; a registry that is away must not keep a pod from starting again',
+  },
+  {
+    check: 'pod-networkpolicy',
+    finding: /gateway-values/,
+    reason: 'that set turns the policies off to prove that one can',
+  },
+  {
+    check: 'pod-probes-identical',
+    finding: /mongodb/,
+    reason: 'the trial database stands alone: there is no other member that traffic could go to',
+  },
+  {
+    check: 'container-security-context-user-group-id',
+    finding: /mongodb/,
+    reason: 'the official image of the trial database has its user and its folders under 999',
+  },
+]
+
+const OPTIONAL = ['container-seccomp-profile', 'container-ports-check']
+const FULL_GRADE = 10
+const program = await findKubeScore()
+const why = helmMissing ?? ('missing' in program ? program.missing : undefined)
+
+describe.skipIf(why)(`kube-score${why ? ` (skipped: ${why})` : ''}`, () => {
+  test.each(VALUE_SETS)('%s has no finding without a reason', async values => {
+    expect(
+      (await findings(values)).filter(finding => !EXEMPTIONS.some(exemption => covers(exemption, finding))),
+    ).toEqual([])
+  })
+
+  test('every exemption is still needed', async () => {
+    const all = (await Promise.all(VALUE_SETS.map(findings))).flat()
+    expect(EXEMPTIONS.filter(exemption => !all.some(finding => covers(exemption, finding)))).toEqual([])
+  })
+})
+
+interface Finding {
+  check: string
+  text: string
+}
+
+function covers({ check, finding }: Exemption, { check: found, text: said }: Finding): boolean {
+  return check === found && finding.test(said)
+}
+
+async function findings(values: string): Promise<Finding[]> {
+  const objects = await score(await renderText('-f', values))
+  expect(objects.length).toBeGreaterThan(15)
+  return objects.flatMap(({ object_name, checks }) =>
+    checks
+      .filter(({ skipped, grade }) => !skipped && grade < FULL_GRADE)
+      .flatMap(({ check, comments }) =>
+        comments.map(({ path, summary }) => ({
+          check: check.id,
+          text: `${values}: ${object_name} ${path}: ${summary}`,
+        })),
+      ),
+  )
+}
+
+async function score(manifests: string): Promise<Scored[]> {
+  if ('missing' in program) throw new Error(program.missing)
+  const options = [
+    '--kubernetes-version=v1.34',
+    '--output-format=json',
+    // Every pod has a CPU request; a limit would only slow it down while the node is idle.
+    '--ignore-container-cpu-limit',
+    ...OPTIONAL.map(name => `--enable-optional-test=${name}`),
+  ]
+  const child = spawn(program.path, ['score', '-', ...options], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(manifests)
+  return JSON.parse(await text(child.stdout)) as Scored[]
+}

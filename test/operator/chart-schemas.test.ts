@@ -1,0 +1,79 @@
+/** kubeconform, strict, over everything that the chart renders and over the examples, with a real API server's schemas. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Agent, fetch } from 'undici'
+import { beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { type Definition, locationIn, type OpenApi, writeSchemas } from '../support/json-schemas.ts'
+import { findKubeconform } from '../support/programs.ts'
+import { LEAST, renderText, VALUE_SETS } from '../support/render-chart.ts'
+
+/** Kinds of other projects' operators, which a bare API server does not know. */
+const FOREIGN = ['HTTPRoute', 'Certificate', 'PodMonitor', 'PrometheusRule', 'ScaledObject', 'TriggerAuthentication']
+
+const program = await findKubeconform()
+const why = 'missing' in program ? program.missing : undefined
+
+interface Verdict {
+  resources: { kind: string; name: string; status: string; msg: string }[] | null
+  summary: { valid: number; invalid: number; errors: number; skipped: number }
+}
+
+onApiServer('kubeconform', () => {
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pw-schemas-'))
+    const { url, ca, admin } = sharedApiServer()
+    const dispatcher = new Agent({ connect: { ca } })
+    const answer = await fetch(`${url}/openapi/v2`, { headers: { authorization: `Bearer ${admin}` }, dispatcher })
+    const api = (await answer.json()) as OpenApi
+    await dispatcher.close()
+    const crds = (await readdir('crds')).map(async file => parse(await readFile(`crds/${file}`, 'utf8')) as Definition)
+    await writeSchemas(folder, api, await Promise.all(crds))
+    return () => rm(folder, { recursive: true })
+  })
+
+  async function verdict(manifests: string): Promise<Verdict> {
+    if ('missing' in program) throw new Error(program.missing)
+    const options = ['-strict', '-summary', '-output=json', `-schema-location=${locationIn(folder)}`]
+    const child = spawn(program.path, [...options, `-skip=${FOREIGN.join(',')}`, '-'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    child.stdin.end(manifests)
+    return JSON.parse(await text(child.stdout)) as Verdict
+  }
+
+  const faults = ({ resources }: Verdict) => (resources ?? []).map(({ kind, name, msg }) => `${kind} ${name}: ${msg}`)
+
+  test.skipIf(why).each(VALUE_SETS)(`%s conforms${why ? ` (skipped: ${why})` : ''}`, async values => {
+    const result = await verdict(await renderText('-f', values))
+    expect(faults(result)).toEqual([])
+    expect(result.summary.valid).toBeGreaterThan(20)
+  })
+
+  test.skipIf(why)('the examples conform to the custom resource definitions', async () => {
+    const files = await readdir('docs/examples')
+    const result = await verdict(
+      (await Promise.all(files.map(f => readFile(`docs/examples/${f}`, 'utf8')))).join('\n---\n'),
+    )
+    expect(faults(result)).toEqual([])
+    expect(result.summary).toMatchObject({ skipped: 0 })
+    expect(result.summary.valid).toBeGreaterThanOrEqual(files.length)
+  })
+
+  test.skipIf(why).each([
+    ['a field that does not exist', 'replicas: 2', 'replica: 2', /replica/],
+    ['a value of the wrong type', 'revisionHistoryLimit: 5', 'revisionHistoryLimit: "5"', /revisionHistoryLimit/],
+    ['a key that stands twice', 'replicas: 2', 'replicas: 2\n  replicas: 3', /replicas/],
+    ['a kind that does not exist', 'kind: Deployment', 'kind: Deploymint', /could not find schema for Deploymint/],
+  ])('%s is found', async (_, good, bad, message) => {
+    const manifests = await renderText(...LEAST)
+    expect(manifests).toContain(good)
+    expect(faults(await verdict(manifests.replace(good, bad))).join('\n')).toMatch(message)
+  })
+})
