@@ -47,7 +47,7 @@ const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, size
 export function createAttempt(options: AttemptOptions): Attempt {
   const { transport, world, mayFinish, log } = options
   const prepare = createPreparation(options)
-  const marks = { retry: createMark(options.queue, false), fail: createMark(options.queue, true) }
+  const mark = createMark(options.queue)
   const gate = createByteGate(LARGE_BYTES)
 
   const send = async ({ outgoing, deliveries, route }: Group, limits: SiteLimits): Promise<Attempted> => {
@@ -68,7 +68,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         eightBit: ready.eightBit,
         utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
         dsn: message.dsn,
-        mark: async () => mine() && (await Promise.all(deliveries.map(marks[message.ambiguous]))).every(Boolean),
+        mark: async () => mine() && (await Promise.all(deliveries.map(mark))).every(Boolean),
         mayFinish: mine,
       },
       limits.messagesPerConnection,
@@ -136,11 +136,11 @@ function createPreparation({ findKeys, world, log }: AttemptOptions) {
 }
 
 /** The durable mark of one delivery, shared with others of this moment; false when it is not ours or not known. */
-function createMark(queue: DeliveryQueue, durable: boolean): (delivery: Claimed) => Promise<boolean> {
+function createMark(queue: DeliveryQueue): (delivery: Claimed) => Promise<boolean> {
   const commit = createGroupCommit<Claimed, { marked: boolean }>({
     ...MARKS,
     async write(batch) {
-      const marked = await queue.markDot(batch, durable).catch(() => new Set<string>())
+      const marked = await queue.markDot(batch).catch(() => new Set<string>())
       return batch.map(({ _id }) => ({ marked: marked.has(_id) }))
     },
   })

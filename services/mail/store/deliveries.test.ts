@@ -120,11 +120,9 @@ describe('writes of a holder', () => {
 
   test('the mark before the dot is refused to one that lost the claim, kept for the other', async () => {
     const { old, fresh } = await lost()
-    for (const durable of [false, true]) {
-      expect(await queue.markDot([old], durable)).toEqual(new Set())
-      expect(await stored('em_a.0')).not.toHaveProperty('ph')
-    }
-    expect(await queue.markDot([fresh, { ...old, _id: 'em_gone.0' }], true)).toEqual(new Set(['em_a.0']))
+    expect(await queue.markDot([old])).toEqual(new Set())
+    expect(await stored('em_a.0')).not.toHaveProperty('ph')
+    expect(await queue.markDot([fresh, { ...old, _id: 'em_gone.0' }])).toEqual(new Set(['em_a.0']))
     expect(await stored('em_a.0')).toMatchObject({ ph: 'dot' })
   })
 
@@ -144,7 +142,7 @@ describe('writes of a holder', () => {
   test('giving back keeps the mark, another attempt takes it off', async () => {
     const [held] = await claim([await give('em_a.0')], 'one')
     if (!held) throw new Error('the claim succeeds')
-    await queue.markDot([held], false)
+    await queue.markDot([held])
     await queue.release([held], at(5))
     const released = await stored('em_a.0')
     expect(released).toMatchObject({ ph: 'dot', due: at(5) })
@@ -160,7 +158,7 @@ describe('writes of a holder', () => {
   test('a delivered one is removed whoever holds it, unless the holder is past its own mark', async () => {
     const { fresh } = await lost()
     await give('em_b.0')
-    await queue.markDot([fresh], false)
+    await queue.markDot([fresh])
     await queue.removeDelivered(['em_a.0', 'em_b.0'])
     expect(await stored('em_a.0')).not.toBeNull()
     expect(await stored('em_b.0')).toBeNull()

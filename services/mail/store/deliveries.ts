@@ -81,14 +81,14 @@ export class DeliveryQueue {
     return wanted.filter(({ _id }) => ours.has(_id))
   }
 
-  /** Notes that the final dot may go out now; answers the ids for which it may. `durable`: survives a failover too. */
-  async markDot(held: readonly Pick<Claimed, '_id' | 'tok'>[], durable: boolean): Promise<ReadonlySet<string>> {
+  /** Notes durably that the final dot may go out now; answers the ids for which it may. */
+  async markDot(held: readonly Pick<Claimed, '_id' | 'tok'>[]): Promise<ReadonlySet<string>> {
     const ids = held.map(({ _id }) => _id)
     const toks = [...new Set(held.map(({ tok }) => tok))]
     const { matchedCount } = await this.#deliveries.updateMany(
       { _id: { $in: ids }, tok: { $in: toks } },
       { $set: { ph: 'dot' } },
-      durable ? { writeConcern: { w: 'majority', j: true } } : FAST,
+      { writeConcern: { w: 'majority', j: true } },
     )
     return matchedCount === ids.length ? new Set(ids) : this.#heldIds(ids, toks)
   }
