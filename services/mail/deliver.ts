@@ -108,7 +108,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     moves: !relay,
     world,
     postpone,
-    submit: createSubmit({ ...options, dispatcher, attempt, settle, postpone, queue, hand }),
+    submit: createSubmit({ ...options, dispatcher, attempt, settle, postpone, queue, hand, signal: hopeless.signal }),
     settle: result => void settle(result),
   })
   const inHand = relay ? IN_HAND.relay : IN_HAND.direct
@@ -182,14 +182,27 @@ function createSubmit(
     postpone(deliveries: readonly Claimed[], due: Date): void
     queue: DeliveryQueue
     hand: Hand
+    /** Ends the attempts to reach a database that is away. */
+    signal: AbortSignal
   },
 ): (group: Group) => void {
-  const { dispatcher, attempt, settle, postpone, queue, hand, clock, log, mongo } = parts
+  const { dispatcher, attempt, settle, postpone, queue, hand, clock, log, mongo, signal } = parts
 
-  /** Nothing was sent: back into the queue at once, without the mark. If that fails, the claim runs out. */
+  /**
+   * Nothing was sent: back into the queue at once, without the mark. The usual reason is that the database went away
+   * while the mark was written, so this is tried until it is back: a mark that stayed would look like a sent message.
+   */
   const untouched = async (deliveries: readonly Claimed[]) => {
     const steps = deliveries.map(held => ({ held, set: { due: clock.now() } }))
-    await queue.reschedule(steps).catch((error: unknown) => log.warn({ err: error }, 'deliveries not given back'))
+    for (let given = false; !given && !signal.aborted; ) {
+      try {
+        await queue.reschedule(steps)
+        given = true
+      } catch (error) {
+        log.warn({ err: error, deliveries: deliveries.length }, 'deliveries not given back; trying again')
+        await abortableDelay(500, signal)
+      }
+    }
     for (const delivery of deliveries) hand.drop(delivery)
   }
 
@@ -212,7 +225,7 @@ function createSubmit(
           note(result, group.site)
           void settle(result)
         }
-        if (withheld.length > 0) await untouched(withheld)
+        if (withheld.length > 0) void untouched(withheld)
       },
       postpone: until => postpone(group.deliveries, new Date(until)),
     })
