@@ -1,4 +1,5 @@
 /** Records that a Kubernetes resource manages are read-only for people: the resource would undo what they change. */
+import { isOwner } from '../platform/managed.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { ManagedBy } from './store/documents.ts'
 
@@ -10,14 +11,9 @@ export interface ActingResource {
 
 /** Throws 409 `managed_by_resource`, naming the resource, when another than the acting one manages the record. */
 export function refuseManaged({ managed_by: owner }: { managed_by?: ManagedBy }, { resource }: ActingResource): void {
-  if (owner && owner.uid !== resource?.uid && !isSuccessor(owner, resource))
+  if (owner && !isOwner(owner, resource))
     throw new ProblemError(
       'managed_by_resource',
       `${owner.kind} ${owner.namespace}/${owner.name} manages this record; change it there.`,
     )
-}
-
-/** A resource that was made anew under its name, in a restored cluster for instance, goes on with its record. */
-function isSuccessor(owner: ManagedBy, resource: ManagedBy | undefined): boolean {
-  return owner.kind === resource?.kind && owner.namespace === resource.namespace && owner.name === resource.name
 }
