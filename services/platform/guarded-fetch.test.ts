@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGuardedPost, isPublic } from './guarded-fetch.ts'
+import { createGuardedPost } from './guarded-fetch.ts'
+import { isPublicAddress } from './public-address.ts'
 
 describe('an address is public or not', () => {
   test.each([
@@ -23,7 +24,7 @@ describe('an address is public or not', () => {
     ['2001:db8::1', false],
     ['no address', false],
   ])('%s: %s', (address, expected) => {
-    expect(isPublic(address)).toBe(expected)
+    expect(isPublicAddress(address)).toBe(expected)
   })
 })
 

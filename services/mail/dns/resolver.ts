@@ -3,11 +3,11 @@
  * serves one check: it remembers answers, counts queries and ends at a deadline.
  */
 import { getServers } from 'node:dns'
+import { isPublicAddress } from '../../platform/public-address.ts'
 import type { ServerAnswer, Views } from '../rules/dns-judge.ts'
 import { suffixesOf } from '../rules/dns-names.ts'
 import { canonicalValue } from '../rules/dns-record.ts'
 import type { Answer, Lookup, LookupType } from '../rules/lookup.ts'
-import { isPublicAddress } from '../rules/mx-hosts.ts'
 import { ask, type ServerAddress, TransportError } from './transport.ts'
 import { type Decoded, decodeData, negativeTtl, RCODES, TYPE } from './wire.ts'
 

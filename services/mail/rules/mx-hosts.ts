@@ -1,5 +1,4 @@
-/** Which hosts receive a domain's mail, from what DNS says (RFC 5321 section 5.1, RFC 7505), and which addresses are public. */
-import ipaddr from 'ipaddr.js'
+/** Which hosts receive a domain's mail, from what DNS says (RFC 5321 section 5.1, RFC 7505). */
 
 /** One MX record. */
 export interface MxRecord {
@@ -43,22 +42,4 @@ const PROVIDER_OF_MX: readonly (readonly [string, string])[] = [
 export function providerOfHosts(hosts: readonly string[]): string | undefined {
   const found = hosts.map(host => PROVIDER_OF_MX.find(([suffix]) => `.${host}`.endsWith(suffix))?.[1])
   return found.length > 0 && found.every(site => site !== undefined && site === found[0]) ? found[0] : undefined
-}
-
-/** Benchmark and documentation ranges that ipaddr.js counts as unicast or that newer RFCs added. */
-const MORE_PRIVATE = [
-  '198.18.0.0/15',
-  '192.0.2.0/24',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '2001:db8::/32',
-  '3fff::/20',
-].map(range => ipaddr.parseCIDR(range))
-
-/** True for an address on the public internet; loopback, private, link-local, documentation and reserved ones are not. */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address counts as what it carries
-  if (parsed.range() !== 'unicast') return false
-  return !MORE_PRIVATE.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
 }

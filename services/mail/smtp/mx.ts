@@ -1,7 +1,8 @@
 /** Finds the hosts of a domain and their addresses, with caches and the guard against private addresses. */
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { isPublicAddress, type MxPlan, planMx } from '../rules/mx-hosts.ts'
+import { isPublicAddress } from '../../platform/public-address.ts'
+import { type MxPlan, planMx } from '../rules/mx-hosts.ts'
 
 /** Where a domain's mail goes. `permanent`: the domain takes no mail or does not exist; `temporary`: DNS gave no answer. */
 export type MxAnswer =

@@ -1,0 +1,20 @@
+/** Which addresses lie on the public internet: what users name may lead nowhere else. */
+import ipaddr from 'ipaddr.js'
+
+/** Benchmark and documentation ranges that ipaddr.js counts as unicast or that newer RFCs added. */
+const MORE_PRIVATE = [
+  '198.18.0.0/15',
+  '192.0.2.0/24',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '2001:db8::/32',
+  '3fff::/20',
+].map(range => ipaddr.parseCIDR(range))
+
+/** True for an address on the public internet; loopback, private, link-local, documentation and reserved ones are not. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address counts as what it carries
+  if (parsed.range() !== 'unicast') return false
+  return !MORE_PRIVATE.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
+}
