@@ -194,15 +194,7 @@ function createSubmit(
    */
   const untouched = async (deliveries: readonly Claimed[]) => {
     const steps = deliveries.map(held => ({ held, set: { due: clock.now() } }))
-    for (let given = false; !given && !signal.aborted; ) {
-      try {
-        await queue.reschedule(steps)
-        given = true
-      } catch (error) {
-        log.warn({ err: error, deliveries: deliveries.length }, 'deliveries not given back; trying again')
-        await abortableDelay(500, signal)
-      }
-    }
+    await giveBack(deliveries.length, () => queue.reschedule(steps), log, signal)
     for (const delivery of deliveries) hand.drop(delivery)
   }
 
@@ -242,18 +234,23 @@ function settleInHand(settle: Settle, hand: Hand, ring: () => void, log: Log): S
   }
 }
 
-/** Gives deliveries back in shared writes, again until the database takes them or the signal aborts. */
-function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log, signal: AbortSignal) {
-  const release = async (items: readonly Claimed[], due: Date): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        return await queue.release(items, due)
-      } catch (error) {
-        log.warn({ err: error, deliveries: items.length }, 'deliveries not given back; trying again')
-        await abortableDelay(500, signal)
-      }
+/** Writes deliveries back, again until the database takes them or the signal aborts; then their claims run out. */
+async function giveBack(count: number, write: () => Promise<unknown>, log: Log, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await write()
+      return
+    } catch (error) {
+      log.warn({ err: error, deliveries: count }, 'deliveries not given back; trying again')
+      await abortableDelay(500, signal)
     }
   }
+}
+
+/** Gives deliveries back in shared writes, again until the database takes them or the signal aborts. */
+function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log, signal: AbortSignal) {
+  const release = (items: readonly Claimed[], due: Date) =>
+    giveBack(items.length, () => queue.release(items, due), log, signal)
   const commit = createGroupCommit<{ delivery: Claimed; due: Date }, true>({
     most: 1_000,
     mostBytes: Number.POSITIVE_INFINITY,
