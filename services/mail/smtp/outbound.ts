@@ -39,7 +39,7 @@ export function createOutbound(options: OutboundOptions): Transport {
         if (!held) pool.opened()
         const outcomes = await session.transact(transaction)
         // A kept connection that the server closed meanwhile says nothing about the message: take another.
-        if (held && outcomes.every(({ kind }) => kind === 'error')) {
+        if (held && outcomes.every(closedBefore)) {
           pool.gone(session)
           continue
         }
@@ -50,4 +50,11 @@ export function createOutbound(options: OutboundOptions): Transport {
     },
     stop: async () => pool.stop(),
   }
+}
+
+/** The connection broke, or the server said that it closes, before anything of the message went out. */
+function closedBefore(outcome: RecipientOutcome): boolean {
+  return (
+    outcome.kind === 'error' || (outcome.kind === 'reply' && outcome.stage === 'mail' && outcome.reply.code === 421)
+  )
 }

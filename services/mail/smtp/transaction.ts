@@ -132,7 +132,9 @@ export class Session {
     this.used++
     try {
       if (this.#dirty) await this.#reset()
-      return await this.#exchange(transaction)
+      const outcomes = await this.#exchange(transaction)
+      if (outcomes.some(isClosing)) this.wire.quit()
+      return outcomes
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       return all({ kind: 'error', error })
@@ -177,7 +179,9 @@ export class Session {
   }
 
   async #reset(): Promise<void> {
-    await this.wire.command('RSET', this.options.deadlines.command)
+    const { code, text } = await this.wire.command('RSET', this.options.deadlines.command)
+    // What a server that cannot reset says to the next message may be about the last one.
+    if (code !== 250) this.wire.destroy(`the server did not reset: ${code} ${text}`)
     this.#dirty = false
   }
 
@@ -214,7 +218,7 @@ export class Session {
     if (mail.code >= 400 || recipients.every(({ code }) => code >= 400)) {
       // 354 without a recipient: an empty message ends it (RFC 2920 section 3.1); the reply does not matter.
       this.#dirty = true
-      await this.wire.command('.', this.options.deadlines.dot)
+      await this.wire.command('.', this.options.deadlines.dot).catch(() => undefined)
       return recipients.map(reply =>
         mail.code >= 400 ? { kind: 'reply', stage: 'mail', reply: mail } : { kind: 'reply', stage: 'rcpt', reply },
       )
@@ -232,18 +236,22 @@ export class Session {
     if (this.offers('PIPELINING')) {
       for (const line of commands) this.wire.conversation.sent(line)
       this.wire.conversation.sent('DATA')
-      const replies = Promise.all([...commands.map(() => this.wire.reply(command)), this.wire.reply(data)])
+      const replies = Promise.allSettled([...commands.map(() => this.wire.reply(command)), this.wire.reply(data)])
       void this.wire.write(`${commands.join('\r\n')}\r\nDATA\r\n`)?.catch(() => undefined)
-      const got = await replies
+      const got = completed(await replies)
       return { mail: got[0] as Reply, recipients: got.slice(1, -1), data: got.at(-1) as Reply }
     }
     const [mailLine = '', ...rcptLines] = commands
     const mail = await this.wire.command(mailLine, command)
     if (mail.code >= 400) return { mail, recipients: rcptLines.map(() => mail), data: mail }
     const recipients: Reply[] = []
-    for (const line of rcptLines) recipients.push(await this.wire.command(line, command))
-    const refused = recipients.every(({ code }) => code >= 400) ? recipients.at(-1) : undefined
-    return { mail, recipients, data: refused ?? (await this.wire.command('DATA', data)) }
+    for (const line of rcptLines) {
+      const last = recipients.at(-1)
+      recipients.push(last?.code === CLOSING ? last : await this.wire.command(line, command))
+    }
+    const last = recipients.at(-1)
+    const over = last?.code === CLOSING || recipients.every(({ code }) => code >= 400) ? last : undefined
+    return { mail, recipients, data: over ?? (await this.wire.command('DATA', data)) }
   }
 
   #mailCommand({ from, content, eightBit, utf8, dsn }: Transaction): string {
@@ -271,18 +279,13 @@ export class Session {
   async #content({ content, mayFinish }: Transaction): Promise<RecipientOutcome> {
     const { block, dot } = this.options.deadlines
     const stuffed = stuff(content)
-    const end = content.subarray(-2).toString('latin1') === '\r\n' ? '.\r\n' : '\r\n.\r\n'
-    if (stuffed.length > ONE_WRITE) {
-      for (let at = 0; at < stuffed.length; at += ONE_WRITE) {
-        const taken = this.wire.write(stuffed.subarray(at, at + ONE_WRITE))
-        if (taken) await withDeadline(taken, block, this.wire)
-      }
-      if (!mayFinish()) return this.#withhold()
-      void this.wire.write(end)?.catch(() => undefined)
-    } else {
-      if (!mayFinish()) return this.#withhold()
-      void this.wire.write(Buffer.concat([stuffed, Buffer.from(end)]))?.catch(() => undefined)
-    }
+    const end = Buffer.from(content.subarray(-2).toString('latin1') === '\r\n' ? '.\r\n' : '\r\n.\r\n')
+    const large = stuffed.length > ONE_WRITE
+    if (large) await this.#upload(stuffed, block)
+    if (!mayFinish()) return this.#withhold()
+    const early = this.wire.unasked()
+    if (early) return this.#refusedEarly(early)
+    void this.wire.write(large ? end : Buffer.concat([stuffed, end]))?.catch(() => undefined)
     this.wire.conversation.note(`${content.length} bytes and the final dot`)
     try {
       const reply = await this.wire.reply(dot)
@@ -292,11 +295,49 @@ export class Session {
     }
   }
 
+  /** Sends a large content, as far as the server takes it. */
+  async #upload(stuffed: Buffer, deadlineMs: number): Promise<void> {
+    for (let at = 0; at < stuffed.length; at += ONE_WRITE) {
+      const taken = this.wire.write(stuffed.subarray(at, at + ONE_WRITE))
+      if (!taken) continue
+      try {
+        await withDeadline(taken, deadlineMs, this.wire)
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error
+        return // why it broke is looked at before the dot
+      }
+    }
+  }
+
+  /** A refusal before the final dot went out (a timeout, too large) is an answer; an approval of what is not there is none. */
+  #refusedEarly(reply: Reply): RecipientOutcome {
+    this.wire.destroy('the server answered before the final dot')
+    if (reply.code >= 400) return { kind: 'reply', stage: 'data', reply }
+    return { kind: 'error', error: new WireError('protocol', 'the server answered before the final dot') }
+  }
+
   /** Past DATA only cutting the connection stops the message. */
   #withhold(): RecipientOutcome {
     this.wire.destroy('another worker owns this delivery; the final dot was withheld')
     return { kind: 'withheld' }
   }
+}
+
+/** A server that says so closes the connection, whatever the command was (RFC 5321 section 3.8). */
+const CLOSING = 421
+
+function isClosing(outcome: RecipientOutcome): boolean {
+  return outcome.kind === 'reply' && outcome.reply.code === CLOSING
+}
+
+/** The replies to pipelined commands. When the connection broke, "closing" answers the ones left open as well. */
+function completed(settled: readonly PromiseSettledResult<Reply>[]): Reply[] {
+  const replies = settled.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  const broken = settled.find(result => result.status === 'rejected')
+  const last = replies.at(-1)
+  if (!broken) return replies
+  if (last?.code !== CLOSING) throw broken.reason
+  return settled.map((_, index) => replies[index] ?? last)
 }
 
 /** Bytes written at once; larger contents wait for the socket in between. */

@@ -95,6 +95,19 @@ export class Wire {
     return this.#error === undefined && this.#lines.length === 0 && this.#rest === ''
   }
 
+  /**
+   * A reply that came unasked, also from a server that has closed since. Throws {@link WireError} when the connection is
+   * of no use and there is none: nothing that must not be repeated may be sent then.
+   */
+  unasked(): ServerReply | undefined {
+    const reply = parseReply(this.#lines)
+    if (reply) return reply
+    if (this.#error) throw this.#error
+    if (!this.usable) this.#fail(new WireError('protocol', 'the server sent something that is no SMTP reply'))
+    if (this.#error) throw this.#error
+    return undefined
+  }
+
   /** Sends bytes. Resolves when the system took them, so that large bodies do not pile up; small ones need no wait. */
   write(bytes: Buffer | string): Promise<void> | undefined {
     if (this.#error) return Promise.reject(this.#error)
@@ -156,8 +169,8 @@ export class Wire {
   #read(bytes: Buffer): void {
     const lines = (this.#rest + bytes.toString('latin1')).split('\n')
     this.#rest = lines.pop() ?? ''
-    if (this.#rest.length > LINE_MAX) this.#fail(new WireError('protocol', 'a reply line is too long'))
     for (const raw of lines) this.#line(raw.endsWith('\r') ? raw.slice(0, -1) : raw)
+    if (this.#rest.length > LINE_MAX) this.#fail(new WireError('protocol', 'a reply line is too long'))
   }
 
   #line(raw: string): void {
