@@ -57,7 +57,7 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
     }),
   )
   await appendEvents(mongo, events)
-  await new DeliveryQueue(mongo).remove(taken)
+  // The queue comes last: what is still there after a crash is found by a worker.
   await new Outbox(mongo, logDays).note(
     taken.map(({ _id }) => ({
       messageId,
@@ -68,6 +68,7 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
     })),
     now,
   )
+  await new DeliveryQueue(mongo).remove(taken)
   return taken.length
 }
 

@@ -10,7 +10,7 @@ const MINUTE = 60_000
 
 /** Waits until no delivery of the message is left, and gives the message back. */
 async function finished(scene: Scene, id: string) {
-  await until(async () => (await scene.message(id)).left === 0)
+  await until(async () => (await scene.message(id)).left === 0 && (await scene.deliveries(id)).length === 0)
   return scene.message(id)
 }
 

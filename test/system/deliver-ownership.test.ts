@@ -7,7 +7,8 @@ import { until } from '../support/until.ts'
 
 const slots = (scene: Scene) => scene.mongo.db.collection<SlotDoc>('slots').find().toArray()
 const ownersOf = async (scene: Scene) => new Set((await slots(scene)).map(({ owner }) => owner).filter(Boolean))
-const finished = (scene: Scene, id: string) => until(async () => (await scene.message(id)).left === 0)
+const finished = (scene: Scene, id: string) =>
+  until(async () => (await scene.message(id)).left === 0 && (await scene.deliveries(id)).length === 0)
 
 /** Puts a delivery into the state in which a worker that died left it. */
 async function abandon(scene: Scene, id: string, change: Partial<DeliveryDoc>) {

@@ -1,5 +1,5 @@
 /** Reports to senders on what failed for good (RFC 3464), submitted as mail of the system itself. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { splitMessage } from '../rules/dkim-sign.ts'
@@ -22,12 +22,15 @@ export interface ReportOptions {
   hostname: string
 }
 
+/** Settlements are repeated within minutes; a worker that was away for a day finds its results settled by others. */
+const KEY_LIFE_MS = 24 * 3_600_000
 /** RET=FULL returns at most so much; above, the header (RFC 3461 section 6.2 allows it). */
 const FULL_BYTES = 1024 * 1024
 
 /**
  * Makes the function that sends what final results ask for, one report for all recipients of a message among them.
- * Never about mail with an empty sender. Rejects when a report could not be stored, so that the results stay.
+ * Never about mail with an empty sender. Rejects when a report could not be stored, so that the results stay; called
+ * again with the same results it sends nothing more.
  */
 export function createReport(options: ReportOptions): (results: readonly Result[]) => Promise<void> {
   return async results => {
@@ -44,6 +47,7 @@ export function createReport(options: ReportOptions): (results: readonly Result[
           options,
           first.result.message,
           entries.map(({ recipient }) => recipient),
+          entries.map(({ result }) => result.event._id),
         )
     }
   }
@@ -72,6 +76,7 @@ async function send(
   { enqueue, readRaw, clock, from, hostname }: ReportOptions,
   message: Result['message'],
   recipients: readonly DsnRecipient[],
+  attempts: readonly string[],
 ): Promise<void> {
   const raw = (await readRaw(message._id, message.parts)) ?? Buffer.alloc(0)
   const full = message.dsn?.ret === 'FULL' && raw.length <= FULL_BYTES
@@ -104,6 +109,14 @@ async function send(
     created_at: now,
     raw: report,
     recipients: [{ email: message.mail_from, type: 'envelope' }],
+    idem: keyOf(attempts, now),
   })
-  if (outcome.kind !== 'stored') throw new Error('a delivery report could not be stored')
+  // key_taken: it lies in the queue already, or has gone out.
+  if (outcome.kind === 'unavailable') throw new Error('a delivery report could not be stored')
+}
+
+/** A report on the same attempts is the same report. */
+function keyOf(attempts: readonly string[], now: Date) {
+  const hash = createHash('sha256').update(attempts.toSorted().join('\n')).digest('base64url')
+  return { key: `report:${hash}`, hash, answer: '[]', until: new Date(now.getTime() + KEY_LIFE_MS) }
 }

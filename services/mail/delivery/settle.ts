@@ -1,7 +1,7 @@
 /**
- * Writes results down, many at once: the log first, then the queue, then the message. Each write may be repeated; a
- * crash between them is found by the next claim. While the database is away results wait in memory, and nothing new
- * is claimed, so there are never more than fit in flight.
+ * Writes results down, many at once: the log first, then message and reports, then the queue. Each write may be
+ * repeated, and what is still in the queue after a crash is found by the next claim, so the queue comes last. While the
+ * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -44,18 +44,20 @@ export function createSettle(options: SettleOptions): Settle {
       mongo,
       results.map(({ event }) => event),
     )
-    await options.report(results)
+    await Promise.all([options.report(results), outbox.note(results.map(toNote), results[0]?.event.at ?? new Date())])
     const final = results.filter(({ next }) => next.kind !== 'retry')
     const [removed, moved] = await Promise.all([
       queue.remove(final.map(({ delivery }) => delivery)),
       queue.reschedule(results.flatMap(toStep)),
-      outbox.note(results.map(toNote), results[0]?.event.at ?? new Date()),
     ])
     metrics.mongoSeconds.observe({ collection: 'settle' }, (performance.now() - started) / 1000)
     const fenced = results.length - removed - moved
-    if (fenced === 0 || repeated) return
-    metrics.fenced.inc(fenced)
-    log.warn({ results: fenced }, 'results came after their claim had ended')
+    if (fenced === 0) return
+    // In a repetition these may also be the ones that the write before took care of.
+    if (!repeated) {
+      metrics.fenced.inc(fenced)
+      log.warn({ results: fenced }, 'results came after their claim had ended')
+    }
     // A 250 counts whoever owns the slot now: without this the recipient would get the message again.
     await queue.removeDelivered(
       final.filter(({ next }) => next.kind === 'delivered').map(({ delivery }) => delivery._id),

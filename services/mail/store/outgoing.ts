@@ -79,7 +79,10 @@ export class Outbox {
     return new Map(messages.map(message => [message._id, this.#outgoing(message, bodies.get(message._id))]))
   }
 
-  /** Notes recipients' states; repeating it changes nothing. `at`: when. */
+  /**
+   * Notes recipients' states; repeating it changes nothing. `at`: when. A final state stays, whatever a worker that lost
+   * its claim says later; only "delivered" replaces it, because that is a fact.
+   */
   async note(notes: readonly RecipientNote[], at: Date): Promise<void> {
     const updates = [...groupAlike(notes), ...notes.filter(note => !note.only).map(note => [note])]
     if (updates.length === 0) return
@@ -87,9 +90,9 @@ export class Outbox {
       updates.map(group => {
         const [first] = group
         const filter = { _id: { $in: group.map(({ messageId }) => messageId) } }
-        return first?.only
-          ? { updateMany: { filter, update: { $set: this.#ofOnly(first, at) } } }
-          : { updateMany: { filter, update: first ? this.#ofMany(first, at) : [] } }
+        if (!first?.only) return { updateMany: { filter, update: first ? this.#ofMany(first, at) : [] } }
+        const open = first.status === 'delivered' ? {} : { [`rcpts.${first.n}.status`]: { $in: OPEN } }
+        return { updateMany: { filter: { ...filter, ...open }, update: { $set: this.#ofOnly(first, at) } } }
       }),
       { ordered: false, writeConcern: { w: 'majority', j: true } },
     )
@@ -120,6 +123,8 @@ export class Outbox {
       ...(code === undefined ? {} : { code }),
       ...(enhanced === undefined ? {} : { enhanced }),
     }
+    const meant = { $eq: ['$$i', n] }
+    const mayChange = status === 'delivered' ? meant : { $and: [meant, { $in: ['$$one.status', OPEN] }] }
     const each = {
       $map: {
         input: { $range: [0, { $size: '$rcpts' }] },
@@ -127,7 +132,7 @@ export class Outbox {
         in: {
           $let: {
             vars: { one: { $arrayElemAt: ['$rcpts', '$$i'] } },
-            in: { $cond: [{ $eq: ['$$i', n] }, { $mergeObjects: ['$$one', { $literal: state }] }, '$$one'] },
+            in: { $cond: [mayChange, { $mergeObjects: ['$$one', { $literal: state }] }, '$$one'] },
           },
         },
       },
@@ -139,12 +144,8 @@ export class Outbox {
       { $set: { left: { $size: open } } },
       ...(final
         ? [
-            {
-              $set: {
-                final_at: { $cond: [done, { $ifNull: ['$final_at', at] }, '$$REMOVE'] },
-                exp: { $cond: [done, new Date(at.getTime() + this.#logMs), '$exp'] },
-              },
-            },
+            { $set: { final_at: { $cond: [done, { $ifNull: ['$final_at', at] }, '$$REMOVE'] } } },
+            { $set: { exp: { $cond: [done, { $add: ['$final_at', this.#logMs] }, '$exp'] } } },
           ]
         : []),
     ]
