@@ -16,6 +16,7 @@ test('a suspension is seen within 5 seconds, its end at once; who does not exist
     role: 'user',
     lang: 'en',
     tz: 'UTC',
+    recipientsPerDay: 0,
   })
   await updateUser(db, user._id, { status: 'suspended' })
   clock.advance(4_999)
@@ -23,4 +24,17 @@ test('a suspension is seen within 5 seconds, its end at once; who does not exist
   await updateUser(db, user._id, { status: 'active' })
   expect(await accounts.isSuspended(user._id)).toBe(false)
   expect(await accounts.isSuspended('usr_none')).toBe(true)
+})
+
+test('a changed daily limit is seen within 5 seconds', async () => {
+  const { db } = await databaseForThisTest()
+  const user = await giveUser(db, { recipients_per_day: 10 })
+  const clock = testClock()
+  const accounts = createAccounts(db, clock)
+  const limit = async () => (await accounts.active(user._id))?.recipientsPerDay
+  expect(await limit()).toBe(10)
+  await updateUser(db, user._id, { recipients_per_day: 20 })
+  expect(await limit()).toBe(10)
+  clock.advance(4_999)
+  expect(await limit()).toBe(20)
 })

@@ -11,11 +11,14 @@ export interface Account {
   role: Role
   lang: UserDoc['lang']
   tz: string
+  /** 0 = no limit. */
+  recipientsPerDay: number
 }
 
 /** The account behind a stored user. */
 export function toAccount(user: UserDoc): Account {
-  return { id: user._id, username: user.username, role: user.role, lang: user.lang, tz: user.tz }
+  const { _id: id, username, role, lang, tz, recipients_per_day: recipientsPerDay = 0 } = user
+  return { id, username, role, lang, tz, recipientsPerDay }
 }
 
 /** Answers about accounts that are at most {@link STATUS_AGE_MS} old. */

@@ -80,6 +80,11 @@ export async function unsuspendUser({ mongo }: UserDeps, id: string): Promise<Us
   return found(await updateUser(mongo.db, id, { status: 'active' }))
 }
 
+/** Sets to how many recipients an account may send in a day; 0 = no limit. */
+export async function changeLimit({ mongo }: UserDeps, id: string, recipientsPerDay: number): Promise<UserDoc> {
+  return found(await updateUser(mongo.db, id, { recipients_per_day: recipientsPerDay }))
+}
+
 /** Sets a password, a made one unless given, and ends all sessions of the account. */
 export async function resetPassword(
   { mongo }: UserDeps,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../test/support/clock.ts'
 import { freshDatabase } from '../../test/support/database.ts'
 import { systemClock } from '../platform/clock.ts'
+import { newId } from '../platform/ids.ts'
 import { silentLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../platform/mongo.ts'
@@ -8,6 +10,7 @@ import { type AcceptOptions, createAccept } from './accept.ts'
 import { BODIES, readBody } from './store/bodies.ts'
 import { createEnqueue, type Enqueue } from './store/enqueue.ts'
 import { MESSAGES } from './store/messages.ts'
+import { recipientsToday } from './store/quota.ts'
 import type { Accepted, Refused, Submission, Submitter } from './submission.ts'
 
 let mongo: Mongo
@@ -39,6 +42,7 @@ function door(over: Partial<AcceptOptions> = {}) {
     enqueue,
     findSenderDomain: async (userId, name) => DOMAINS[`${userId} ${name}`],
     isSuspended: async userId => userId === 'usr_suspended',
+    recipientsPerDay: async () => 0,
     ...over,
   })
 }
@@ -194,6 +198,123 @@ describe('messages per hour', () => {
       { kind: 'accepted' },
       { kind: 'refused', code: 'quota_exceeded' },
     ])
+  })
+})
+
+describe('recipients per day', () => {
+  const to = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ email: `r${i}@example.com`, type: 'envelope' as const }))
+  /** An account that may send to so many, over SMTP with a login and over HTTP with a token. */
+  function account(perDay: number, over: Partial<AcceptOptions> = {}) {
+    const userId = newId('usr')
+    const { accept, stop } = door({
+      findSenderDomain: async () => ({ id: 'dom_org', maySend: true }),
+      recipientsPerDay: async id => (id === userId ? perDay : 0),
+      ...over,
+    })
+    const by = (channel: 'smtp' | 'http', more: Partial<Submitter> = {}): Submitter => ({
+      ...login,
+      userId,
+      via: { channel, id: newId(channel === 'smtp' ? 'crd' : 'tok') },
+      ...more,
+    })
+    const send = (recipients: number, submitter = by('smtp'), more: Parameters<typeof submission>[0] = {}) =>
+      accept(submission({ recipients: to(recipients), submitter, ...more }))
+    const used = async () => {
+      await stop()
+      return (await recipientsToday(mongo.db, [userId], systemClock.now())).get(userId) ?? 0
+    }
+    return { by, send, used }
+  }
+
+  test('SMTP and HTTP share the day of the account; what does not fit is refused whole, with what is left', async () => {
+    const { by, send, used } = account(6)
+    expect(await send(3, by('smtp'))).toMatchObject({ kind: 'accepted' })
+    expect(await send(1, by('http'))).toMatchObject({ kind: 'accepted' })
+    const before = await mongo.db.collection('messages').estimatedDocumentCount()
+    const refused = await send(3, by('http'))
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      code: 'daily_quota_exceeded',
+      detail: 'This account may send to 6 recipients a day, and has 2 left until 00:00 UTC.',
+      quota: { limit: 6, left: 2 },
+    })
+    expect(await mongo.db.collection('messages').estimatedDocumentCount()).toBe(before)
+    expect(await send(2, by('smtp'))).toMatchObject({ kind: 'accepted' })
+    expect(await send(1, by('smtp'))).toMatchObject({ code: 'daily_quota_exceeded', quota: { left: 0 } })
+    expect(await used()).toBe(6)
+  })
+
+  test.each([
+    ['2026-11-21T00:00:00.000Z', 86_400],
+    ['2026-11-21T23:59:58.500Z', 2],
+    ['2026-11-21T23:59:59.999Z', 1],
+  ])('refused at %s it starts anew in %i s', async (time, resetSeconds) => {
+    const clock = testClock(new Date(time))
+    const { send } = account(1, { clock })
+    expect(await send(2)).toMatchObject({ quota: { limit: 1, left: 1, resetSeconds } })
+    clock.advance(resetSeconds * 1000)
+    expect(await send(1)).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('test mode is free', async () => {
+    const { by, send, used } = account(1)
+    expect(await send(3, by('http', { test: true }))).toMatchObject({ kind: 'accepted' })
+    expect(await send(1)).toMatchObject({ kind: 'accepted' })
+    expect(await send(3, by('http', { test: true }))).toMatchObject({ kind: 'accepted' })
+    expect(await used()).toBe(1)
+  })
+
+  test('what is refused or not stored costs nothing, of the day nor of the hour', async () => {
+    let away = true
+    const { by, send, used } = account(2, {
+      enqueue: async message => (away ? { kind: 'unavailable', reason: 'away' } : enqueue(message)),
+    })
+    const hourly = by('smtp', { messagesPerHour: 1 })
+    expect(await send(2, hourly)).toMatchObject({ code: 'queue_unavailable' })
+    expect(await send(2, hourly, { mailFrom: '' })).toMatchObject({ code: 'null_sender_refused' })
+    away = false
+    expect(await send(3, hourly)).toMatchObject({ code: 'daily_quota_exceeded' })
+    expect(await send(1, hourly)).toMatchObject({ kind: 'accepted' })
+    expect(await send(1, hourly)).toMatchObject({ code: 'quota_exceeded' })
+    expect(await send(1)).toMatchObject({ kind: 'accepted' })
+    expect(await used()).toBe(2)
+  })
+
+  test('the hour gets its message back when the limit of the day cannot be read', async () => {
+    let away = true
+    const { by, send } = account(0, {
+      recipientsPerDay: () => (away ? Promise.reject(new Error('away')) : Promise.resolve(0)),
+    })
+    const hourly = by('smtp', { messagesPerHour: 1 })
+    expect(await send(1, hourly)).toMatchObject({ code: 'queue_unavailable' })
+    away = false
+    expect(await send(1, hourly)).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('a replay and the loser of a race for a key cost nothing', async () => {
+    const { by, send, used } = account(100)
+    const submitter = by('http')
+    const idem = { key: 'send:day', hash: 'h' }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(3, submitter, { idem })))
+    expect(answers.filter(answer => accepted(answer).replayed)).toHaveLength(9)
+    accepted(await send(3, submitter, { idem }))
+    expect(await used()).toBe(3)
+  })
+
+  test('a limit that changes counts from the next message, and accounts without one write nothing', async () => {
+    let perDay = 0
+    const { by, send, used } = account(0, { recipientsPerDay: async () => perDay })
+    const submitter = by('http')
+    await send(3, submitter)
+    perDay = 2
+    expect(await send(3, submitter)).toMatchObject({ code: 'daily_quota_exceeded' })
+    expect(await send(2, submitter)).toMatchObject({ kind: 'accepted' })
+    perDay = 3
+    expect(await send(1, submitter)).toMatchObject({ kind: 'accepted' })
+    perDay = 0
+    expect(await send(3, submitter)).toMatchObject({ kind: 'accepted' })
+    expect(await used()).toBe(3)
   })
 })
 

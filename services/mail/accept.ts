@@ -6,8 +6,10 @@ import type { Mongo } from '../platform/mongo.ts'
 import { answerOfKey, toAccepted, waitForKeyHolder } from './idempotency.ts'
 import { type JudgeOptions, judge, LOOKUP_MS } from './judge.ts'
 import { refuse } from './judge-sender.ts'
-import { createQuota, type Quota } from './quota.ts'
+import { type Allowance, createQuota, type Quota, type Taken } from './quota.ts'
 import type { Enqueue } from './store/enqueue.ts'
+import type { NewMessage } from './store/new-message.ts'
+import { DAY_MS, HOUR_MS } from './store/quota.ts'
 import type { Accept, Accepted, Refused, Submission, Submitter } from './submission.ts'
 
 /** What the door needs. */
@@ -16,6 +18,8 @@ export interface AcceptOptions extends JudgeOptions {
   log: Log
   metrics: Pick<Metrics, 'accepted' | 'refused' | 'acceptSeconds'>
   enqueue: Enqueue
+  /** To how many recipients an account may send in a day, 0 = no limit; at most 5 s behind the database. */
+  recipientsPerDay(userId: string): Promise<number>
 }
 
 /** The door, and its end: what it leased for later messages is given back. */
@@ -26,7 +30,7 @@ export interface Door {
 
 /** Makes the door of one process. */
 export function createAccept(options: AcceptOptions): Door {
-  const quota = createQuota(options.mongo, options.clock)
+  const quota = createQuota(options)
   return {
     async accept(submission) {
       const started = performance.now()
@@ -48,8 +52,8 @@ async function pass(options: AcceptOptions, quota: Quota, submission: Submission
   if ('kind' in message) return message
   const earlier = message.idem && (await within(LOOKUP_MS, answerOfKey(mongo, message)))
   if (earlier) return earlier
-  const putBack = await takeQuota(quota, submission.submitter)
-  if (!putBack) return refuse('quota_exceeded')
+  const putBack = await takeQuotas(options, quota, submission.submitter, message)
+  if (typeof putBack !== 'function') return putBack
   const outcome = await enqueue(message)
   if (outcome.kind === 'stored') return toAccepted(message)
   putBack()
@@ -57,9 +61,53 @@ async function pass(options: AcceptOptions, quota: Quota, submission: Submission
   return refuse('queue_unavailable', `Try again later: ${outcome.reason}.`)
 }
 
-async function takeQuota(quota: Quota, { via, messagesPerHour }: Submitter): Promise<(() => void) | undefined> {
-  if (messagesPerHour === 0 || via.id === undefined) return () => undefined
-  return within(LOOKUP_MS, quota.take(via.id, messagesPerHour))
+/** Takes the message from the login's hour and its recipients from the account's day; from both or from none. */
+async function takeQuotas(
+  { clock, recipientsPerDay }: AcceptOptions,
+  quota: Quota,
+  { userId, via, messagesPerHour }: Submitter,
+  message: NewMessage,
+): Promise<(() => void) | Refused> {
+  const hour = await takeFrom(quota, via.id, { limit: messagesPerHour, periodMs: HOUR_MS }, 1)
+  if (hour?.kind === 'used_up') return refuse('quota_exceeded')
+  try {
+    const limit = message.test ? 0 : await within(LOOKUP_MS, recipientsPerDay(userId))
+    const day = await takeFrom(quota, userId, { limit, periodMs: DAY_MS }, message.recipients.length)
+    if (day?.kind !== 'used_up')
+      return () => {
+        hour?.putBack()
+        day?.putBack()
+      }
+    hour?.putBack()
+    return dayUsedUp(limit, day, clock.now())
+  } catch (error) {
+    hour?.putBack()
+    throw error
+  }
+}
+
+/** Undefined when there is no limit. What comes too late for the answer is put back. */
+async function takeFrom(
+  quota: Quota,
+  holder: string | undefined,
+  allowance: Allowance,
+  amount: number,
+): Promise<Taken | undefined> {
+  if (allowance.limit === 0 || holder === undefined) return undefined
+  const taking = quota.take(holder, allowance, amount)
+  return within(LOOKUP_MS, taking).catch((error: unknown) => {
+    taking.then(
+      late => late.kind === 'taken' && late.putBack(),
+      () => undefined,
+    )
+    throw error
+  })
+}
+
+function dayUsedUp(limit: number, { left, endsAt }: Extract<Taken, { kind: 'used_up' }>, now: Date): Refused {
+  const resetSeconds = Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1000))
+  const detail = `This account may send to ${limit} recipients a day, and has ${left} left until 00:00 UTC.`
+  return { ...refuse('daily_quota_exceeded', detail), quota: { limit, left, resetSeconds } }
 }
 
 /** One line and one count for each answer. */

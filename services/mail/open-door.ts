@@ -32,8 +32,10 @@ export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number)
     logDays: config.RETENTION_LOG_DAYS,
     wake: due => wake.ring(due),
   })
-  const { isSuspended } = createAccounts(mongo.db, clock)
-  const door = createAccept({ mongo, config, clock, log, metrics, enqueue, findSenderDomain, isSuspended })
+  const { isSuspended, active } = createAccounts(mongo.db, clock)
+  const recipientsPerDay = async (userId: string) => (await active(userId))?.recipientsPerDay ?? 0
+  const rules = { findSenderDomain, isSuspended, recipientsPerDay }
+  const door = createAccept({ mongo, config, clock, log, metrics, enqueue, ...rules })
   return {
     ...door,
     async judgeSender(submitter, address) {

@@ -1,88 +1,141 @@
 /**
- * Messages per hour of each login, over all processes. A process takes blocks from the counter in MongoDB and spends
- * them from memory, so that a busy login costs a write per block, not per message; the limit is never passed.
+ * Limits of logins and accounts in a clock period, over all processes. A process takes blocks from the counter in
+ * MongoDB and spends them from memory, so that a busy sender costs a write per block, not per message; a limit is never
+ * passed.
  */
 import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
 import type { Mongo } from '../platform/mongo.ts'
-import { HOUR_MS, leaseQuota, returnQuota } from './store/quota.ts'
+import { leaseQuota, type Period, returnQuota } from './store/quota.ts'
+
+/** How much a holder may use in each period (clock periods, UTC). */
+export interface Allowance {
+  limit: number
+  periodMs: number
+}
+
+/** Taken, with what puts it back when the message is not accepted after all; or not, with what there still is. */
+export type Taken = { kind: 'taken'; putBack(): void } | { kind: 'used_up'; left: number; endsAt: Date }
 
 /** The counter of one process. */
 export interface Quota {
-  /**
-   * Takes one message from a login's hour (clock hours, UTC). Undefined when the limit is used up; else a function
-   * that puts it back, for a message that was not accepted after all. Rejects when the database does not answer.
-   */
-  take(login: string, perHour: number): Promise<(() => void) | undefined>
+  /** Takes `amount` from what the holder has in this period: all of it or nothing. Rejects without a database. */
+  take(holder: string, allowance: Allowance, amount?: number): Promise<Taken>
   /** Gives back what was leased and not spent; call it when nothing is accepted any more. */
   stop(): Promise<void>
 }
 
-/** What this process holds of one login's hour. */
+/** What this process holds of one holder's period. */
 interface Purse {
-  hour: number
+  period: Period
   limit: number
   left: number
-  /** Before this time an empty purse asks for no more. */
-  emptyUntil: number
-  lease: Promise<void> | undefined
+  /** Size of the next block: it doubles while the purse is in use. */
+  block: number
+  usedAt: number
+  /** The last "no": until then, whoever needs as much or more need not ask again. */
+  refused: { need: number; rest: number; until: number } | undefined
+  /** The write that is under way; others wait for it and look again. */
+  turn: Promise<void> | undefined
 }
 
-/** A block is this part of the hour's limit: other processes find at least the rest, whatever one has left over. */
+/** A block is at most this part of the limit: other processes find at least the rest, whatever one has left over. */
 const PARTS = 20
 const LARGEST_BLOCK = 200
 /** How long "used up" is believed: another process may give back what it did not need. */
-const EMPTY_MS = 5_000
-/** Logins remembered; beyond, those of past hours go first. */
-const MOST_PURSES = 10_000
+const REFUSED_MS = 5_000
+/** A purse that was not used for so long gives back what it holds. */
+const REST_MS = 2_000
 
 /** Makes the counter of this process. */
-export function createQuota(mongo: Mongo, clock: Clock): Quota {
+export function createQuota({ mongo, clock, log }: { mongo: Mongo; clock: Clock; log: Log }): Quota {
   const purses = new Map<string, Purse>()
 
-  const purseOf = (login: string, limit: number, hour: number): Purse => {
-    const found = purses.get(login)
-    if (found && found.hour === hour && found.limit === limit) return found
-    const left = found?.hour === hour ? Math.min(found.left, limit) : 0
-    const fresh: Purse = { hour, limit, left, emptyUntil: 0, lease: undefined }
-    if (!found && purses.size >= MOST_PURSES) forgetPast(purses, hour)
-    purses.set(login, fresh)
-    return fresh
+  const purseOf = (period: Period, now: number): Purse => {
+    const found = purses.get(period.holder)
+    const purse = found?.period.index === period.index ? found : emptyPurse(period)
+    if (purse !== found) purses.set(period.holder, purse)
+    purse.usedAt = now
+    return purse
   }
 
-  const fill = async (login: string, purse: Purse): Promise<void> => {
-    const block = Math.min(LARGEST_BLOCK, Math.max(1, Math.floor(purse.limit / PARTS)))
-    const granted = await leaseQuota(mongo, login, purse.hour, purse.limit, block)
-    purse.left += granted
-    if (granted === 0) purse.emptyUntil = clock.now().getTime() + EMPTY_MS
+  /** One write at a time for a purse. */
+  const turn = (purse: Purse, write: () => Promise<void>): Promise<void> => {
+    purse.turn ??= write().finally(() => {
+      purse.turn = undefined
+    })
+    return purse.turn
   }
+
+  const giveBack = async (purse: Purse): Promise<void> => {
+    const unused = purse.left
+    purse.left = 0
+    purse.block = 1
+    if (unused > 0) await returnQuota(mongo, purse.period, unused)
+  }
+
+  const fill = async (purse: Purse, need: number, now: number): Promise<void> => {
+    const { period, limit } = purse
+    const wanted = Math.max(need, Math.min(purse.block, LARGEST_BLOCK, Math.floor(limit / PARTS)))
+    purse.block = 2 * wanted
+    const { granted, rest } = await leaseQuota(mongo, period, { limit, need, wanted })
+    purse.left += granted
+    purse.refused = granted === 0 ? { need, rest, until: now + REFUSED_MS } : undefined
+  }
+
+  /** Gives back what nobody spends, and forgets the purses. */
+  const settle = () => {
+    const now = clock.now().getTime()
+    for (const [holder, purse] of purses) {
+      if (purse.turn || now - purse.usedAt < REST_MS) continue
+      if (purse.left === 0 && now >= (purse.refused?.until ?? 0)) purses.delete(holder)
+      else if (purse.left > 0)
+        turn(purse, () => giveBack(purse)).catch((error: unknown) =>
+          log.warn(
+            { err: error, holder },
+            'unused part of a limit not given back; it is missing until the period ends',
+          ),
+        )
+    }
+  }
+  const timer = setInterval(settle, REST_MS).unref()
 
   return {
-    async take(login, perHour) {
+    async take(holder, { limit, periodMs }, amount = 1) {
       const now = clock.now().getTime()
-      const purse = purseOf(login, perHour, Math.floor(now / HOUR_MS))
-      while (purse.left === 0) {
-        if (now < purse.emptyUntil) return undefined
-        purse.lease ??= fill(login, purse).finally(() => {
-          purse.lease = undefined
-        })
-        await purse.lease
+      const period = { holder, ms: periodMs, index: Math.floor(now / periodMs) }
+      const purse = purseOf(period, now)
+      while (purse.limit !== limit || purse.left < amount) {
+        const need = amount - purse.left
+        if (purse.turn) await purse.turn
+        else if (purse.limit !== limit) {
+          purse.limit = limit
+          purse.refused = undefined
+          await turn(purse, () => giveBack(purse))
+        } else if (purse.refused && need >= purse.refused.need && now < purse.refused.until) {
+          const endsAt = new Date((period.index + 1) * periodMs)
+          return { kind: 'used_up', left: Math.min(limit, purse.left + purse.refused.rest), endsAt }
+        } else await turn(purse, () => fill(purse, need, now))
       }
-      purse.left--
-      return () => {
-        purse.left++
+      purse.left -= amount
+      return {
+        kind: 'taken',
+        putBack() {
+          const then = clock.now().getTime()
+          // What belongs to a period that is over is worth nothing.
+          if (Math.floor(then / periodMs) === period.index) purseOf(period, then).left += amount
+        },
       }
     },
     async stop() {
-      const unused = [...purses].filter(([, { left }]) => left > 0)
+      clearInterval(timer)
+      const held = [...purses.values()]
       purses.clear()
-      await Promise.all(unused.map(([login, { hour, left }]) => returnQuota(mongo, login, hour, left)))
+      await Promise.all(held.map(giveBack))
     },
   }
 }
 
-/** Makes room: purses of past hours are worth nothing; when there are none, the oldest goes with what it holds. */
-function forgetPast(purses: Map<string, Purse>, hour: number): void {
-  for (const [login, purse] of purses) if (purse.hour !== hour) purses.delete(login)
-  const oldest = purses.keys().next().value
-  if (purses.size >= MOST_PURSES && oldest !== undefined) purses.delete(oldest)
+function emptyPurse(period: Period): Purse {
+  return { period, limit: 0, left: 0, block: 1, usedAt: 0, refused: undefined, turn: undefined }
 }

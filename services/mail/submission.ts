@@ -62,6 +62,8 @@ export interface Refused {
   kind: 'refused'
   code: ProblemCode
   detail: string
+  /** Of a limit that is used up: how much there is and was left, and when it starts anew. */
+  quota?: { limit: number; left: number; resetSeconds: number }
 }
 
 /** The one door (accept.ts). Resolves only after the message is durable; `queue_unavailable` on any doubt. */

@@ -91,6 +91,11 @@ export const problems = {
     zh: '请求过于频繁，请稍后再试',
   },
   quota_exceeded: { http: 429, smtp: '452 4.7.1', title: 'The hourly limit is used up; try again later.' },
+  daily_quota_exceeded: {
+    http: 429,
+    smtp: '452 4.7.1',
+    title: 'The daily limit of recipients is used up; it starts anew at 00:00 UTC.',
+  },
   internal: {
     http: 500,
     smtp: '451 4.3.0',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAudit } from '../../services/accounts/store/audit.ts'
 import { findUser, updateUser } from '../../services/accounts/store/users.ts'
+import { DAY_MS, leaseQuota } from '../../services/mail/store/quota.ts'
 import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveUser, PASSWORD } from '../support/tenants.ts'
 
@@ -12,6 +13,7 @@ afterAll(() => api.stop())
 
 const admin = () => api.newUser({ role: 'admin' })
 const logIn = (username: string, password: string) => api.anonymous.post('/api/v1/session', { username, password })
+const dayOf = (holder: string) => ({ holder, ms: DAY_MS, index: Math.floor(Date.now() / DAY_MS) })
 const cookieOf = (headers: Headers) => headers.get('set-cookie') ?? ''
 
 describe('logging in', () => {
@@ -229,6 +231,54 @@ describe('accounts in the hands of an admin', () => {
     expect(await logIn(user.username, reset.body.password)).toMatchObject({ status: 200 })
   })
 
+  test('have a daily limit of recipients, none at first, that an admin sets and everybody concerned sees', async () => {
+    const boss = await admin()
+    const { user, client } = await api.newUser()
+    const path = `/api/v1/admin/users/${user._id}`
+    expect(await boss.client.get(path)).toMatchObject({ body: { recipients_per_day: 0, recipients_today: 0 } })
+    expect(await boss.client.call('PATCH', path, { recipients_per_day: 500 })).toMatchObject({
+      status: 200,
+      body: { id: user._id, recipients_per_day: 500, recipients_today: 0 },
+    })
+    await leaseQuota(api.mongo, dayOf(user._id), { limit: 500, need: 7, wanted: 7 })
+    expect(await client.get('/api/v1/me')).toMatchObject({ body: { recipients_per_day: 500 } })
+    const list = await boss.client.get('/api/v1/admin/users?limit=100')
+    const figures = list.body.data.map((one: { id: string; recipients_per_day: number; recipients_today: number }) => [
+      one.id,
+      one.recipients_per_day,
+      one.recipients_today,
+    ])
+    expect(figures).toContainEqual([user._id, 500, 7])
+    expect(figures).toContainEqual([boss.user._id, 0, 0])
+    const log = await boss.client.get(`/api/v1/audit-logs?user_id=${user._id}`)
+    expect(log.body.data.map(({ action }: { action: string }) => action)).toEqual(['user.changed'])
+    expect(await boss.client.call('PATCH', path, { recipients_per_day: 0 })).toMatchObject({
+      body: { recipients_per_day: 0 },
+    })
+  })
+
+  test.each([
+    [{}],
+    [{ recipients_per_day: -1 }],
+    [{ recipients_per_day: 1.5 }],
+    [{ recipients_per_day: '5' }],
+    [{ recipients_per_day: 1_000_000_001 }],
+    [{ recipients_per_day: null }],
+    [{ recipients_per_day: 5, role: 'admin' }],
+  ])('the change %j is refused', async body => {
+    const { client } = await admin()
+    const { user } = await api.newUser()
+    expect(await client.call('PATCH', `/api/v1/admin/users/${user._id}`, body)).toMatchObject({ status: 422 })
+  })
+
+  test('nobody sets the own limit without being an admin', async () => {
+    const { user, client } = await api.newUser()
+    expect(await client.call('PATCH', '/api/v1/me', { recipients_per_day: 5 })).toMatchObject({ status: 422 })
+    expect(await client.call('PATCH', `/api/v1/admin/users/${user._id}`, { recipients_per_day: 5 })).toMatchObject({
+      status: 403,
+    })
+  })
+
   test('the answer never holds a hash', async () => {
     const { client } = await admin()
     const list = await client.get('/api/v1/admin/users?limit=100')
@@ -237,6 +287,9 @@ describe('accounts in the hands of an admin', () => {
 
   test('unknown accounts are 404', async () => {
     const { client } = await admin()
+    expect(await client.call('PATCH', '/api/v1/admin/users/usr_none', { recipients_per_day: 1 })).toMatchObject({
+      status: 404,
+    })
     for (const [method, path] of [
       ['GET', '/api/v1/admin/users/usr_none'],
       ['POST', '/api/v1/admin/users/usr_none/suspend'],

@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { updateUser } from '../../services/accounts/store/users.ts'
 import { MESSAGES } from '../../services/mail/store/messages.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { collectionOf, connectMongo } from '../../services/platform/mongo.ts'
+import { testClock } from '../support/clock.ts'
+import { freshDatabase } from '../support/database.ts'
 import { startTestMongod } from '../support/mongod.ts'
-import { sendApiForThisTest, sessionHeaders, startSendApi } from '../support/send-api.ts'
+import { type CallOptions, sendApiForThisTest, sessionHeaders, startSendApi } from '../support/send-api.ts'
 import { giveToken } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
@@ -39,6 +42,56 @@ test('an account sends as fast as its rate, over all of its tokens and all proce
   expect(
     sent.map(({ headers }) => Number(headers.get('ratelimit-remaining'))).every(left => left >= 0 && left < 10),
   ).toBe(true)
+})
+
+test('an account sends to as many recipients a day as its limit, over all processes, and is told of it', async () => {
+  const clock = testClock(new Date('2026-11-21T23:59:00Z'))
+  const mongo = await freshDatabase()
+  const api = await startSendApi({}, { mongo, clock })
+  const second = await startSendApi(
+    {},
+    { mongo: { ...mongo, stop: async () => undefined }, clock, domain: 'second.example' },
+  )
+  onTestFinished(async () => {
+    await second.stop()
+    await api.stop()
+  })
+  await updateUser(mongo.db, api.user._id, { recipients_per_day: 5 })
+  const send = (to: string[], more: CallOptions = {}, from = second) =>
+    from.call('POST', '/api/send', { body: { ...minimal, to }, token: api.token, ...more })
+  const three = ['a@example.net', 'b@example.net', 'c@example.net']
+  const limits = async () => (await api.call('GET', '/api/v1/limits')).body
+
+  expect(await limits()).toMatchObject({ recipients_per_day: 5, recipients_today: 0 })
+  expect((await send(three, {}, api)).status).toBe(202)
+  const refused = await send(three)
+  expect(refused).toMatchObject({ status: 429, body: { code: 'daily_quota_exceeded' } })
+  const told = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+  expect(told.map(name => refused.headers.get(name))).toEqual(['60', '5', '2', '60'])
+  const { value: testToken } = await giveToken(mongo.db, api.user._id, { mode: 'test' })
+  expect((await send(three, { token: testToken })).status).toBe(202)
+
+  const batch = [three.slice(0, 1), three, three.slice(1, 2)].map(to => ({ ...minimal, to }))
+  const { body } = await second.call('POST', '/api/v1/emails/batch', { body: batch, token: api.token })
+  const { data } = body as { data: { status: number; error?: { code: string } }[] }
+  expect(data.map(({ status, error }) => [status, error?.code])).toEqual([
+    [202, undefined],
+    [429, 'daily_quota_exceeded'],
+    [202, undefined],
+  ])
+  expect(await limits()).toMatchObject({ recipients_per_day: 5, recipients_today: 5 })
+  expect((await send(three.slice(0, 1), {}, api)).headers.get('ratelimit-remaining')).toBe('0')
+
+  clock.advance(60_000)
+  expect(await limits()).toMatchObject({ recipients_today: 0 })
+  expect((await send(three)).status).toBe(202)
+
+  await updateUser(mongo.db, api.user._id, { recipients_per_day: 1 })
+  clock.advance(4_999)
+  for (const process of [api, second]) expect((await send(['a@example.net'], {}, process)).status).toBe(429)
+  await updateUser(mongo.db, api.user._id, { recipients_per_day: 0 })
+  clock.advance(4_999)
+  for (const process of [api, second]) expect((await send(three, {}, process)).status).toBe(202)
 })
 
 test('reading by token has a rate of its own; people at the panel have none', async () => {

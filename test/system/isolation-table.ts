@@ -49,6 +49,7 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/admin/users': { kind: 'admin' },
   'POST /api/v1/admin/users': { kind: 'admin', body: { username: 'mallory' } },
   'GET /api/v1/admin/users/{id}': { kind: 'admin' },
+  'PATCH /api/v1/admin/users/{id}': { kind: 'admin', body: { recipients_per_day: 0 } },
   'POST /api/v1/admin/users/{id}/suspend': { kind: 'admin', body: {} },
   'POST /api/v1/admin/users/{id}/unsuspend': { kind: 'admin', body: {} },
   'POST /api/v1/admin/users/{id}/reset-password': { kind: 'admin', body: {} },
@@ -113,5 +114,5 @@ export const ISOLATION: Readonly<Record<string, Row>> = {
   'GET /api/v1/admin/sending-addresses': { kind: 'admin' },
   'GET /api/v1/admin/certificates': { kind: 'admin' },
   'GET /api/v1/admin/resources': { kind: 'admin' },
-  'GET /api/v1/limits': { kind: 'own', reason: 'the same for everybody' },
+  'GET /api/v1/limits': { kind: 'own', reason: 'the day of the caller alone (see the tests of the limits)' },
 }

@@ -216,6 +216,7 @@ describe('answers of the door', () => {
     [refuse('bad_line_endings', 'There is a bare LF.'), '550 5.6.0 There is a bare LF.'],
     [refuse('mail_loop'), '554 5.4.6 Too many Received headers: the message loops.'],
     [refuse('quota_exceeded'), '452 4.7.1 The hourly limit is used up; try again later.'],
+    [refuse('daily_quota_exceeded', 'None left.'), '452 4.7.1 None left.'],
     [refuse('queue_unavailable'), '451 4.3.0 The queue cannot take the message now; try again later.'],
     [refuse('idempotency_key_reused'), '554 5.7.1 This idempotency key was used with another body.'],
     [refuse('invalid_json'), '554 5.0.0 The body is not valid JSON.'],

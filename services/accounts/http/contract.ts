@@ -27,12 +27,16 @@ export const user = z.strictObject({
   status: z.enum(['active', 'suspended']),
   lang,
   tz: z.string(),
+  recipients_per_day: z.number().int().describe('To how many recipients it may send in a day (UTC); 0 = no limit.'),
   managed_by: z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() }).nullable(),
   created_at: time,
 })
 
 /** An account with the password that was made for it; shown this once. */
 export const userWithPassword = user.extend({ password: z.string().optional() })
+
+/** An account with what it has used of its day; nothing is counted without a limit. */
+export const userWithUse = user.extend({ recipients_today: z.number().int() })
 
 /** Who is logged in, and what the panel has to know to show the right places. */
 export const session = z.strictObject({
@@ -127,7 +131,7 @@ export const listUsersOperation = endpoint({
   summary: 'Lists accounts, oldest first.',
   access: ADMIN,
   query: pageQuery,
-  response: pageOf(user),
+  response: pageOf(userWithUse),
 })
 
 /** `POST /api/v1/admin/users`. */
@@ -154,7 +158,18 @@ export const getUserOperation = endpoint({
   summary: 'One account.',
   access: ADMIN,
   params: userParams,
-  response: user,
+  response: userWithUse,
+})
+
+/** `PATCH /api/v1/admin/users/{id}`. */
+export const changeUserOperation = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/admin/users/{id}',
+  summary: 'Changes the daily limit of recipients of an account; it holds in every process within 5 seconds.',
+  access: ADMIN,
+  params: userParams,
+  body: z.strictObject({ recipients_per_day: z.number().int().min(0).max(1_000_000_000) }),
+  response: userWithUse,
 })
 
 /** `POST /api/v1/admin/users/{id}/suspend`. */

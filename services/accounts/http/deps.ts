@@ -23,4 +23,6 @@ export interface AccountsHttpDeps {
   businessTimeZone: string
   /** The role of an account in the subscription half, of which this one knows nothing. */
   subscriptionRole: (accountId: string) => Promise<z.output<typeof session>['subscription_role']>
+  /** To how many recipients accounts have sent today; the mail half counts them. */
+  recipientsToday: (accountIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }

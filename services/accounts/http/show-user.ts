@@ -13,6 +13,7 @@ export function showUser(doc: UserDoc): z.input<typeof user> {
     status: doc.status,
     lang: doc.lang,
     tz: doc.tz,
+    recipients_per_day: doc.recipients_per_day ?? 0,
     managed_by: showManagedBy(doc.managed_by),
     created_at: doc.created_at.toISOString(),
   }

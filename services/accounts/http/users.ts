@@ -1,10 +1,11 @@
 /** What admins do with accounts. */
 import { toPage } from '../../platform/pages.ts'
 import { bind, type createRouter, type WebContext } from '../../platform/web.ts'
-import { createUser, getUser, resetPassword, suspendUser, unsuspendUser } from '../manage-users.ts'
+import { changeLimit, createUser, getUser, resetPassword, suspendUser, unsuspendUser } from '../manage-users.ts'
 import { listUsers, type UserDoc } from '../store/users.ts'
 import type { Caller } from './caller.ts'
 import {
+  changeUserOperation,
   createUserOperation,
   getUserOperation,
   listUsersOperation,
@@ -21,9 +22,16 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
   const audit = (caller: Caller, context: WebContext, action: string, { _id, username }: UserDoc) =>
     deps.audit(caller, context, { action, target: { type: 'user', id: _id, name: username }, userId: _id })
 
-  bind(router, authorise, listUsersOperation, async ({ query }) =>
-    toPage(await listUsers(mongo.db, query), query.limit, showUser),
-  )
+  const useOf = async (docs: readonly UserDoc[]) => {
+    const used = await deps.recipientsToday(docs.map(({ _id }) => _id))
+    return (doc: UserDoc) => ({ ...showUser(doc), recipients_today: used.get(doc._id) ?? 0 })
+  }
+  const withUse = async (doc: UserDoc) => (await useOf([doc]))(doc)
+
+  bind(router, authorise, listUsersOperation, async ({ query }) => {
+    const docs = await listUsers(mongo.db, query)
+    return toPage(docs, query.limit, await useOf(docs))
+  })
 
   bind(router, authorise, createUserOperation, async ({ body }, caller, context) => {
     const { user, password } = await createUser(deps, body)
@@ -32,7 +40,13 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
     return { ...showUser(user), ...(password === undefined ? {} : { password }) }
   })
 
-  bind(router, authorise, getUserOperation, async ({ params }) => showUser(await getUser(deps, params.id)))
+  bind(router, authorise, getUserOperation, async ({ params }) => withUse(await getUser(deps, params.id)))
+
+  bind(router, authorise, changeUserOperation, async ({ params, body }, caller, context) => {
+    const user = await changeLimit(deps, params.id, body.recipients_per_day)
+    await audit(caller, context, 'user.changed', user)
+    return withUse(user)
+  })
 
   bind(router, authorise, suspendUserOperation, async ({ params }, caller, context) => {
     const user = await suspendUser(deps, params.id)

@@ -25,6 +25,8 @@ export interface UserDoc {
   lang: 'en' | 'zh'
   /** IANA time zone. */
   tz: string
+  /** To how many recipients it may send in a day (UTC); absent or 0 = no limit. */
+  recipients_per_day?: number
   /** Set for accounts that the operator made for a namespace. */
   managed_by?: ResourceRef
   created_at: Date

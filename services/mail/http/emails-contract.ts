@@ -335,7 +335,7 @@ export const streamEvents = endpoint({
 export const getLimits = endpoint({
   method: 'GET',
   path: '/api/v1/limits',
-  summary: 'What one message may have and how fast an account may send.',
+  summary: 'What one message may have, how fast an account may send, and how much of its day it has used.',
   access: READ,
   response: z.strictObject({
     recipients: z.number().int(),
@@ -350,5 +350,7 @@ export const getLimits = endpoint({
     batch: z.number().int(),
     schedule_days: z.number().int(),
     sends_per_second: z.number(),
+    recipients_per_day: z.number().int().describe('Of the account; 0 = no limit, and nothing is counted.'),
+    recipients_today: z.number().int().describe('Counted against the limit since 00:00 UTC.'),
   }),
 })

@@ -18,6 +18,7 @@ import { CERTIFICATES } from '../store/certificates.ts'
 import { credentials } from '../store/credentials.ts'
 import { dnsCollections } from '../store/dns-collections.ts'
 import { domains } from '../store/domains.ts'
+import { QUOTAS, recipientsToday } from '../store/quota.ts'
 import { tokens } from '../store/tokens.ts'
 import type { Access } from './access.ts'
 import { authoriseWith } from './authorise.ts'
@@ -39,6 +40,7 @@ export const managementCollections = [
   domains,
   credentials,
   tokens,
+  QUOTAS,
   CERTIFICATES,
   ...dnsCollections,
 ]
@@ -75,6 +77,7 @@ export function mountMailApi(
     cookie: sessionCookie(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,
+    recipientsToday: accountIds => recipientsToday(mongo.db, accountIds, clock.now()),
     businessTimeZone: config.BUSINESS_TZ,
   })
   const dns = createDnsDeps(foundation)

@@ -1,8 +1,11 @@
 /** `GET /api/v1/limits`: what a message may have and how fast an account may send. */
 import type Router from '@koa/router'
+import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
+import type { Mongo } from '../../platform/mongo.ts'
 import { type Authorise, bind } from '../../platform/web.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
+import { recipientsToday } from '../store/quota.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
 import { getLimits } from './emails-contract.ts'
@@ -10,9 +13,14 @@ import { getLimits } from './emails-contract.ts'
 /** Adds the operation to a router. */
 export function addLimitsRoute(
   router: Router,
-  { authorise, config }: { authorise: Authorise<Access, Principal>; config: Config },
+  {
+    authorise,
+    config,
+    mongo,
+    clock,
+  }: { authorise: Authorise<Access, Principal>; config: Config; mongo: Mongo; clock: Clock },
 ): void {
-  bind(router, authorise, getLimits, async () => ({
+  bind(router, authorise, getLimits, async (_, { account }) => ({
     recipients: EMAIL_LIMITS.recipients,
     subject_characters: EMAIL_LIMITS.subject,
     text_bytes: EMAIL_LIMITS.text,
@@ -25,5 +33,7 @@ export function addLimitsRoute(
     batch: EMAIL_LIMITS.batch,
     schedule_days: EMAIL_LIMITS.scheduleDays,
     sends_per_second: config.SEND_REQUESTS_PER_SECOND,
+    recipients_per_day: account.recipientsPerDay,
+    recipients_today: (await recipientsToday(mongo.db, [account.id], clock.now())).get(account.id) ?? 0,
   }))
 }

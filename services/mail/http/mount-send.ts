@@ -11,6 +11,7 @@ import { DELIVERIES } from '../store/deliveries.ts'
 import { domains } from '../store/domains.ts'
 import { EVENTS } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
+import { QUOTAS } from '../store/quota.ts'
 import { SITES } from '../store/sites.ts'
 import { WORKERS } from '../store/slots.ts'
 import { STATS_DAYS } from '../store/stats.ts'
@@ -41,6 +42,7 @@ export const sendCollections = [
   SITES,
   WORKERS,
   STATS_DAYS,
+  QUOTAS,
   requestLimits,
 ]
 

@@ -47,12 +47,17 @@ export function createRateLimit(db: Db, { name, points, seconds }: Rate): TakeRe
       },
     )
     const reset = Math.max(1, Math.ceil(result.msBeforeNext / 1000))
-    context.set('RateLimit-Limit', String(points))
-    context.set('RateLimit-Remaining', String(refused ? 0 : result.remainingPoints))
-    context.set('RateLimit-Reset', String(reset))
+    tellRate(context, { limit: points, left: refused ? 0 : result.remainingPoints, resetSeconds: reset })
     if (refused)
       throw new ProblemError('rate_limited', `At most ${points} such requests are allowed in ${seconds} s.`, {
         retryAfter: reset,
       })
   }
+}
+
+/** Sets the headers that say what a limit is, what is left of it, and in how many seconds it starts anew. */
+export function tellRate(context: WebContext, told: { limit: number; left: number; resetSeconds: number }): void {
+  context.set('RateLimit-Limit', String(told.limit))
+  context.set('RateLimit-Remaining', String(told.left))
+  context.set('RateLimit-Reset', String(told.resetSeconds))
 }

@@ -10,7 +10,7 @@ import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
 import type { Access } from './access.ts'
 import { type Principal, submitterOf } from './authorise.ts'
 import type { emailAccepted } from './emails-contract.ts'
-import type { TakeRequest } from './rate-limit.ts'
+import { type TakeRequest, tellRate } from './rate-limit.ts'
 
 /** What the sending operations need. */
 export interface SendRoutesDeps extends SendDeps {
@@ -34,8 +34,8 @@ const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
 }
 
 /** The refusal of the door as a problem. */
-export function toRefusal({ code, detail }: Refused): ProblemError {
-  const retryAfter = RETRY_AFTER[code]
+export function toRefusal({ code, detail, quota }: Refused): ProblemError {
+  const retryAfter = quota?.resetSeconds ?? RETRY_AFTER[code]
   return new ProblemError(code, detail, retryAfter === undefined ? {} : { retryAfter })
 }
 
@@ -58,7 +58,10 @@ export function answerOne(
   result: Accepted | Refused,
   warnings: readonly Warning[],
 ): EmailAccepted {
-  if (result.kind === 'refused') throw toRefusal(result)
+  if (result.kind === 'refused') {
+    if (result.quota) tellRate(context, result.quota)
+    throw toRefusal(result)
+  }
   context.set('Location', `/api/v1/emails/${result.id}`)
   if (result.replayed) context.set('Idempotency-Replayed', 'true')
   return toAnswer(result, warnings)

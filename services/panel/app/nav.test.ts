@@ -19,6 +19,7 @@ const session = (
     status: 'active',
     lang: 'en',
     tz: 'UTC',
+    recipients_per_day: 0,
     managed_by: null,
     created_at: '2026-11-21T10:00:00.000Z',
   },
