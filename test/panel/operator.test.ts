@@ -1,9 +1,10 @@
 /** What an admin does in the operator's area, in a real browser, in both languages. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY_MS, leaseQuota } from '../../services/mail/store/quota.ts'
 import { type Recursor, startRecursor } from '../support/dns-recursor.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
-import { giveDomain, giveUser } from '../support/tenants.ts'
+import { giveDomain, giveUser, PASSWORD } from '../support/tenants.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { open, picture, signedIn, words } from './support/people.ts'
 import { seed } from './support/seed.ts'
@@ -100,6 +101,35 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('dialog').getByRole('textbox').fill(name)
     await page.getByRole('dialog').getByRole('button', { name: w.operator.vouch, exact: true }).click()
     await row.getByText(w.domains.by.admin).waitFor()
+  })
+
+  test('an admin limits the day of an account, whose reader sees what is used of it', async () => {
+    const username = `limited-${language.toLowerCase()}`
+    const user = await giveUser(service.mongo.db, { username })
+    await open(page, '/admin/users')
+    const row = page.getByRole('row').filter({ hasText: username })
+    await row.getByText(w.access.unlimited).waitFor()
+    await row.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', username) }).click()
+    await page.getByRole('menuitem', { name: w.operator.dailyLimit }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: w.operator.perDay }).fill('1200')
+    await picture(page, 'daily-limit', language)
+    await dialog.getByRole('button', { name: w.ui.save }).click()
+    const used = (count: string) => w.overview.ofLimit.replace('{{used}}', count).replace('{{limit}}', '1,200')
+    await row.getByText(used('0'), { exact: true }).waitFor()
+
+    const day = { holder: user._id, ms: DAY_MS, index: Math.floor(Date.now() / DAY_MS) }
+    await leaseQuota(service.mongo, day, { limit: 1200, need: 1150, wanted: 1150 })
+    const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    await open(reader.page, '/')
+    await reader.page.getByText(used('1,150'), { exact: true }).waitFor()
+    await reader.page.getByText(w.overview.todayHint).waitFor()
+    await picture(reader.page, 'overview-limited', language)
+    expect(reader.complaints).toEqual([])
+    await reader.leave()
+
+    await open(page, '/')
+    expect(await page.getByText(w.overview.today).count()).toBe(0)
   })
 
   test('from the pill of a record to the conditions of its resource', async () => {

@@ -10,6 +10,7 @@ import { useFormat } from '../ui/format.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
+import { DailyLimit } from './daily-limit.tsx'
 import { MessageTable } from './message-table.tsx'
 import { BOUNCE_LIMITS, bounceTone, ratesOf } from './rates.ts'
 import { SendButton } from './send-button.tsx'
@@ -47,7 +48,12 @@ export function OverviewPage() {
           </Stack>
         }
       >
-        {stats => <Content stats={stats} />}
+        {stats => (
+          <>
+            <DailyLimit />
+            <Content stats={stats} />
+          </>
+        )}
       </Loaded>
     </Page>
   )

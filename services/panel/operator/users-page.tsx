@@ -1,5 +1,5 @@
-/** Accounts for admins: create, suspend, let in again, new password. */
-import { Group, Menu, Select, Stack, TextInput } from '@mantine/core'
+/** Accounts for admins: create, daily limit, suspend, let in again, new password. */
+import { Group, Menu, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,7 +7,8 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { useAccount } from '../app/session.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { SubmitForm } from '../ui/form.tsx'
+import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { useFormat } from '../ui/format.ts'
 import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
@@ -47,6 +48,9 @@ type Show = (entries: [string, string][]) => void
 
 function Users({ users, show }: { users: readonly User[]; show: Show }) {
   const { t } = useTranslation()
+  const { number } = useFormat()
+  const ofLimit = ({ recipients_today: used, recipients_per_day: limit }: User) =>
+    limit === 0 ? t('access.unlimited') : t('overview.ofLimit', { used: number(used), limit: number(limit) })
   const columns: Column<User>[] = [
     {
       label: t('account.username'),
@@ -64,6 +68,7 @@ function Users({ users, show }: { users: readonly User[]; show: Show }) {
         <Status tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</Status>
       ),
     },
+    { label: t('operator.today'), end: true, cell: ofLimit },
     { label: t('ui.created'), cell: user => <Time at={user.created_at} /> },
     { label: t('ui.actions'), hidden: true, end: true, cell: user => <UserMenu user={user} show={show} /> },
   ]
@@ -73,7 +78,7 @@ function Users({ users, show }: { users: readonly User[]; show: Show }) {
 function UserMenu({ user, show }: { user: User; show: Show }) {
   const { t } = useTranslation()
   const me = useAccount()
-  const [asking, setAsking] = useState<'suspend' | 'reset'>()
+  const [asking, setAsking] = useState<'limit' | 'suspend' | 'reset'>()
   const suspend = useWrite('suspendUserOperation', ['listUsersOperation'])
   const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
   const reset = useWrite('resetPasswordOperation')
@@ -87,25 +92,33 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
     const answer = await reset.mutateAsync({ params, body: {} })
     if (answer.password) show([[t('operator.passwordOf', { name: user.username }), answer.password]])
   }
-  if (user.id === me.id) return null
+  const done = () => setAsking(undefined)
   return (
     <>
       <RowMenu name={user.username}>
         <Menu.Item renderRoot={props => <Link {...props} to="/admin/domains" search={{ user: user.id }} />}>
           {t('operator.domainsOf')}
         </Menu.Item>
-        <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
-        {user.status === 'active' ? (
-          <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>
-            {t('operator.suspend')}
-          </Menu.Item>
-        ) : (
-          <Menu.Item onClick={letIn}>{t('operator.unsuspend')}</Menu.Item>
+        <Menu.Item onClick={() => setAsking('limit')}>{t('operator.dailyLimit')}</Menu.Item>
+        {user.id === me.id ? null : (
+          <>
+            <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
+            {user.status === 'active' ? (
+              <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>
+                {t('operator.suspend')}
+              </Menu.Item>
+            ) : (
+              <Menu.Item onClick={letIn}>{t('operator.unsuspend')}</Menu.Item>
+            )}
+          </>
         )}
       </RowMenu>
+      <Dialog opened={asking === 'limit'} close={done} title={t('operator.dailyLimitOf', { name: user.username })}>
+        {() => <DailyLimitForm user={user} close={done} />}
+      </Dialog>
       <Confirm
         opened={asking === 'suspend'}
-        close={() => setAsking(undefined)}
+        close={done}
         title={t('operator.suspendTitle', { name: user.username })}
         phrase={user.username}
         action={t('operator.suspend')}
@@ -115,7 +128,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
       </Confirm>
       <Confirm
         opened={asking === 'reset'}
-        close={() => setAsking(undefined)}
+        close={done}
         title={t('operator.resetTitle', { name: user.username })}
         action={t('operator.resetPassword')}
         run={resetPassword}
@@ -123,6 +136,36 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
         {t('operator.resetText')}
       </Confirm>
     </>
+  )
+}
+
+function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
+  const { t } = useTranslation()
+  const change = useWrite('changeUserOperation', ['listUsersOperation'])
+  const [perDay, setPerDay] = useState(user.recipients_per_day)
+  const submit = () =>
+    change.mutate(
+      { params: { id: user.id }, body: { recipients_per_day: perDay } },
+      {
+        onSuccess: () => {
+          close()
+          tellDone(t('ui.saved'))
+        },
+      },
+    )
+  return (
+    <SubmitForm state={change} submit={submit} action={t('ui.save')} cancel={close}>
+      <NumberInput
+        data-autofocus
+        label={t('operator.perDay')}
+        description={t('operator.perDayHint')}
+        min={0}
+        max={1_000_000_000}
+        allowDecimal={false}
+        value={perDay}
+        onChange={value => setPerDay(Number(value) || 0)}
+      />
+    </SubmitForm>
   )
 }
 
