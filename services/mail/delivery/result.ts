@@ -49,7 +49,10 @@ export function resultOf(
   world: ResultWorld,
 ): Result | undefined {
   if (outcome.kind === 'withheld') return undefined
-  if (outcome.kind === 'unknown') return ambiguousResult(delivery, message, outcome.error.message, world, sent)
+  if (outcome.kind === 'unknown') {
+    const text = `the outcome is not known: the final dot went out, then ${outcome.error.message}`
+    return ambiguousResult(delivery, message, 'reply', text, world, sent)
+  }
   const { judged, code, enhanced, text } = judge(outcome, delivery.site)
   return finish(delivery, message, { judged, text, ...(code && { code }), ...(enhanced && { enhanced }) }, world, sent)
 }
@@ -64,17 +67,22 @@ export function localResult(
   return finish(delivery, message, failure, world, undefined)
 }
 
-/** The result of an attempt whose final dot went out and whose reply is not known. */
-export function ambiguousResult(
+/** The result of an attempt whose worker was gone before it noted the outcome: the final dot may have gone out. */
+export function unnotedResult(delivery: Claimed, message: OutgoingMessage, world: ResultWorld): Result {
+  const text = 'the outcome is not known: the worker stopped between its mark for the final dot and the reply'
+  return ambiguousResult(delivery, message, 'worker', text, world)
+}
+
+function ambiguousResult(
   delivery: Claimed,
   message: OutgoingMessage,
-  reason: string,
+  missing: 'reply' | 'worker',
+  text: string,
   world: ResultWorld,
   sent?: Sent,
 ): Result {
   const history = { ...historyOf(delivery, message), ambiguous: (delivery.amb ?? 0) + 1 }
-  const next = afterAmbiguous(history, world.now, world.random())
-  const text = `the outcome is not known: the final dot went out, then ${reason}`
+  const next = afterAmbiguous(missing, history, world.now, world.random())
   const event = { ...eventOf(delivery, message, typeOf(next), text, world, sent), ambiguous: true }
   return { delivery, message, event, next, judged: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
 }

@@ -7,7 +7,7 @@ import { eventId } from '../store/events.ts'
 import type { Outbox, Outgoing } from '../store/outgoing.ts'
 import type { Group } from './attempt.ts'
 import type { Hand } from './hand.ts'
-import { ambiguousResult, localResult, type Result, type ResultWorld } from './result.ts'
+import { localResult, type Result, type ResultWorld, unnotedResult } from './result.ts'
 import type { FindRoute } from './routes.ts'
 
 /** What sorting needs. */
@@ -71,11 +71,7 @@ export function createSorting(
     const events = await options.findEvents(marked.map(({ delivery }) => eventId(delivery._id, delivery.att + 1)))
     for (const { delivery, outgoing } of marked) {
       const event = events.get(eventId(delivery._id, delivery.att + 1))
-      settle(
-        event
-          ? repeated(delivery, outgoing, event, world())
-          : ambiguousResult(delivery, outgoing.message, 'the worker stopped before it noted the reply', world()),
-      )
+      settle(event ? repeated(delivery, outgoing, event, world()) : unnotedResult(delivery, outgoing.message, world()))
     }
   }
 

@@ -72,14 +72,21 @@ describe('afterFailure', () => {
 
 describe('afterAmbiguous', () => {
   test.each([
-    ['is repeated after a quarter of an hour at least', history({ ambiguous: 1 }), 'retry'],
-    ['is repeated a second time', history({ ambiguous: 2 }), 'retry'],
-    ['is not repeated a third time', history({ ambiguous: 3 }), 'end'],
-    ['is never repeated under the policy "fail"', history({ ambiguous: 1, policy: 'fail' }), 'end'],
-  ])('an attempt of unknown outcome %s', (_, given, kind) => {
-    const step = afterAmbiguous(given, now, 0)
-    expect(step.kind).toBe(kind)
-    if (step.kind === 'retry') expect(step.due.getTime() - now.getTime()).toBeGreaterThanOrEqual(15 * 60_000)
-    else expect(step).toMatchObject({ status: 'failed', event: 'failed' })
+    ['whose reply was lost', 'reply', history({ ambiguous: 1 }), 15],
+    ['whose reply was lost a second time', 'reply', history({ attempts: 2, ambiguous: 2 }), 15],
+    ['whose reply was lost after many others', 'reply', history({ attempts: 7, ambiguous: 1 }), 128],
+    ['whose worker was gone', 'worker', history({ ambiguous: 1 }), 0.8],
+    ['whose worker was gone a second time', 'worker', history({ attempts: 2, ambiguous: 2 }), 3.2],
+  ] as const)('an attempt %s is repeated, even with the least jitter no sooner', (_, missing, given, minutes) => {
+    const step = afterAmbiguous(missing, given, now, 0)
+    expect(minutesTo(step)).toBeCloseTo(minutes)
+  })
+
+  test.each([
+    ['is not repeated a third time', history({ ambiguous: 3 })],
+    ['is never repeated under the policy "fail"', history({ ambiguous: 1, policy: 'fail' })],
+  ])('an attempt of unknown outcome %s', (_, given) => {
+    for (const missing of ['reply', 'worker'] as const)
+      expect(afterAmbiguous(missing, given, now, 0)).toEqual({ kind: 'end', status: 'failed', event: 'failed' })
   })
 })

@@ -10,7 +10,7 @@ const WAITS: readonly number[] = [1, 4, 10, 20, 40, 80, 160, 240].map(minutes =>
 const FULL_WAITS: readonly number[] = [1, 4, 8, 12].map(hours => hours * HOUR)
 /** Greylisting servers want to see the same sender again after some minutes, commonly five. */
 const GREYLIST_LEAST = 5 * MINUTE
-/** After a reply that may be lost only, the receiver gets time to finish, and its duplicate check to notice. */
+/** Where only the reply was lost, the receiver gets time to finish, and its duplicate check to notice. */
 const AMBIGUOUS_LEAST = 15 * MINUTE
 /** Ambiguous attempts of one recipient; after the last the recipient fails rather than getting the mail again. */
 const AMBIGUOUS_MOST = 2
@@ -40,11 +40,16 @@ export function afterFailure(judged: Judged, history: History, now: Date, jitter
   return retryOrExpire(waitAfter(judged.kind ?? 'other', history.attempts), history, now, jitter)
 }
 
-/** Decides after an attempt whose final dot went out and whose reply is unknown (RFC 1047). */
-export function afterAmbiguous(history: History, now: Date, jitter: number): NextStep {
+/**
+ * Decides after an attempt of unknown outcome. `reply`: the final dot went out and nobody answered (RFC 1047). `worker`:
+ * the worker was gone before it noted an outcome; often the dot never went out, so the message need not wait longer
+ * than after any other failure.
+ */
+export function afterAmbiguous(missing: 'reply' | 'worker', history: History, now: Date, jitter: number): NextStep {
   if (history.policy === 'fail' || history.ambiguous > AMBIGUOUS_MOST)
     return { kind: 'end', status: 'failed', event: 'failed' }
-  return retryOrExpire(Math.max(AMBIGUOUS_LEAST * 1.25, waitAfter('other', history.attempts)), history, now, jitter)
+  const least = missing === 'reply' ? AMBIGUOUS_LEAST * 1.25 : 0
+  return retryOrExpire(Math.max(least, waitAfter('other', history.attempts)), history, now, jitter)
 }
 
 function waitAfter(kind: FailureKind, attempts: number): number {
