@@ -58,7 +58,7 @@ export interface DeliveryOptions {
 /** Polls of an idle worker start close and become rarer, in milliseconds. */
 const POLL = { first: 50, last: 500 }
 /** Least time between two claims: one costs six commands, whatever it finds. The first message after a pause never waits. */
-const CLAIM_GAP_MS = 40
+const CLAIM_GAP_MS = 50
 /** Claims are extended so often: a third of their time. */
 const KEEP_MS = VISIBILITY_MS / 3
 /** A relay takes what it gets; among many receivers slow ones must not use up the room. */

@@ -31,7 +31,7 @@ export interface SettleOptions {
 }
 
 /** Results wait a moment for company: a batch costs four commands, whatever its size. */
-const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 1, everyMs: 30 }
+const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 1, everyMs: 50 }
 const AGAIN_MS = 250
 
 /** Makes the settle function of a worker. */

@@ -72,9 +72,13 @@ export class Outbox {
     const messages = await this.#messages
       .find({ _id: { $in: [...ids] } })
       .project<OutgoingMessage>(FIELDS)
+      .batchSize(ids.length + 1) // all in one answer: the server's first batch is 101
       .toArray()
     const small = messages.filter(({ size }) => size <= TOGETHER_BYTES)
-    const parts = await this.#bodies.find({ _id: { $in: small.map(({ _id }) => bodyId(_id, 0)) } }).toArray()
+    const parts = await this.#bodies
+      .find({ _id: { $in: small.map(({ _id }) => bodyId(_id, 0)) } })
+      .batchSize(small.length + 1)
+      .toArray()
     const bodies = new Map(parts.map(part => [part.m, part]))
     return new Map(messages.map(message => [message._id, this.#outgoing(message, bodies.get(message._id))]))
   }
