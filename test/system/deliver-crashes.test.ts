@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { createReport } from '../../services/mail/delivery/report.ts'
-import { ambiguousResult, type Result, resultOf } from '../../services/mail/delivery/result.ts'
+import { type Result, resultOf, unnotedResult } from '../../services/mail/delivery/result.ts'
 import { createSettle } from '../../services/mail/delivery/settle.ts'
 import type { Sent } from '../../services/mail/smtp/transport.ts'
 import { readBody } from '../../services/mail/store/bodies.ts'
@@ -233,7 +233,7 @@ describe('a result that comes after another worker took over', () => {
     // The new owner found the mark without a note: unknown, so a second attempt is planned.
     const { delivery, message } = result
     await hold(scene, { ...delivery, tok: 'new' })
-    await late(scene, ambiguousResult({ ...delivery, tok: 'new' }, message, 'the worker stopped', world(scene)))
+    await late(scene, unnotedResult({ ...delivery, tok: 'new' }, message, world(scene)))
     expect(await scene.deliveries(id)).toMatchObject([{ att: 1, amb: 1 }])
     await late(scene, result, times)
     expect(await scene.deliveries(id)).toEqual([])
