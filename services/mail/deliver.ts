@@ -3,6 +3,7 @@
  * which way out are handed in; everything that must survive is in the database.
  */
 import type { Clock } from '../platform/clock.ts'
+import { createGroupCommit } from '../platform/group-commit.ts'
 import type { Jobs } from '../platform/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -24,7 +25,6 @@ import { partsOf, slotOf } from './rules/slots.ts'
 import type { Transport } from './smtp/transport.ts'
 import { type Claimed, DeliveryQueue } from './store/deliveries.ts'
 import { findEvents } from './store/events.ts'
-import { createGroupCommit } from './store/group-commit.ts'
 import { Outbox } from './store/outgoing.ts'
 import { suspendedSites, suspendSite } from './store/sites.ts'
 import type { Wake } from './store/wake.ts'

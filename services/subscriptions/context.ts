@@ -11,6 +11,7 @@ import { type Collections, openCollections } from './store/collections.ts'
 import { type Count, createCount } from './store/count.ts'
 import type { DayFigures } from './store/counters.ts'
 import type { AdminDoc, AppDoc, AuditDoc, WebhookDoc } from './store/documents.ts'
+import { createFindHolders, type FindHolders } from './store/holders.ts'
 import { createIds, type Ids } from './store/ids.ts'
 
 /** What the main hands over. */
@@ -29,6 +30,7 @@ export interface Subscriptions extends SubscriptionDeps {
   ids: Ids
   zone: Zone
   count: Count
+  findHolders: FindHolders
   memory: Memory
 }
 
@@ -82,6 +84,7 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     ids: createIds(c),
     zone: zoneOf(deps.config.BUSINESS_TZ),
     count: createCount(),
+    findHolders: createFindHolders(c),
     memory: {
       admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),

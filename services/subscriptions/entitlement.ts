@@ -5,7 +5,6 @@ import { pickUser } from './manage-users.ts'
 import type { Identities } from './rules/end-user.ts'
 import { givesAccess } from './rules/period.ts'
 import { secondsOf } from './rules/zone.ts'
-import { findHolders } from './store/holders.ts'
 
 /** The answer to an app's back end. */
 export interface Entitlement {
@@ -25,7 +24,7 @@ export async function entitlementOf(
   appKey: string,
   given: Identities & { user_id?: number | undefined },
 ): Promise<Entitlement & { user_id: string }> {
-  const holder = pickUser(await findHolders(s.c, appKey, given), given)
+  const holder = pickUser(await s.findHolders(appKey, given), given)
   if (!holder) throw new ProblemError('end_user_not_found')
   const user_id = String(holder._id)
   const now = secondsOf(s.clock.now())

@@ -1,11 +1,12 @@
 /** One attempt: read and sign the message, mark it, send it to its recipients at one destination, judge what came back. */
+
+import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import { SecretError } from '../../platform/secrets.ts'
 import type { SiteLimits } from '../rules/shaping.ts'
 import { type SignedMessage, signMessage } from '../smtp/signer.ts'
 import type { Route, Transport } from '../smtp/transport.ts'
 import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
-import { createGroupCommit } from '../store/group-commit.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { createByteGate } from './byte-gate.ts'
 import type { FindKeys } from './keys.ts'

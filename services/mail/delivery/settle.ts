@@ -3,13 +3,14 @@
  * repeated, and what is still in the queue after a crash is found by the next claim, so the queue comes last. While the
  * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */
+
+import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import { appendEvents } from '../store/events.ts'
-import { createGroupCommit } from '../store/group-commit.ts'
 import type { Outbox, RecipientNote } from '../store/outgoing.ts'
 import type { Result } from './result.ts'
 import { abortableDelay } from './timing.ts'

@@ -4,6 +4,7 @@
  * in `messages` was seen to be durable.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type Collection, collectionOf, type Mongo } from '../../platform/mongo.ts'
@@ -11,7 +12,6 @@ import { BODIES } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { MessageDoc } from './documents.ts'
 import { EVENTS } from './events.ts'
-import { createGroupCommit } from './group-commit.ts'
 import { MESSAGES } from './messages.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './new-message.ts'
 

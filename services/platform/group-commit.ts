@@ -1,4 +1,4 @@
-/** Shares writes between callers: while some batches are under way the next one gathers. */
+/** Shares questions and writes to the database between callers: while some batches are under way the next one gathers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How batches are formed and written. */
