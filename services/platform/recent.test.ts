@@ -3,9 +3,9 @@ import { testClock } from '../../test/support/clock.ts'
 import { createRecent } from './recent.ts'
 
 /** A memory of numbers below 100 for one second, and a loader that counts. */
-function counted(max = 10) {
+function counted(max = 10, refreshMs = 1_000) {
   const clock = testClock()
-  const recent = createRecent<number>({ ttlMs: 1_000, max, clock, keep: value => value < 100 })
+  const recent = createRecent<number>({ ttlMs: 1_000, refreshMs, max, clock, keep: value => value < 100 })
   const loads: string[] = []
   const get = (key: string, value: number) =>
     recent.get(key, async () => {
@@ -70,4 +70,40 @@ test('what is forgotten is loaded anew, and a load under way at that moment is n
   slow.resolve(3)
   expect([await outdated, await get('a', 4)]).toEqual([3, 4])
   expect(loads).toEqual(['a', 'b', 'a', 'a'])
+})
+
+test('a value that is asked for again and again is loaded anew behind the answers, once at a time', async () => {
+  const { clock, loads, get } = counted(10, 500)
+  expect([await get('a', 1), await get('a', 2)]).toEqual([1, 1])
+  clock.advance(500)
+  expect(await Promise.all([get('a', 3), get('a', 4)])).toEqual([1, 1])
+  expect(loads).toEqual(['a', 'a'])
+  expect(await get('a', 5)).toBe(3)
+  clock.advance(999)
+  expect(await get('a', 6)).toBe(3)
+  expect(await get('a', 7)).toBe(6)
+})
+
+test('behind the answers: what is not worth keeping or was forgotten does not come back', async () => {
+  const { clock, recent, get } = counted(10, 500)
+  await get('a', 1)
+  clock.advance(500)
+  expect([await get('a', 100), await get('a', 2)]).toEqual([1, 2])
+  const slow = Promise.withResolvers<number>()
+  clock.advance(500)
+  expect(await recent.get('a', () => slow.promise)).toBe(2)
+  recent.forget('a')
+  slow.resolve(3)
+  await slow.promise
+  expect(await get('a', 4)).toBe(4)
+})
+
+test('behind the answers: a failure leaves the old value its time, and no more', async () => {
+  const { clock, recent, get } = counted(10, 500)
+  await get('a', 1)
+  clock.advance(500)
+  const fail = () => recent.get('a', () => Promise.reject(new Error('away')))
+  expect([await fail(), await fail(), await get('a', 2)]).toEqual([1, 1, 1])
+  clock.advance(500)
+  await expect(fail()).rejects.toThrow('away')
 })

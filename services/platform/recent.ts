@@ -15,6 +15,8 @@ export interface Recent<V> {
 export interface RecentOptions<V> {
   /** Age at which a value is loaded again, counted from before it was loaded. */
   ttlMs: number
+  /** Age at which it is loaded anew behind the answers, so that busy keys never let a caller wait; none by default. */
+  refreshMs?: number
   /** Most values; the oldest go first. */
   max: number
   clock: Clock
@@ -22,19 +24,42 @@ export interface RecentOptions<V> {
   keep(value: V): boolean
 }
 
+interface Entry<V> {
+  refresh: number
+  until: number
+  value: Promise<V>
+}
+
 /** An empty memory. */
-export function createRecent<V>({ ttlMs, max, clock, keep }: RecentOptions<V>): Recent<V> {
-  const entries = new Map<string, { until: number; value: Promise<V> }>()
+export function createRecent<V>({ ttlMs, refreshMs = ttlMs, max, clock, keep }: RecentOptions<V>): Recent<V> {
+  const entries = new Map<string, Entry<V>>()
   const fresh = (key: string, now: number) => {
     const entry = entries.get(key)
     return entry && entry.until > now ? entry : undefined
+  }
+  const start = (load: () => Promise<V>, now: number): Entry<V> => ({
+    refresh: now + refreshMs,
+    until: now + ttlMs,
+    value: load(),
+  })
+  /** Puts a newer value in the place of one that nobody has forgotten meanwhile; a failure leaves the old one its time. */
+  const renew = async (key: string, known: Entry<V>, load: () => Promise<V>, now: number) => {
+    known.refresh = known.until
+    const entry = start(load, now)
+    const kept = await entry.value.then(keep, () => undefined)
+    if (kept === undefined || entries.get(key) !== known) return
+    entries.delete(key)
+    if (kept) entries.set(key, entry)
   }
   return {
     async get(key, load) {
       const now = clock.now().getTime()
       const known = fresh(key, now)
-      if (known) return known.value
-      const entry = { until: now + ttlMs, value: load() }
+      if (known) {
+        if (known.refresh <= now) void renew(key, known, load, now)
+        return known.value
+      }
+      const entry = start(load, now)
       entries.delete(key)
       entries.set(key, entry)
       const [oldest] = entries.keys()

@@ -55,7 +55,7 @@ export async function logIn(
       })
     throw error
   })
-  const known = await adminOf(s, account)
+  const known = await adminOf(s, account, await findAdminOf(s.c, account._id))
   const now = s.clock.now()
   const token = `at_${randomBytes(32).toString('base64url')}`
   const expiresAt = new Date(now.getTime() + IDLE_MS)
@@ -96,9 +96,12 @@ export async function adminOfAccount(s: Subscriptions, accountId: string): Promi
 }
 
 async function loadAdmin(s: Subscriptions, accountId: string): Promise<AdminDoc> {
-  const account = await getUser(s, accountId).catch(() => undefined)
+  const [account, known] = await Promise.all([
+    getUser(s, accountId).catch(() => undefined),
+    findAdminOf(s.c, accountId),
+  ])
   if (account?.status !== 'active') throw new ProblemError('session_invalid')
-  return adminOf(s, account)
+  return adminOf(s, account, known)
 }
 
 /** The role of a panel account; null for one without rights here. */
@@ -126,10 +129,10 @@ export async function endSessions(s: Subscriptions, accountId: string): Promise<
 }
 
 /** An admin of the platform is a super administrator here from the first login on; everybody else must be made one. */
-async function adminOf(s: Subscriptions, account: UserDoc): Promise<AdminDoc> {
-  const known = (await findAdminOf(s.c, account._id)) ?? (await firstTime(s, account))
-  if (known?.status !== '1') throw new ProblemError('admin_disabled')
-  return known
+async function adminOf(s: Subscriptions, account: UserDoc, known: AdminDoc | undefined): Promise<AdminDoc> {
+  const admin = known ?? (await firstTime(s, account))
+  if (admin?.status !== '1') throw new ProblemError('admin_disabled')
+  return admin
 }
 
 async function firstTime(s: Subscriptions, account: UserDoc): Promise<AdminDoc | undefined> {

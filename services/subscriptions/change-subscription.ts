@@ -2,11 +2,12 @@
 import { isDuplicateKey, type Session } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
+import { moveFigures } from './figures.ts'
 import { record } from './record.ts'
 import { type Period, type PlanSnapshot, STATUS, type Step } from './rules/period.ts'
 import { tallyChange } from './rules/tally.ts'
 import { secondsOf } from './rules/zone.ts'
-import { bump, bumpDay, type DayField } from './store/counters.ts'
+import type { DayField } from './store/counters.ts'
 import type { PaymentDoc, SubscriptionDoc } from './store/documents.ts'
 import { insertPayment } from './store/payments.ts'
 import { findSubscription, hasOtherActive, insertSubscription, replaceSubscription } from './store/subscriptions.ts'
@@ -64,10 +65,8 @@ async function count(s: Subscriptions, { before, after, day = {} }: Subscription
   const wasActive = before?.status === STATUS.active
   const isActive = after.status === STATUS.active
   const paying = wasActive === isActive || (await hasOtherActive(s.c, after)) ? 0 : isActive ? 1 : -1
-  await Promise.all([
-    bump(s.c, after.app_key, { ...tallyChange(before, after), ...(paying === 0 ? {} : { users_paying: paying }) }),
-    bumpDay(s.c, after.app_key, s.zone.day(s.clock.now()), day),
-  ])
+  const counters = { ...tallyChange(before, after), ...(paying === 0 ? {} : { users_paying: paying }) }
+  await moveFigures(s, after.app_key, { counters, today: day })
 }
 
 /** The record after a step, with its other fields. Of `period` only the period counts, also when it is a whole record. */

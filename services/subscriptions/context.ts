@@ -10,7 +10,7 @@ import { type Zone, zoneOf } from './rules/zone.ts'
 import { type Collections, openCollections } from './store/collections.ts'
 import { type Count, createCount } from './store/count.ts'
 import type { DayFigures } from './store/counters.ts'
-import type { AdminDoc, AppDoc, AuditDoc, WebhookDoc } from './store/documents.ts'
+import type { AdminDoc, AppDoc, AuditDoc, CounterDoc, WebhookDoc } from './store/documents.ts'
 import { createFindHolders, type FindHolders } from './store/holders.ts'
 import { createIds, type Ids } from './store/ids.ts'
 
@@ -45,12 +45,20 @@ export interface Memory {
   apps: Recent<AppDoc | undefined>
   /** The webhooks of an app. */
   webhooks: Recent<WebhookDoc[]>
+  /** Running figures of apps, by their joined keys. Whoever moves them forgets them: {@link forgetFigures}. */
+  counters: Recent<CounterDoc>
+  /** Figures of days that are not over, likewise. */
+  today: Recent<Map<string, DayFigures>>
+  /** Totals that are counted, by what is counted and the joined keys. */
+  totals: Recent<number>
+  /** Names of the plans that apps have sold. */
+  planNames: Recent<Map<number, string>>
   /** Figures of days that are over, which only the nightly repair moves: remembered a little longer. */
   days: Recent<Map<string, DayFigures>>
 }
 
-const MEMORY = { ttlMs: 1_000, max: 10_000 } as const
-const DAYS_MEMORY = { ttlMs: 15_000, max: 1_000 } as const
+const MEMORY = { ttlMs: 1_000, refreshMs: 500, max: 10_000 } as const
+const DAYS_MEMORY = { ttlMs: 15_000, refreshMs: 10_000, max: 1_000 } as const
 
 /** Who acts, as the audit log remembers it. */
 export interface Actor {
@@ -89,6 +97,10 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
       admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),
       webhooks: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      counters: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      today: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      totals: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      planNames: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       days: createRecent({ ...DAYS_MEMORY, clock: deps.clock, keep: () => true }),
     },
   }

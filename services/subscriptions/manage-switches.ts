@@ -55,7 +55,7 @@ export async function createSwitch(
   spec: SwitchSpec,
   managedBy?: ManagedBy,
 ): Promise<SwitchDoc> {
-  if ((await countSwitches(s.c, [appKey])).total >= MAX_SWITCHES)
+  if ((await countSwitches(s.c, [appKey])) >= MAX_SWITCHES)
     throw new ProblemError('transition_refused', `An app has at most ${MAX_SWITCHES} switches.`)
   const now = s.clock.now()
   const stored: SwitchDoc = {

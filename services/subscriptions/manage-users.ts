@@ -1,10 +1,10 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
+import { moveFigures } from './figures.ts'
 import { aboutUser, publishEvent } from './publish-event.ts'
 import { record } from './record.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from './rules/end-user.ts'
-import { bump, bumpDay } from './store/counters.ts'
 import type { EndUserDoc } from './store/documents.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/users.ts'
 
@@ -97,8 +97,10 @@ async function createUser(
   if (!(await insertUser(s.c, user))) return undefined
   await Promise.all([
     publishEvent(s, { appKey, type: 'user.created', data: aboutUser(user) }),
-    bump(s.c, appKey, { users_total: 1, users_active: 1 }),
-    bumpDay(s.c, appKey, s.zone.day(now), { new_users: 1, login_users: 1 }),
+    moveFigures(s, appKey, {
+      counters: { users_total: 1, users_active: 1 },
+      today: { new_users: 1, login_users: 1 },
+    }),
   ])
   return user
 }
@@ -125,7 +127,7 @@ async function countLogin(
   if (!before) return undefined
   const today = s.zone.day(now)
   const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
-  if (firstToday) await bumpDay(s.c, known.app_key, today, { login_users: 1 })
+  if (firstToday) await moveFigures(s, known.app_key, { today: { login_users: 1 } })
   return { ...before, ...change, login_count: before.login_count + 1 }
 }
 
@@ -165,7 +167,7 @@ export async function setUserStatus(
       },
     }
   })
-  await bump(s.c, match.appKey, activeChange(before.status, status))
+  await moveFigures(s, match.appKey, { counters: activeChange(before.status, status) })
   return after
 }
 
@@ -190,7 +192,7 @@ export async function eraseUser(s: Subscriptions, actor: Actor, match: { appKey:
       deed: { action: 'user.erase', appKey: match.appKey, target: { kind: 'user', id: String(match.id) } },
     }
   })
-  await bump(s.c, match.appKey, activeChange(before.status, '0'))
+  await moveFigures(s, match.appKey, { counters: activeChange(before.status, '0') })
 }
 
 /** Erases users who asked for it 15 days ago; gives their number. */

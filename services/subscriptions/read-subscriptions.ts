@@ -1,11 +1,11 @@
 /** Reads subscriptions as the API shows them: with the names of their users, filtered and searched. */
 import type { Subscriptions } from './context.ts'
+import { countersOf } from './figures.ts'
 import type { Lang } from './rules/lang.ts'
 import type { DateRange, Found, Page } from './rules/paging.ts'
 import { DAY, type Status } from './rules/period.ts'
 import { viewSubscription } from './rules/views.ts'
 import { secondsOf } from './rules/zone.ts'
-import { readCounters } from './store/counters.ts'
 import type { SubscriptionDoc } from './store/documents.ts'
 import {
   listSubscriptions,
@@ -13,7 +13,7 @@ import {
   streamSubscriptions,
   subscriptionQuery,
 } from './store/subscriptions.ts'
-import { findUserIds, findUsers } from './store/users.ts'
+import { findContacts, findUserIds } from './store/users.ts'
 
 /** What a request filters by. */
 export interface SubscriptionSearch {
@@ -79,12 +79,12 @@ function questionOf(given: SubscriptionSearch): string {
 async function totalOf(s: Subscriptions, appKey: string, filter: SubscriptionFilter): Promise<number | undefined> {
   const { created, ...rest } = filter
   const filtered = created?.from ?? created?.to ?? Object.values(rest).find(value => value !== undefined)
-  return filtered === undefined ? (await readCounters(s.c, [appKey])).subs_total : undefined
+  return filtered === undefined ? (await countersOf(s, [appKey])).subs_total : undefined
 }
 
 /** One subscription. */
 export async function viewOne(s: Subscriptions, subscription: SubscriptionDoc, lang: Lang): Promise<SubscriptionView> {
-  const users = await findUsers(s.c, subscription.app_key, [subscription.user_id])
+  const users = await findContacts(s.c, subscription.app_key, [subscription.user_id])
   return viewSubscription(subscription, users.get(subscription.user_id), viewContext(s, lang))
 }
 
@@ -114,7 +114,7 @@ async function withUsers(
   lang: Lang,
 ): Promise<SubscriptionView[]> {
   const ids = [...new Set(subscriptions.map(({ user_id }) => user_id))]
-  const users = ids.length === 0 ? new Map() : await findUsers(s.c, appKey, ids)
+  const users = ids.length === 0 ? new Map() : await findContacts(s.c, appKey, ids)
   const context = viewContext(s, lang)
   return subscriptions.map(known => viewSubscription(known, users.get(known.user_id), context))
 }

@@ -1,6 +1,7 @@
 /** Writes one change: the work, its audit entry and its events, in one transaction. */
 import type { Session } from '../platform/mongo.ts'
 import type { Actor, Deed, Subscriptions } from './context.ts'
+import { forgetFigures } from './figures.ts'
 import { publishDeed } from './publish-event.ts'
 import { differences } from './rules/audit.ts'
 import { insertAudit } from './store/audit.ts'
@@ -12,7 +13,7 @@ export async function record<T>(
   work: (session: Session) => Promise<{ result: T; deed?: Deed }>,
 ): Promise<T> {
   const id = await s.ids.next('audit')
-  return s.mongo.transaction(async session => {
+  const done = await s.mongo.transaction(async session => {
     const { result, deed } = await work(session)
     if (deed) {
       const { requestId, ip, ...who } = actor
@@ -32,4 +33,6 @@ export async function record<T>(
     }
     return result
   })
+  forgetFigures(s)
+  return done
 }

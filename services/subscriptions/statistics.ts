@@ -1,9 +1,10 @@
 /** Figures of users and subscriptions, from running counters and days: no request reads all users. */
 import type { Subscriptions } from './context.ts'
+import { countersOf, openDaysOf, totalOf } from './figures.ts'
 import { growth, round2, share } from './rules/growth.ts'
 import { DAY } from './rules/period.ts'
 import { addDays, daysBetween, monthStart, secondsOf } from './rules/zone.ts'
-import { type DayFigures, emptyDay, readCounters, readDays } from './store/counters.ts'
+import { type DayFigures, emptyDay, readDays } from './store/counters.ts'
 import { countSwitches, planNames } from './store/plans.ts'
 import { countEnded, countEnding, countLagging } from './store/subscriptions.ts'
 import { countPlatforms } from './store/users.ts'
@@ -28,19 +29,26 @@ async function calendar(s: Subscriptions, appKeys: readonly string[], back: numb
   const last = addDays(open, -1)
   const [past, recent] = await Promise.all([
     s.memory.days.get(`${first} ${last} ${appKeys.join(' ')}`, () => readDays(s.c, appKeys, first, last)),
-    readDays(s.c, appKeys, open, today),
+    openDaysOf(s, appKeys, open, today),
   ])
   const day = (name: string) => recent.get(name) ?? past.get(name) ?? emptyDay()
   return {
     today,
     day,
-    sum: (field, first, last) => daysBetween(first, last).reduce((sum, name) => sum + day(name)[field], 0),
+    sum: (field, first, last) => sumOf(past, field, first, last) + sumOf(recent, field, first, last),
   }
+}
+
+/** Days are compared as text: no dates are made for each of them. */
+function sumOf(days: Map<string, DayFigures>, field: keyof DayFigures, first: string, last: string): number {
+  let sum = 0
+  for (const [name, figures] of days) if (name >= first && name <= last) sum += figures[field]
+  return sum
 }
 
 /** The eleven figures of the reference, and growth compared like for like. */
 export async function userStatistics(s: Subscriptions, appKeys: readonly string[]) {
-  const [counters, days] = await Promise.all([readCounters(s.c, appKeys), calendar(s, appKeys, 0)])
+  const [counters, days] = await Promise.all([countersOf(s, appKeys), calendar(s, appKeys, 0)])
   const { today } = days
   const users = windows(days, 'new_users')
   return {
@@ -102,13 +110,17 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
   const now = s.clock.now()
   const nowSeconds = secondsOf(now)
   const monthFirst = monthStart(s.zone.day(now))
-  const [counters, days, switches, lagging, soon, endedThisMonth] = await Promise.all([
-    readCounters(s.c, appKeys),
+  const monthSeconds = secondsOf(s.zone.startOf(monthFirst))
+  const soonSeconds = s.config.EXPIRING_SOON_DAYS * DAY
+  const total = (what: string, count: () => Promise<number>) => totalOf(s, appKeys, what, count)
+  const [counters, days, switches, enabledSwitches, lagging, soon, endedThisMonth] = await Promise.all([
+    countersOf(s, appKeys),
     calendar(s, appKeys, trendDays),
-    countSwitches(s.c, appKeys),
-    countLagging(s.c, appKeys, nowSeconds),
-    countEnding(s.c, s.count, appKeys, now, s.config.EXPIRING_SOON_DAYS * DAY),
-    countEnded(s.c, s.count, appKeys, now, secondsOf(s.zone.startOf(monthFirst))),
+    total('switches', () => countSwitches(s.c, appKeys)),
+    total('enabled switches', () => countSwitches(s.c, appKeys, '1')),
+    total('lagging', () => countLagging(s.c, appKeys, nowSeconds)),
+    total('ending', () => countEnding(s.c, s.count, appKeys, now, soonSeconds)),
+    total('ended', () => countEnded(s.c, s.count, appKeys, now, monthSeconds)),
   ])
   const subscriptions = windows(days, 'new_subs')
   const revenue = windows(days, 'revenue_cents')
@@ -143,8 +155,8 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
     paying_rate: share(counters.users_paying, counters.users_total),
     subscription_daily_growth_rate: growth(subscriptions.today, subscriptions.yesterday),
     subscription_monthly_growth_rate: growth(subscriptions.thisMonth, subscriptions.lastMonth),
-    total_switches: switches.total,
-    enabled_switches: switches.enabled,
+    total_switches: switches,
+    enabled_switches: enabledSwitches,
     plans: await planFigures(s, counters.by_plan, active),
     payment_methods: Object.entries(counters.by_method)
       .filter(([, count]) => count > 0)
@@ -156,10 +168,8 @@ export async function overview(s: Subscriptions, appKeys: readonly string[], tre
 
 async function planFigures(s: Subscriptions, byPlan: Record<string, number>, active: number) {
   const sold = Object.entries(byPlan).filter(([, count]) => count > 0)
-  const names = await planNames(
-    s.c,
-    sold.map(([id]) => Number(id)),
-  )
+  const ids = sold.map(([id]) => Number(id))
+  const names = await s.memory.planNames.get(ids.join(' '), () => planNames(s.c, ids))
   return sold.map(([id, count]) => ({
     plan_id: id,
     plan_name: names.get(Number(id)) ?? '',

@@ -32,6 +32,7 @@ const MEMORY_MS = 1_000
 export function createAppDoor(s: Subscriptions): AppDoor {
   const recent = createRecent<AppEntry | undefined>({
     ttlMs: MEMORY_MS,
+    refreshMs: MEMORY_MS / 2,
     max: 10_000,
     clock: s.clock,
     keep: entry => entry !== undefined,

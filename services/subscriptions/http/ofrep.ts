@@ -32,7 +32,13 @@ class OfrepError extends Error {
 
 /** Puts the evaluation of one switch and of all on the router. */
 export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
-  const recent = createRecent<SwitchDoc[]>({ ttlMs: MEMORY_MS, max: 1_000, clock: s.clock, keep: () => true })
+  const recent = createRecent<SwitchDoc[]>({
+    ttlMs: MEMORY_MS,
+    refreshMs: MEMORY_MS / 2,
+    max: 1_000,
+    clock: s.clock,
+    keep: () => true,
+  })
   const prepare = async (context: WebContext) => {
     context.state.route = '/ofrep/v1/evaluate/flags'
     const key = context.get('x-api-key') || (/^Bearer\s+(\S+)$/i.exec(context.get('authorization'))?.[1] ?? '')

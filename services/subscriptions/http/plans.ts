@@ -1,11 +1,11 @@
 /** Plans. */
 import type Router from '@koa/router'
 import { ProblemError } from '../../platform/problems.ts'
+import { countersOf } from '../figures.ts'
 import { createPlan, planKey, restorePlan, updatePlan } from '../manage-plans.ts'
 import { fault } from '../rules/faults.ts'
 import { pagination } from '../rules/paging.ts'
 import { mergePlan, viewPlan } from '../rules/plan.ts'
-import { readCounters } from '../store/counters.ts'
 import type { PlanDoc } from '../store/documents.ts'
 import { findPlan, listPlans, listRevisions } from '../store/plans.ts'
 import { bindAdmin, type HttpDeps } from './bind.ts'
@@ -24,11 +24,11 @@ import { viewRevisions } from './revisions.ts'
 export function mountPlans(router: Router, deps: HttpDeps): void {
   const { s } = deps
   const views = async (appKey: string, plans: readonly PlanDoc[]) => {
-    const { by_plan } = await readCounters(s.c, [appKey])
+    const { by_plan } = await countersOf(s, [appKey])
     return plans.map(plan => viewPlan(plan, by_plan[String(plan._id)] ?? 0, s.zone))
   }
   const view = async (plan: PlanDoc) => {
-    const { by_plan } = await readCounters(s.c, [plan.app_key])
+    const { by_plan } = await countersOf(s, [plan.app_key])
     return viewPlan(plan, by_plan[String(plan._id)] ?? 0, s.zone)
   }
   bindAdmin(router, deps, listPlansOperation, async ({ query }, { appKey }) => {

@@ -2,13 +2,14 @@
 import type Router from '@koa/router'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Subscriptions } from '../context.ts'
+import { countersOf } from '../figures.ts'
 import { eraseUser, setUserStatus } from '../manage-users.ts'
 import { csvLine } from '../rules/csv.ts'
 import { fault } from '../rules/faults.ts'
 import { type DateRange, dateRange, pageOf, pagination } from '../rules/paging.ts'
 import { viewUser } from '../rules/views.ts'
 import { userStatistics, usersByPlatform, userTrend } from '../statistics.ts'
-import { readCounters } from '../store/counters.ts'
+import type { Total } from '../store/count.ts'
 import type { EndUserDoc } from '../store/documents.ts'
 import { findUser, listUsers, streamUsers, type UserFilter } from '../store/users.ts'
 import { bindAdmin, type HttpDeps } from './bind.ts'
@@ -64,11 +65,11 @@ function filterOf(s: Subscriptions, { search = '', status, platform, ...dates }:
 }
 
 /** The total that the running figures know: all users, or all active ones. */
-async function knownTotal(s: Subscriptions, appKey: string, filter: UserFilter): Promise<number | undefined> {
+function knownTotal(s: Subscriptions, appKey: string, filter: UserFilter): Promise<Total> | undefined {
   if (filter.search || filter.platform || filter.created?.from || filter.created?.to) return undefined
   if (filter.status !== undefined && filter.status !== '1') return undefined
-  const counters = await readCounters(s.c, [appKey])
-  return filter.status === '1' ? counters.users_active : counters.users_total
+  const field = filter.status === '1' ? 'users_active' : 'users_total'
+  return countersOf(s, [appKey]).then(counters => ({ total: counters[field] }))
 }
 
 /** Puts users and their figures on the router. */
@@ -82,7 +83,7 @@ export function mountUsers(router: Router, deps: HttpDeps): void {
   bindAdmin(router, deps, listUsersOperation, async ({ query }, { appKey }) => {
     const page = requestedPage(query)
     const filter = filterOf(s, query)
-    const total = await knownTotal(s, appKey, filter)
+    const total = knownTotal(s, appKey, filter)
     const found = await listUsers(s.c, s.count, s.clock.now(), { appKey, filter, page, knownTotal: total })
     return {
       users: found.items.map(user => viewUser(user, s.zone)),

@@ -56,6 +56,24 @@ test('after that it is counted anew behind the answer, and after five minutes be
   expect(await ask('large')).toEqual({ total: LARGE })
 })
 
+test('a count that takes long is repeated more rarely', async () => {
+  await rows.insertOne({ kind: 'slow' })
+  // The server sleeps at this row: 100 ms for each count.
+  const body = "function (kind) { if (kind === 'slow') sleep(100); return true }"
+  const filter = { $expr: { $function: { body, args: ['$kind'], lang: 'js' } } }
+  const askSlow = () => count({ collection: rows, filter, key: 'slow' }, clock.now())
+  const { total } = await askSlow()
+  await rows.insertOne({ kind: 'fast' })
+  clock.advance(19_999)
+  expect(await askSlow()).toEqual({ total })
+  await ask('large') // as long as a count behind the answer would have taken
+  expect(await askSlow()).toEqual({ total })
+  clock.advance(200_000)
+  await askSlow()
+  await expect.poll(askSlow).toEqual({ total: total + 1 })
+  await rows.deleteMany({ kind: { $in: ['slow', 'fast'] } })
+})
+
 test('a total that became small is forgotten', async () => {
   await ask('large', 'shrinking')
   clock.advance(15_000)

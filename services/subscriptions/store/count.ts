@@ -9,8 +9,10 @@ import type { Found } from '../rules/paging.ts'
 export const CHEAP_COUNT = 10_000
 /** Longest exact count, in milliseconds; behind it the capped form is answered. */
 const MAX_COUNT_MS = 1_500
-/** A large total may be so old, in milliseconds, before it is counted anew: nobody sees the difference in the eleventh thousand. */
+/** A large total may be so old, in milliseconds, before it is counted anew: nobody sees the difference in the eleventh thousand… */
 const FRESH_MS = 15_000
+/** …and older when counting takes long: so many times as long, that one question never takes more than half a percent of a core. */
+const FRESH_COUNTS = 200
 /** …and so old before an answer waits for the new count. */
 const USABLE_MS = 300_000
 const MAX_REMEMBERED = 1_000
@@ -31,14 +33,18 @@ export type Count = <T extends object>(question: Question<T>, now: Date) => Prom
 
 /** Makes one; a process needs one. */
 export function createCount(): Count {
-  const remembered = new Map<string, { at: number; total: Total }>()
+  const remembered = new Map<string, { at: number; freshMs: number; total: Total }>()
   const underWay = new Map<string, Promise<Total>>()
   const ask = async <T extends object>(question: Question<T>, at: number): Promise<Total> => {
-    const cheap = await countUpTo(question, CHEAP_COUNT + 1)
+    // What was far beyond is not asked first whether it is small now.
+    const far = (remembered.get(question.key)?.total.total ?? 0) > 2 * CHEAP_COUNT
+    const cheap = far ? CHEAP_COUNT + 1 : await countUpTo(question, CHEAP_COUNT + 1)
     remembered.delete(question.key)
     if (cheap <= CHEAP_COUNT) return { total: cheap }
+    const started = performance.now()
     const total = await countAll(question)
-    remembered.set(question.key, { at, total })
+    const freshMs = Math.max(FRESH_MS, (performance.now() - started) * FRESH_COUNTS)
+    remembered.set(question.key, { at, freshMs, total })
     const [oldest] = remembered.keys()
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
     return total
@@ -56,7 +62,7 @@ export function createCount(): Count {
     const known = remembered.get(question.key)
     const age = known ? now - known.at : Number.POSITIVE_INFINITY
     if (!known || age >= USABLE_MS) return askOnce(question, now)
-    if (age >= FRESH_MS) askOnce(question, now).catch(() => undefined) // who asks next tries again
+    if (age >= known.freshMs) askOnce(question, now).catch(() => undefined) // who asks next tries again
     return known.total
   }
 }

@@ -81,14 +81,13 @@ export function allSwitches(c: Collections, appKey: string): Promise<SwitchDoc[]
   return c.switches.find({ app_key: appKey }).sort({ name: 1 }).toArray()
 }
 
-/** Number of switches of apps: all, and those that are not killed. */
-export async function countSwitches(c: Collections, appKeys: readonly string[]) {
-  const query = { app_key: { $in: [...appKeys] } }
-  const [total, enabled] = await Promise.all([
-    c.switches.countDocuments(query),
-    c.switches.countDocuments({ ...query, enabled: '1' }),
-  ])
-  return { total, enabled }
+/** Number of switches of apps: all, or those that are killed or not. */
+export function countSwitches(
+  c: Collections,
+  appKeys: readonly string[],
+  enabled?: SwitchDoc['enabled'],
+): Promise<number> {
+  return c.switches.countDocuments({ app_key: { $in: [...appKeys] }, ...(enabled ? { enabled } : {}) })
 }
 
 /** The switch with this name in this app. */

@@ -3,8 +3,9 @@ import type { mongo } from 'mongoose'
 import { isDuplicateKey, type Session } from '../../platform/mongo.ts'
 import { IDENTITIES, type Identities, prefixPattern } from '../rules/end-user.ts'
 import type { DateRange, Found, Page } from '../rules/paging.ts'
+import type { StoredUser } from '../rules/views.ts'
 import type { Collections } from './collections.ts'
-import type { Count } from './count.ts'
+import type { Count, Total } from './count.ts'
 import type { EndUserDoc } from './documents.ts'
 
 /** What a list of users filters by. */
@@ -47,7 +48,7 @@ function indexFor({ search, status, platform }: UserFilter) {
   return status === undefined ? CREATED_INDEX : STATUS_INDEX
 }
 
-/** A page of users, newest first; `knownTotal` spares the count where a running figure says it. */
+/** A page of users, newest first, and beside it the total; `knownTotal` spares the count where a running figure says it. */
 export async function listUsers(
   c: Collections,
   count: Count,
@@ -57,18 +58,21 @@ export async function listUsers(
     filter,
     page,
     knownTotal,
-  }: { appKey: string; filter: UserFilter; page: Page; knownTotal?: number | undefined },
-): Promise<Found<EndUserDoc>> {
+  }: { appKey: string; filter: UserFilter; page: Page; knownTotal?: Promise<Total> | undefined },
+): Promise<Found<StoredUser>> {
   const query = userQuery(appKey, filter)
   const key = `users ${appKey} ${JSON.stringify(filter)}`
   const hint = indexFor(filter)
   const question = { collection: c.users, filter: query, key, hint }
-  const counted = knownTotal === undefined ? await count(question, now) : { total: knownTotal }
-  if (page.offset >= counted.total) return { items: [], ...counted }
-  const cursor = c.users.find(query).hint(hint).skip(page.offset).limit(page.size)
-  if (!filter.search || counted.total <= MAX_SORTED_HITS) cursor.sort(NEWEST_FIRST)
-  return { items: await cursor.toArray(), ...counted }
+  const counting = knownTotal ?? count(question, now)
+  const cursor = c.users.find(query, { projection: SHOWN }).hint(hint).skip(page.offset).limit(page.size)
+  if (!filter.search || (await counting).total <= MAX_SORTED_HITS) cursor.sort(NEWEST_FIRST)
+  const [items, counted] = await Promise.all([cursor.toArray(), counting])
+  return { items, ...counted }
 }
+
+/** What a list shows no reader of: half of a document is what it is searched by. */
+const SHOWN = { app_key: 0, search_keys: 0, deletion_requested_at: 0, erased_at: 0 } as const
 
 /** Users of apps by platform. The names are read from the index, one look for each; the counts are remembered. */
 export async function countPlatforms(
@@ -102,18 +106,22 @@ export async function findUser(c: Collections, appKey: string, id: number): Prom
   return (await c.users.findOne({ _id: id, app_key: appKey })) ?? undefined
 }
 
-/** Users by id, of one app. */
-export async function findUsers(
+/** Names and addresses of users by id, of one app. */
+export async function findContacts(
   c: Collections,
   appKey: string,
   ids: readonly number[],
-): Promise<Map<number, EndUserDoc>> {
+): Promise<Map<number, Contact>> {
   const found = await c.users
-    .find({ _id: { $in: [...ids] }, app_key: appKey })
+    .find({ _id: { $in: [...ids] }, app_key: appKey }, { projection: CONTACT })
     .hint({ _id: 1 })
     .toArray()
   return new Map(found.map(user => [user._id, user]))
 }
+
+const CONTACT = { nickname: 1, phone: 1, email: 1 } as const
+/** What a list of subscriptions shows of a user. */
+export type Contact = Pick<EndUserDoc, '_id' | keyof typeof CONTACT>
 
 /** Ids of users whose keys start with the text, at most `limit`. */
 export async function findUserIds(c: Collections, appKey: string, search: string, limit: number): Promise<number[]> {
