@@ -33,7 +33,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   const subscriptions = openSubscriptions(foundation)
   mountSubscriptions(app, '/subscription-api', {
     subscriptions,
-    rates: createRates(config),
+    rates: createRates(subscriptions, config),
     accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
   })
   mountSend(app, { ...foundation, authorise, door, closing: closing.signal })

@@ -205,16 +205,16 @@ const shape = {
     'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',
   ),
   ADMIN_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '600').describe(
-    'Requests per minute of one session token of the Subscription Administration API, counted by each process.',
+    'Requests per minute of one session token of the Subscription Administration API, over all processes.',
   ),
   SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
-    'Requests per minute of one app secret, counted by each process.',
+    'Requests per minute of one app secret, over all processes.',
   ),
   WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
     'Send webhooks of apps over plain HTTP and to private, loopback and documentation addresses as well.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
-    'Switch evaluations per minute of one client address with one publishable key, counted by each process.',
+    'Switch evaluations per minute of one client address with one publishable key, over all processes.',
   ),
   LOG_LEVEL: withDefault(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info').describe(
     'Least level of log lines.',

@@ -89,25 +89,29 @@ const MAX_SKEW = 300
 /** Nonces are remembered so long, in seconds: longer than both sides of the skew. */
 const NONCE_LIFE = 660
 
+/** The credential that signs under this key id; undefined when it is unknown, revoked, or no such credential. */
+export async function findSigner(s: Subscriptions, keyId: string): Promise<CredentialDoc | undefined> {
+  const credential = await findCredential(s.c, keyId)
+  return credential?.sealed === undefined ? undefined : credential
+}
+
 /**
- * The app behind `SUB-HMAC-SHA256 key_id=,timestamp=,nonce=,signature=`. Throws `app_signature_invalid` for a wrong,
- * late or repeated one; undefined when the key is unknown.
+ * Checks `SUB-HMAC-SHA256 key_id=,timestamp=,nonce=,signature=`. Throws `app_signature_invalid` for a wrong, late or
+ * repeated one.
  */
 export async function checkSignature(
   s: Subscriptions,
-  signed: SignedRequest & { keyId: string; signature: string },
-): Promise<CredentialDoc | undefined> {
-  const credential = await findCredential(s.c, signed.keyId)
-  if (credential?.sealed === undefined) return undefined
+  credential: CredentialDoc,
+  signed: SignedRequest & { signature: string },
+): Promise<void> {
   const now = s.clock.now()
   const refuse = () => new ProblemError('app_signature_invalid')
   if (Math.abs(now.getTime() / 1000 - Number(signed.timestamp)) > MAX_SKEW) throw refuse()
-  const secret = s.secrets.open('app-secret', placeOf(credential._id), credential.sealed)
+  const secret = s.secrets.open('app-secret', placeOf(credential._id), credential.sealed ?? '')
   const expected = createHmac('sha256', secret).update(canonicalRequest(signed)).digest('base64')
   if (!sameSecret(signed.signature, expected)) throw refuse()
   const until = new Date(now.getTime() + NONCE_LIFE * 1000)
   if (!(await rememberNonce(s.c, `${credential._id}/${signed.nonce}`, until))) throw refuse()
-  return credential
 }
 
 function hashOf(secret: string): string {

@@ -3,7 +3,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import { createRecent } from '../../platform/recent.ts'
 import type { WebContext } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
-import { checkKey, checkSignature } from '../credentials.ts'
+import { checkKey, checkSignature, findSigner } from '../credentials.ts'
 import { parseSignature } from '../rules/signature.ts'
 import { findApp } from '../store/apps.ts'
 import type { AppDoc, CredentialDoc } from '../store/documents.ts'
@@ -30,31 +30,41 @@ const MEMORY_MS = 1_000
 
 /** A door with a short memory: the credential of a busy app is not read for each request. */
 export function createAppDoor(s: Subscriptions): AppDoor {
-  const recent = createRecent<AppEntry | undefined>({
-    ttlMs: MEMORY_MS,
-    refreshMs: MEMORY_MS / 2,
-    max: 10_000,
-    clock: s.clock,
-    keep: entry => entry !== undefined,
-  })
+  const memory = () =>
+    createRecent<AppEntry | undefined>({
+      ttlMs: MEMORY_MS,
+      refreshMs: MEMORY_MS / 2,
+      max: 10_000,
+      clock: s.clock,
+      keep: entry => entry !== undefined,
+    })
+  const [byKey, bySigner] = [memory(), memory()]
   const load = async (credential: CredentialDoc | undefined): Promise<AppEntry | undefined> => {
     const app = credential && (await findApp(s.c, credential.app_key))
     return app && { app, credential }
   }
-  const enterByKey = async (key: string) => open(await recent.get(key, async () => load(await checkKey(s, key))))
+  const enterByKey = async (key: string) => open(await byKey.get(key, async () => load(await checkKey(s, key))))
+  const enterSigned = async (signed: Signed, context: WebContext) => {
+    const entry = await bySigner.get(signed.keyId, async () => load(await findSigner(s, signed.keyId)))
+    // Before the app is looked at: who cannot sign learns nothing of it.
+    if (entry) await checkSignature(s, entry.credential, { ...signed, ...requestOf(context) })
+    return open(entry)
+  }
   return {
     enterByKey,
     async enter(context) {
       const header = context.get('authorization')
       const signed = parseSignature(header)
       const entry = signed
-        ? open(await load(await checkSignature(s, { ...signed, ...requestOf(context) })))
+        ? await enterSigned(signed, context)
         : await enterByKey(/^Bearer\s+(ask_\S+)$/i.exec(header)?.[1] ?? '')
       if (!entry) throw new ProblemError('app_credential_invalid')
       return entry
     },
   }
 }
+
+type Signed = NonNullable<ReturnType<typeof parseSignature>>
 
 function requestOf(context: WebContext) {
   return { method: context.method, target: context.originalUrl, body: context.request.rawBody ?? '' }

@@ -64,7 +64,7 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   handle: Handle<E, AdminCall>,
 ): void {
   register(router, definition, async context => {
-    await deps.rates.admin(context.get('token') || factsOf(context).ip)
+    deps.rates.admin(context.get('token') || factsOf(context).ip)
     const { admin, token } = await deps.authenticate(context)
     const call: AdminCall = {
       ...callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username }),
@@ -88,7 +88,7 @@ export function bindApp<E extends AnyEndpoint<Access>>(
   register(router, definition, async context => {
     if (WRITES.has(definition.method)) await json(context, async () => undefined)
     const { app, credential } = await deps.door.enter(context)
-    await deps.rates.server(credential._id)
+    deps.rates.server(credential._id)
     const call: AppCall = { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
     await run(deps.s, context, definition, `app/${credential._id}`, input => handle(input, call))
   })
@@ -102,7 +102,7 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
   handle: Handle<E, Call>,
 ): void {
   register(router, definition, async context => {
-    await deps.rates.login(factsOf(context).ip)
+    deps.rates.login(factsOf(context).ip)
     await json(context, async () => undefined)
     const call = callOf(context, { kind: 'admin', id: '', name: '' })
     answerWith(context, deps.s, await handle(inputOf(context, definition), call))

@@ -25,7 +25,7 @@ export function createAdminApi({ config, subscriptions: s }: AdminApiOptions): K
   const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
   app.use(envelopeErrors(s))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(config) })
+  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(s, config) })
   mountServerApi(router, deps)
   mountOfrep(router, deps)
   mountNotices(router, s)

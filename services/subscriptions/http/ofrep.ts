@@ -45,8 +45,8 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     const entry = await door.enterByKey(key)
     if (!entry) throw new OfrepError(401, undefined, 'The API key is missing, unknown or revoked.')
     const isPublic = entry.credential.kind === 'publishable'
-    if (isPublic) await rates.ofrep(`${factsOf(context).ip} ${entry.credential._id}`)
-    else await rates.server(entry.credential._id)
+    if (isPublic) rates.ofrep(`${factsOf(context).ip} ${entry.credential._id}`)
+    else rates.server(entry.credential._id)
     await json(context, async () => undefined)
     const { app_key } = entry.app
     const switches = await recent.get(app_key, () => allSwitches(s.c, app_key))

@@ -95,6 +95,7 @@ const definitions = {
   reminders: defineCollection<doc.ReminderDoc>('sub_reminders', [{ key: { at: 1 }, expireAfterSeconds: 63_072_000 }]),
   sequences: defineCollection<doc.SequenceDoc>('sub_sequences'),
   nonces: defineCollection<doc.NonceDoc>('sub_nonces', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
+  rateWindows: defineCollection<doc.RateWindowDoc>('sub_rate_windows', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
 } as const
 
 /** All collections of this half, for `ensureIndexes`. */
@@ -125,6 +126,7 @@ export function openCollections(db: Db) {
     reminders: collectionOf(db, definitions.reminders),
     sequences: collectionOf(db, definitions.sequences),
     nonces: collectionOf(db, definitions.nonces),
+    rateWindows: collectionOf(db, definitions.rateWindows),
   }
 }
 

@@ -276,3 +276,10 @@ export interface NonceDoc {
   _id: string
   exp: Date
 }
+
+/** Requests of a caller in a minute, over all processes; `_id` is a hash, because the caller may be a token. */
+export interface RateWindowDoc {
+  _id: string
+  requests: number
+  exp: Date
+}
