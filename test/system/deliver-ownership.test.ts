@@ -37,6 +37,28 @@ describe('slots', () => {
     await finished(scene, id)
   })
 
+  test('are shared and handed over though Agenda invites nobody', async () => {
+    const scene = await deliveryScene()
+    const invited = Array.from({ length: 8 }, (_, slot) => ({
+      ...{ name: 'delivery-slot', type: 'single', priority: 0, data: { key: String(slot) }, repeatInterval: 5_000 },
+      ...{ nextRunAt: new Date(), lockedAt: new Date(Date.now() + 86_400_000) },
+    }))
+    await scene.mongo.db.collection('slot_jobs').insertMany(invited)
+    const first = await scene.work()
+    await until(async () => (await slots(scene)).every(({ owner }) => owner !== ''))
+    await scene.work()
+    await until(async () => {
+      const counts = Map.groupBy(await slots(scene), ({ owner }) => owner)
+      return counts.size === 2 && [...counts.values()].every(({ length }) => length === 4)
+    }, 30_000)
+    await first.stop()
+    await until(
+      async () => (await ownersOf(scene)).size === 1 && (await slots(scene)).every(({ owner }) => owner !== ''),
+    )
+    const id = await scene.submit()
+    await finished(scene, id)
+  })
+
   test('of a worker that vanished are taken without Agenda', async () => {
     const scene = await deliveryScene()
     await scene.mongo.db

@@ -5,7 +5,7 @@
 import type { Jobs } from '../../platform/jobs.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
-import { beat, expiredSlots, leave, releaseSlots, renewSlots, takeSlots } from '../store/slots.ts'
+import { beat, leave, releaseSlots, renewSlots, takeSlots, unownedSlots } from '../store/slots.ts'
 import { abortableDelay } from './timing.ts'
 
 /** Times of ownership, in milliseconds. */
@@ -100,6 +100,7 @@ export function createLeases(options: LeaseOptions): Leases {
 
   /** Lets what is in hand finish, then gives the slots back: a new owner would take it for abandoned. */
   const give = async (ids: readonly number[]) => {
+    if (ids.length === 0) return
     for (const id of ids) leaving.add(id)
     await Promise.all(ids.map(options.idle))
     await inTurn(async () => {
@@ -122,9 +123,14 @@ export function createLeases(options: LeaseOptions): Leases {
     const found = docs.filter(({ _id }) => !leases.has(_id) && !leaving.has(_id)).map(({ _id }) => _id)
     note(docs, asked)
     if (found.length > 0) await options.onTaken(found)
-    // Without Agenda: what a worker that vanished left behind, whoever comes first.
-    const expired = await expiredSlots(mongo)
-    if (expired.length > 0) await take(expired)
+    // Without Agenda: what a worker that vanished left behind, whoever comes first; and what is free, up to our share,
+    // because Agenda's invitations may go to the same worker again and again, and that one may have enough.
+    const { expired, free } = await unownedSlots(mongo)
+    const wanted = [...expired, ...free.slice(0, Math.max(0, fairShare() - leases.size - expired.length))]
+    if (wanted.length > 0) await take(wanted)
+    const excess = [...leases.keys()].filter(slot => !leaving.has(slot)).slice(fairShare())
+    // Not waited for: what is in hand may take minutes, and renewing goes on meanwhile.
+    give(excess).catch((error: unknown) => log.warn({ err: error, slots: excess.length }, 'slots not given back'))
   }
 
   const renewForEver = async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database.ts'
-import { beat, expiredSlots, fixSlotCount, leave, releaseSlots, renewSlots, SLOTS, takeSlots } from './slots.ts'
+import { beat, fixSlotCount, leave, releaseSlots, renewSlots, SLOTS, takeSlots, unownedSlots } from './slots.ts'
 
 describe('the number of slots', () => {
   test('is fixed by whoever asks first, also at once', async () => {
@@ -31,9 +31,9 @@ describe('a slot', () => {
     await fixSlotCount(mongo, 1)
     await takeSlots(mongo, 'a', [0], 60_000)
     expect(await takeSlots(mongo, 'b', [0], 60_000)).toEqual([])
-    expect(await expiredSlots(mongo)).toEqual([])
+    expect(await unownedSlots(mongo)).toEqual({ expired: [], free: [] })
     await renewSlots(mongo, 'a', -1)
-    expect(await expiredSlots(mongo)).toEqual([0])
+    expect(await unownedSlots(mongo)).toEqual({ expired: [0], free: [] })
     expect(await takeSlots(mongo, 'b', [0], 60_000)).toMatchObject([{ owner: 'b', epoch: 2 }])
     expect(await renewSlots(mongo, 'a', 60_000)).toEqual([])
     await releaseSlots(mongo, 'a', [0])
@@ -45,7 +45,7 @@ describe('a slot', () => {
     await fixSlotCount(mongo, 1)
     await takeSlots(mongo, 'a', [0], 60_000)
     await releaseSlots(mongo, 'a', [0])
-    expect(await expiredSlots(mongo)).toEqual([])
+    expect(await unownedSlots(mongo)).toEqual({ expired: [], free: [0] })
     expect(await takeSlots(mongo, 'b', [0], 60_000)).toMatchObject([{ owner: 'b', epoch: 2 }])
   })
 })

@@ -84,13 +84,14 @@ export async function releaseSlots(mongo: Mongo, owner: string, ids: readonly nu
   )
 }
 
-/** Slots whose owner stopped renewing them. */
-export async function expiredSlots(mongo: Mongo): Promise<number[]> {
+/** Slots that nobody works on: `expired` ones whose owner stopped renewing them, and `free` ones that were given back. */
+export async function unownedSlots(mongo: Mongo): Promise<{ expired: number[]; free: number[] }> {
   const found = await collectionOf(mongo.db, SLOTS)
-    .find({ owner: { $ne: '' }, $expr: { $lt: ['$until', '$$NOW'] } })
-    .project<{ _id: number }>({ _id: 1 })
+    .find({ $or: [{ owner: '' }, { $expr: { $lt: ['$until', '$$NOW'] } }] })
+    .project<{ _id: number; owner: string }>({ owner: 1 })
     .toArray()
-  return found.map(({ _id }) => _id)
+  const [free, expired] = [found.filter(({ owner }) => owner === ''), found.filter(({ owner }) => owner !== '')]
+  return { expired: expired.map(({ _id }) => _id), free: free.map(({ _id }) => _id) }
 }
 
 /** Says that a worker lives; answers how many do. */
