@@ -116,3 +116,84 @@ test('access is lost once and for all as time goes on', () => {
     }),
   )
 })
+
+describe('whatever happens in whatever order', () => {
+  /** Any step, at a time that only goes on. */
+  const deeds = fc.array(
+    fc.record({
+      step: fc.constantFrom<((period: Period, sold: PlanSnapshot, now: number, days: number) => Step)[]>(
+        (period, sold, now) => renew(period, sold, now),
+        (period, sold, now) => renew(period, sold, now, true),
+        (period, sold, now, days) => extend(period, sold, days + 1, now),
+        (period, sold, now, days) => setEnd(period, sold, now + (days - 30) * DAY, now),
+        (period, _, now) => cancel(period, 'period_end', now),
+        (period, _, now) => cancel(period, 'now', now),
+        (period, _, now) => refund(period, now),
+        period => setAutoRenew(period, true),
+        (period, _, now) => expire(period, now),
+        (period, _, now) => endNow(period, now),
+      ),
+      days: fc.nat(60),
+      duration: fc.constantFrom(0, 1, 30, 31, 365),
+      grace: fc.constantFrom(0, 3),
+    }),
+    { maxLength: 25 },
+  )
+
+  /** The states of a life, from the first on, each with the time at which it was reached. */
+  function* live(first: Period, life: readonly (typeof deeds extends fc.Arbitrary<infer T> ? T : never)[number][]) {
+    let period = first
+    let now = NOW
+    yield { before: first, period, now, step: undefined }
+    for (const { step, days, duration, grace } of life) {
+      now += days * DAY
+      const result = step(period, plan(duration, grace), now, days)
+      const before = period
+      if (result.ok) period = result.period
+      yield { before, period, now, step: result }
+    }
+  }
+
+  const lives = (check: (state: ReturnType<typeof live> extends Generator<infer S> ? S : never) => void) =>
+    fc.assert(
+      fc.property(fc.constantFrom(waiting, active, forever), deeds, (first, life) => {
+        for (const state of live(first, life)) check(state)
+      }),
+      { numRuns: 500 },
+    )
+
+  test('a final state is never left, and a refused step changes nothing', () => {
+    lives(({ before, period, step }) => {
+      if (before.status === STATUS.cancelled || before.status === STATUS.refunded) expect(period).toBe(before)
+      if (step?.ok === false) expect(period).toBe(before)
+    })
+  })
+
+  test('a permanent one never lapses and never renews itself; a timed one lapses at its end or after it', () => {
+    lives(({ period }) => {
+      if (period.end === 0) expect(period).toMatchObject({ lapse_at: 0, auto_renew: false })
+      else expect(period.lapse_at).toBeGreaterThanOrEqual(period.end)
+      expect(Number.isSafeInteger(period.end)).toBe(true)
+    })
+  })
+
+  test('an active one has no time of its end behind it, and an ended one says when that was', () => {
+    lives(({ period, now }) => {
+      const over = period.status !== STATUS.active && period.status !== STATUS.pending
+      expect(period.ended_at !== undefined).toBe(over)
+      if (period.ended_at !== undefined) expect(period.ended_at).toBeLessThanOrEqual(now)
+      if (over) expect(givesAccess(period, now)).toBe(false)
+    })
+  })
+
+  test('money never shortens a period that runs', () => {
+    lives(({ period, now }) => {
+      if (!givesAccess(period, now)) return
+      const renewed = renew(period, plan(30), now)
+      if (renewed.ok) expect(renewed.period.end).toBeGreaterThanOrEqual(period.end + 30 * DAY)
+      const forGood = renew(period, plan(0), now)
+      if (forGood.ok) expect(forGood.period.end).toBe(0)
+      expect(renewed.ok).toBe(period.end !== 0)
+    })
+  })
+})

@@ -7,6 +7,7 @@ import { formatCents, money } from './fields.ts'
 import { growth, share } from './growth.ts'
 import { langOf } from './lang.ts'
 import { dateRange, pageOf, pagination } from './paging.ts'
+import { STATUS } from './period.ts'
 import { canonicalRequest, parseSignature } from './signature.ts'
 import { tallyChange } from './tally.ts'
 import { addDays, daysBetween, isDay, monthStart, zoneOf } from './zone.ts'
@@ -73,6 +74,23 @@ describe('the business zone', () => {
       fc.property(fc.date({ min: new Date('2000-01-01'), max: new Date('2050-01-01'), noInvalidDate: true }), at => {
         const day = berlin.day(at)
         expect(berlin.startOf(day) <= at && at < berlin.startOf(addDays(day, 1))).toBe(true)
+      }),
+    )
+  })
+
+  test('days go forth and back, and months have their lengths, leap years and centuries included', () => {
+    const from = Date.UTC(1899, 0, 1) / 86_400_000
+    const day = fc.integer({ min: from, max: from + 300 * 365 }).map(n => new Date(n * 86_400_000).toISOString())
+    fc.assert(
+      fc.property(day, fc.integer({ min: -5_000, max: 5_000 }), fc.nat(400), (iso, far, near) => {
+        const at = iso.slice(0, 10)
+        expect(addDays(addDays(at, far), -far)).toBe(at)
+        expect(daysBetween(at, addDays(at, near))).toHaveLength(near + 1)
+        expect(daysBetween(at, addDays(at, near)).toSorted().at(-1)).toBe(addDays(at, near))
+        const [first, next] = [monthStart(at), monthStart(at, 1)]
+        const length = new Date(Date.UTC(Number(at.slice(0, 4)), Number(at.slice(5, 7)), 0)).getUTCDate()
+        expect(daysBetween(first, addDays(next, -1))).toHaveLength(length)
+        expect(monthStart(monthStart(at, far % 100), -(far % 100))).toBe(first)
       }),
     )
   })
@@ -180,4 +198,37 @@ test('what a subscription adds and takes away comes out even', () => {
   })
   expect(tallyChange(active, active)).toEqual({})
   expect(tallyChange(active, over)).toMatchObject({ subs_active: -1, mrr: -199_000, 'by_status.2': 1 })
+})
+
+test('the running figures are the last state alone, whatever states came before', () => {
+  const state = fc.record({
+    status: fc.constantFrom(...Object.values(STATUS)),
+    end: fc.constantFrom(0, 1_800_000_000),
+    auto_renew: fc.boolean(),
+    plan_id: fc.integer({ min: 1, max: 3 }),
+    plan: fc.record({ duration: fc.constantFrom(0, 7, 30, 365) }),
+    payment_method: fc.constantFrom('alipay', 'wechat'),
+    paid_cents: fc.nat(99_999_999),
+  })
+  fc.assert(
+    fc.property(fc.array(state, { minLength: 1, maxLength: 10 }), states => {
+      const sum = new Map<string, number>()
+      for (const [index, after] of states.entries())
+        for (const [field, amount] of Object.entries(tallyChange(states[index - 1], after)))
+          sum.set(field, (sum.get(field) ?? 0) + amount)
+      const left = Object.fromEntries([...sum].filter(([, amount]) => amount !== 0))
+      expect(left).toEqual(tallyChange(undefined, states.at(-1)))
+    }),
+  )
+})
+
+test('money adds up to the cent, as text and as a number', () => {
+  const cents = fc.nat(99_999_999)
+  fc.assert(
+    fc.property(cents, cents, (a, b) => {
+      const text = (value: number) => formatCents(value)
+      expect(money.parse(text(a)) + money.parse(Number(text(b)))).toBe(a + b)
+      expect(formatCents(a - b)).toBe(a >= b ? text(a - b) : `-${text(b - a)}`)
+    }),
+  )
 })

@@ -127,6 +127,62 @@ describe('rollout', () => {
     )
   })
 
+  const share = fc.double({ min: 0, max: 100, noNaN: true })
+  const caller = fc.record({
+    targetingKey: fc.string({ minLength: 1 }),
+    attributes: fc.dictionary(fc.constantFrom('platform', 'age', 'app'), fc.constantFrom('ios', 'web', '30', '2.1')),
+  })
+  const rules = fc.array(
+    fc.record({
+      attribute: fc.constantFrom('platform', 'age', 'app', 'targetingKey'),
+      operator: fc.constantFrom('eq' as const, 'ne' as const, 'gt' as const, 'version_gte' as const),
+      value: fc.constantFrom('ios', 'web', '30', '2.0'),
+      part: share,
+    }),
+    { maxLength: 4 },
+  )
+  const withRules = (
+    given: readonly {
+      attribute: string
+      operator: SwitchRule['conditions'][number]['operator']
+      value: string
+      part: number
+    }[],
+  ) => given.map(({ attribute, operator, value, part }) => rule(attribute, operator, [value], { rollout: part }))
+
+  test('raising the share of a switch or of a rule never takes a user away, whatever the rules', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        caller,
+        rules,
+        share,
+        fc.double({ min: 1, max: 100, noNaN: true }),
+        (_id, who, given, part, factor) => {
+          const raised = (percent: number) => Math.min(100, percent * factor)
+          const isOn = (rollout: number, parts: typeof given) => {
+            const result = evaluate({ ...base, _id, rollout, rules: withRules(parts) }, who, 0)
+            return result.ok && result.value === true
+          }
+          const more = given.map(known => ({ ...known, part: raised(known.part) }))
+          expect(!isOn(part, given) || isOn(raised(part), more)).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('an answer depends on nothing but the switch, the caller and the time', () => {
+    fc.assert(
+      fc.property(fc.nat(), caller, rules, share, (_id, who, given, rollout) => {
+        const stored = { ...base, _id, rollout, rules: withRules(given) }
+        const turned = { ...who, attributes: Object.fromEntries(Object.entries(who.attributes).toReversed()) }
+        const first = evaluate(stored, who, 5)
+        expect(evaluate(structuredClone(stored), turned, 5)).toEqual(first)
+        expect(evaluate(stored, who, 5_000_000)).toEqual(first) // without schedules the time is nothing
+      }),
+    )
+  })
+
   test('two switches do not pick the same users', () => {
     const keys = Array.from({ length: 2_000 }, (_, i) => `u${i}`)
     const both = keys.filter(key => inRollout(1, key, 50) && inRollout(2, key, 50)).length
