@@ -7,6 +7,7 @@ import { record } from './record.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from './rules/end-user.ts'
 import type { EndUserDoc } from './store/documents.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/users.ts'
+import { forgetUserInEvents } from './store/webhooks.ts'
 
 /** What an app says of a user who logged in. */
 export interface UserLogin {
@@ -187,6 +188,7 @@ export async function eraseUser(s: Subscriptions, actor: Actor, match: { appKey:
       },
       session,
     )
+    await forgetUserInEvents(s.c, match.appKey, match.id, session)
     return {
       result: undefined,
       deed: { action: 'user.erase', appKey: match.appKey, target: { kind: 'user', id: String(match.id) } },

@@ -121,6 +121,32 @@ describe('what is told', () => {
     expect(new Set(heard.map(({ id }) => id)).size).toBe(7)
   })
 
+  test('whom an event is about is forgotten when it is over, and when the user is erased', async () => {
+    await listen('gone')
+    const stored = async () => JSON.stringify(await api.s.c.webhookEvents.find().toArray())
+    const newUser = async (openid: string) => (await api.server('POST', '/server/user', { body: { openid } })).body.data
+    const told = await newUser('told-openid')
+    expect(await stored()).toContain(told.openid)
+    await send()
+    expect(heard.find(({ type }) => type === 'user.created')?.data).toMatchObject({ openid: told.openid })
+    expect(await stored()).not.toContain(told.openid)
+    answer = 500
+    const [leaving, staying] = [await newUser('leaving-openid'), await newUser('staying-openid')]
+    await send()
+    expect(await stored()).toContain(leaving.openid)
+    await api.call('DELETE', `/user/${leaving.id}`)
+    expect(await stored()).not.toContain(leaving.openid)
+    expect(await stored()).toContain(staying.openid)
+    answer = 200
+    heard = []
+    api.clock.advance(5_000)
+    await send()
+    const created = heard.filter(({ type }) => type === 'user.created').map(({ data }) => data)
+    expect(created).toHaveLength(2)
+    expect(created).toContainEqual({ app_key: 'demo', id: leaving.id, status: '1' })
+    expect(created).toContainEqual({ app_key: 'demo', id: staying.id, status: '1', openid: staying.openid })
+  })
+
   test('expired, refunded, changed plans and switches; nothing of what was refused', async () => {
     await listen('all')
     const [first, second] = [await buy(), await buy()]

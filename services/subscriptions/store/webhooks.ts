@@ -1,5 +1,7 @@
 /** Webhooks of apps, and the events on their way to them. */
 import { isDuplicateKey, type Session } from '../../platform/mongo.ts'
+import { IDENTITIES } from '../rules/end-user.ts'
+import { EVENT_TYPES } from '../rules/webhook.ts'
 import type { Collections } from './collections.ts'
 import type { WebhookDoc, WebhookEventDoc } from './documents.ts'
 
@@ -52,14 +54,32 @@ export async function claimWebhookEvent(
   return claimed ?? undefined
 }
 
-/** Writes what a try came to; one that somebody else has taken over meanwhile is left to him. */
+/**
+ * Writes what a try came to; one that somebody else has taken over meanwhile is left to him. An event that is over
+ * forgets whom it was about: nobody reads that again.
+ */
 export async function settleWebhookEvent(
   c: Collections,
   { _id, attempts }: WebhookEventDoc,
   change: Pick<WebhookEventDoc, 'state' | 'result'> & { due?: Date },
 ): Promise<void> {
-  await c.webhookEvents.updateOne({ _id, attempts, state: 'waiting' }, { $set: change })
+  const over = change.state === 'waiting' ? {} : { $unset: WHOM }
+  await c.webhookEvents.updateOne({ _id, attempts, state: 'waiting' }, { $set: change, ...over })
 }
+
+/** Takes the identities of a user out of the events that still wait. They are few: what is over holds none. */
+export async function forgetUserInEvents(
+  c: Collections,
+  appKey: string,
+  userId: number,
+  session: Session,
+): Promise<void> {
+  const query = { state: 'waiting' as const, app_key: appKey, type: { $in: USER_EVENTS }, 'data.id': String(userId) }
+  await c.webhookEvents.updateMany(query, { $unset: WHOM }, { session })
+}
+
+const USER_EVENTS = EVENT_TYPES.filter(type => type.startsWith('user.'))
+const WHOM = Object.fromEntries(IDENTITIES.map(name => [`data.${name}`, '' as const]))
 
 /** The last events of a webhook, newest first. */
 export function recentWebhookEvents(c: Collections, webhookId: string, limit: number): Promise<WebhookEventDoc[]> {
