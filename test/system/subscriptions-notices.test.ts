@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyNotices } from '../../services/subscriptions/apply-notices.ts'
 import { closeStaleOrders } from '../../services/subscriptions/orders.ts'
+import { closeOrder } from '../../services/subscriptions/store/payments.ts'
 import { certify } from '../support/certificate-chain.ts'
 import { fakeAlipay, fakeHuawei, fakeWechat, type SentNotice } from '../support/channel-notices.ts'
 import { type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
@@ -120,6 +121,15 @@ describe('alipay', () => {
     )
     await apply()
     expect((await show())[0]?.status).toBe(0)
+  })
+
+  test('an order that is paid in the moment in which it is closed stays paid', async () => {
+    const { out_trade_no } = await order('alipay')
+    const [open] = await api.s.c.orders.find({ out_trade_no }).toArray()
+    await send('alipay', alipay.notice(paid(out_trade_no)))
+    await apply()
+    await closeOrder(api.s.c, open?._id ?? '', 'closed') // the sweep saw it open
+    expect(await api.s.c.orders.find({ out_trade_no }).toArray()).toMatchObject([{ status: 'paid' }])
   })
 
   test('money for an order that was closed after a day starts a new subscription', async () => {

@@ -57,14 +57,15 @@ export async function insertOrder(c: Collections, order: OrderDoc, session: Sess
   await c.orders.insertOne(order, { session })
 }
 
-/** Moves an order to its final state. */
+/** Moves an order to its final state. One that is paid stays so; money for a closed one makes it paid. */
 export async function closeOrder(
   c: Collections,
   id: string,
   status: 'paid' | 'closed',
   session?: Session,
 ): Promise<void> {
-  await c.orders.updateOne({ _id: id }, { $set: { status } }, session ? { session } : {})
+  const before = status === 'closed' ? { status: 'open' as const } : {}
+  await c.orders.updateOne({ _id: id, ...before }, { $set: { status } }, session ? { session } : {})
 }
 
 /** Open orders made before a time. */
