@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SiteLimits } from '../rules/shaping.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -99,6 +100,19 @@ describe('a pause', () => {
     expect(running).toHaveLength(5)
   })
 
+  test('is not shortened by what was under way when it began', async () => {
+    const { submit, dispatcher, endOne, advance, now } = scene()
+    submit('example.com', 3)
+    dispatcher.slowDown('example.com')
+    dispatcher.succeeded('example.com')
+    await endOne()
+    advance(90_001)
+    expect(dispatcher.slowDown('example.com')).toMatchObject({ limit: 2, suspendedUntil: now() + 180_000 })
+    advance(180_001)
+    dispatcher.succeeded('example.com')
+    expect(dispatcher.slowDown('example.com')).toMatchObject({ suspendedUntil: now() + 90_000 })
+  })
+
   test('seen by another worker holds here too', () => {
     const { submit, dispatcher, running, postponed, now } = scene()
     dispatcher.suspendUntil('example.com', now() + 60_000)
@@ -113,4 +127,70 @@ test('at the end everything that was not begun goes back at once', () => {
   submit('example.com', 13)
   dispatcher.postponeAll()
   expect(postponed).toEqual([now(), now(), now()])
+})
+
+/** Work at two sites, and what became of each piece. */
+function ledger() {
+  let now = 1_000_000
+  let submitted = 0
+  const outcome = new Map<number, 'run' | 'back'>()
+  const running: { site: string; end: () => void }[] = []
+  const dispatcher = createDispatcher({ partsOf: () => 1, relay: false, now: () => now })
+  const note = (id: number, what: 'run' | 'back') => {
+    expect(outcome.get(id)).toBeUndefined()
+    outcome.set(id, what)
+  }
+  const submitOne = (site: string): void => {
+    const id = submitted++
+    dispatcher.submit({
+      site,
+      run(limits) {
+        note(id, 'run')
+        return new Promise(resolve => {
+          running.push({ site, end: resolve })
+          expect(running.filter(one => one.site === site).length).toBeLessThanOrEqual(limits.connections)
+        })
+      },
+      postpone(until) {
+        note(id, 'back')
+        expect(until).toBeGreaterThanOrEqual(now)
+        expect(until - now).toBeLessThanOrEqual(30 * 60_000)
+      },
+    })
+  }
+  const act = {
+    submit(site: string, n: number) {
+      for (let i = 0; i < n; i++) submitOne(site)
+    },
+    async end(_: string, n: number) {
+      for (const one of running.splice(0, n)) one.end()
+      await new Promise(resolve => setImmediate(resolve))
+    },
+    slowDown: (site: string) => void dispatcher.slowDown(site),
+    succeeded: (site: string) => dispatcher.succeeded(site),
+    suspend: (site: string, n: number) => dispatcher.suspendUntil(site, now + n * 3_000),
+    advance(_: string, n: number) {
+      now += n * 2_000
+    },
+  }
+  return { act, running, outcome, submitted: () => submitted }
+}
+
+test('whatever happens, every piece of work runs once or goes back once, within the limits', async () => {
+  const kinds = ['submit', 'end', 'slowDown', 'succeeded', 'suspend', 'advance'] as const
+  const step = fc.record({
+    kind: fc.constantFrom(...kinds),
+    site: fc.constantFrom('a', 'b'),
+    n: fc.integer({ min: 1, max: 60 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+      const { act, running, outcome, submitted } = ledger()
+      for (const { kind, site, n } of steps) await act[kind](site, n)
+      // Nothing is forgotten: as connections become free, the rest runs or goes back.
+      while (running.length > 0) await act.end('', running.length)
+      expect(outcome.size).toBe(submitted())
+    }),
+    { numRuns: 100 },
+  )
 })

@@ -133,7 +133,8 @@ export function createDispatcher({ partsOf, relay, now }: DispatchOptions): Disp
     },
     succeeded(site) {
       const lane = laneOf(site)
-      lane.state = afterSuccess(lane.state, lane.limits)
+      // What was under way when a pause began says nothing about how the site takes what comes after it.
+      if (!suspended(lane)) lane.state = afterSuccess(lane.state, lane.limits)
     },
     slowDown(site) {
       const lane = laneOf(site)
