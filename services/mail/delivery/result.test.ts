@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import type { RecipientOutcome } from '../smtp/transaction.ts'
+import type { Sent } from '../smtp/transport.ts'
+import { WireError } from '../smtp/wire.ts'
+import type { Claimed } from '../store/deliveries.ts'
+import type { OutgoingMessage } from '../store/outgoing.ts'
+import { localResult, resultOf, unnotedResult } from './result.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const HOUR = 3_600_000
+const world = { now: NOW, random: () => 0.5, logDays: 30 }
+const sent: Sent = {
+  outcomes: [],
+  mx: 'mx.example.net',
+  ip: '192.0.2.1',
+  tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+  conversation: 'C: MAIL FROM:<a@example.com>',
+  dsn: true,
+  ms: 42,
+}
+
+function delivery(change: Partial<Claimed> = {}): Claimed {
+  return {
+    _id: 'em_1.1',
+    cell: 0,
+    m: 'em_1',
+    user_id: 'usr_1',
+    rcpt: 'b@example.net',
+    site: 'example.net',
+    slot: 3,
+    lane: 'transactional',
+    due: NOW,
+    tok: 'token',
+    epoch: 4,
+    att: 0,
+    expires_at: new Date(NOW.getTime() + 72 * HOUR),
+    created_at: NOW,
+    ...change,
+  }
+}
+
+const message = (ambiguous: 'retry' | 'fail' = 'retry') =>
+  ({ _id: 'em_1', ambiguous, rcpts: [] }) as never as OutgoingMessage
+const reply = (
+  stage: 'greeting' | 'mail' | 'rcpt' | 'data' | 'dot',
+  code: number,
+  enhanced?: string,
+): RecipientOutcome => ({
+  kind: 'reply',
+  stage,
+  reply: { code, text: 'as it is', ...(enhanced && { enhanced }) },
+})
+const error = (kind: WireError['kind']): RecipientOutcome => ({ kind: 'error', error: new WireError(kind, 'it broke') })
+const unknown: RecipientOutcome = { kind: 'unknown', error: new WireError('timeout', 'no reply within 600 s') }
+
+/** Type of the event, what follows, and how the failure is called. */
+function show(outcome: RecipientOutcome, change: Partial<Claimed> = {}, policy: 'retry' | 'fail' = 'retry') {
+  const result = resultOf(delivery(change), message(policy), outcome, sent, world)
+  if (!result) return 'nothing'
+  const { event, next, judged } = result
+  const follows =
+    next.kind === 'retry'
+      ? `in ${(next.due.getTime() - NOW.getTime()) / 60_000} min`
+      : next.kind === 'end'
+        ? next.status
+        : next.kind
+  return [
+    event.type,
+    follows,
+    judged.kind ?? '-',
+    event.code ?? '-',
+    event.enhanced ?? '-',
+    event.ambiguous ? '?' : '!',
+  ].join(' ')
+}
+
+const expiring = { expires_at: new Date(NOW.getTime() + 10_000) }
+const expired = { expires_at: NOW }
+
+describe('what an outcome comes to', () => {
+  test.each<[string, RecipientOutcome, string]>([
+    ['a 250 to the dot', reply('dot', 250, '2.0.0'), 'delivered delivered - 250 2.0.0 !'],
+    ['a 250 without an enhanced code', reply('dot', 250), 'delivered delivered - 250 2.0.0 !'],
+    ['a 354 to the dot', reply('dot', 354), 'deferred in 1 min other 354 3.0.0 !'],
+    ['a 250 to DATA', reply('data', 250), 'deferred in 1 min other 250 2.0.0 !'],
+    ['a refused recipient', reply('rcpt', 550, '5.1.1'), 'bounced bounced address 550 5.1.1 !'],
+    ['a refusal without an enhanced code', reply('rcpt', 550), 'bounced bounced other 550 5.0.0 !'],
+    ['a full mailbox', reply('rcpt', 452, '4.2.2'), 'deferred in 60 min mailbox_full 452 4.2.2 !'],
+    ['a complaint about the rate', reply('mail', 421, '4.7.0'), 'deferred in 1 min throttled 421 4.7.0 !'],
+    ['a refusal of the connection', reply('greeting', 554), 'deferred in 1 min policy 554 5.0.0 !'],
+    ['a connection that broke', error('network'), 'deferred in 1 min network - - !'],
+    ['silence before the dot', error('timeout'), 'deferred in 1 min network - - !'],
+    ['TLS that failed', error('tls'), 'deferred in 1 min tls - - !'],
+    ['nonsense', error('protocol'), 'deferred in 1 min network - - !'],
+    ['silence after the dot', unknown, 'deferred in 18.75 min network - - ?'],
+    ['a lease that ended', { kind: 'withheld' }, 'nothing'],
+    [
+      'a message too large for the server',
+      { kind: 'unsupported', reply: { code: 552, enhanced: '5.3.4', text: 'too large' } },
+      'bounced bounced size 552 5.3.4 !',
+    ],
+    [
+      'a server without SMTPUTF8',
+      { kind: 'unsupported', reply: { code: 550, enhanced: '5.6.7', text: 'no' } },
+      'bounced bounced unsupported 550 5.6.7 !',
+    ],
+  ])('%s', (_, outcome, expected) => {
+    expect(show(outcome)).toBe(expected)
+  })
+
+  test.each<[string, RecipientOutcome, Partial<Claimed>, 'retry' | 'fail', string]>([
+    [
+      'the last moment: one more try at the end',
+      error('network'),
+      expiring,
+      'retry',
+      `deferred in ${1 / 6} min network - - !`,
+    ],
+    ['the end', error('network'), expired, 'retry', 'expired failed network - - !'],
+    ['the end, with a reply', reply('rcpt', 451, '4.3.0'), expired, 'retry', 'expired failed other 451 4.3.0 !'],
+    ['the end, but delivered', reply('dot', 250), expired, 'retry', 'delivered delivered - 250 2.0.0 !'],
+    ['the end, and unknown', unknown, expired, 'retry', 'expired failed network - - ?'],
+    ['unknown for the second time', unknown, { amb: 1 }, 'retry', 'deferred in 18.75 min network - - ?'],
+    ['unknown for the third time', unknown, { amb: 2 }, 'retry', 'failed failed network - - ?'],
+    ['unknown under the policy "fail"', unknown, {}, 'fail', 'failed failed network - - ?'],
+    ['known under the policy "fail"', reply('rcpt', 451), {}, 'fail', 'deferred in 1 min other 451 4.0.0 !'],
+    ['the third try', error('network'), { att: 2 }, 'retry', 'deferred in 10 min network - - !'],
+  ])('at %s', (_, outcome, change, policy, expected) => {
+    expect(show(outcome, change, policy)).toBe(expected)
+  })
+})
+
+describe('the event', () => {
+  test('tells of the attempt, and goes when the log is old', () => {
+    const result = resultOf(delivery({ att: 2 }), message(), reply('dot', 250, '2.0.0'), sent, world)
+    expect(result?.event).toEqual({
+      _id: 'em_1.1#3',
+      cell: 0,
+      m: 'em_1',
+      user_id: 'usr_1',
+      rcpt: 'b@example.net',
+      attempt: 3,
+      type: 'delivered',
+      at: NOW,
+      ms: 42,
+      text: '250 2.0.0 as it is',
+      code: 250,
+      enhanced: '2.0.0',
+      mx: 'mx.example.net',
+      ip: '192.0.2.1',
+      tls: sent.tls,
+      conversation: 'C: MAIL FROM:<a@example.com>',
+      exp: new Date(NOW.getTime() + 30 * 24 * HOUR),
+    })
+  })
+
+  test('of a failure of our own has no conversation and no host', () => {
+    const failure = { judged: { outcome: 'deferred', kind: 'signing' } as const, enhanced: '4.7.7', text: 'no key' }
+    const { event, next } = localResult(delivery(), message(), failure, world)
+    expect(event).toMatchObject({ type: 'deferred', text: 'no key', enhanced: '4.7.7', ms: 0 })
+    expect(Object.keys(event)).not.toEqual(expect.arrayContaining(['conversation']))
+    expect(next).toMatchObject({ kind: 'retry', due: new Date(NOW.getTime() + 5 * 60_000) })
+  })
+
+  test('of a worker that died says so, without a host', () => {
+    const { event } = unnotedResult(delivery(), message(), world)
+    expect(event.text).toMatch(/^the outcome is not known: the worker stopped/)
+    expect(event).toMatchObject({ ambiguous: true, ms: 0 })
+    expect(event.mx).toBeUndefined()
+  })
+})
+
+test.each([
+  [true, true],
+  [false, false],
+])('a next hop that offers DSN (%s) reports itself (%s)', (dsn, expected) => {
+  expect(resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, world)?.reportsItself).toBe(expected)
+})
