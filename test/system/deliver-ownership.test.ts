@@ -10,6 +10,8 @@ const ownersOf = async (scene: Scene) => new Set((await slots(scene)).map(({ own
 const finished = (scene: Scene, id: string) =>
   until(async () => (await scene.message(id)).left === 0 && (await scene.deliveries(id)).length === 0)
 
+const PATIENT = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 2_000 }
+
 /** Puts a delivery into the state in which a worker that died left it. */
 async function abandon(scene: Scene, id: string, change: Partial<DeliveryDoc>) {
   const due = new Date(scene.clock.now().getTime() + 60_000)
@@ -182,5 +184,22 @@ describe('a worker that stops', () => {
     expect(left.every(({ tok, ph }) => tok === undefined && ph === undefined)).toBe(true)
     const sent = new Set((await Promise.all(ids.map(id => scene.events(id)))).flat().map(({ m }) => m))
     expect(sent.size + left.filter(({ att }) => att === 0).length).toBe(60)
+  })
+
+  test('does not wait for a receiver that never answers: that delivery is for the next worker, as of unknown outcome', async () => {
+    const scene = await deliveryScene()
+    const worker = await scene.work({ deadlines: { ...PATIENT, dot: 600_000 }, graceMs: 300 })
+    const id = await scene.submit({ to: [at('hang')], ambiguous: 'fail' })
+    await until(() => scene.receiver.received.length === 1)
+    const began = performance.now()
+    await worker.stop()
+    expect(performance.now() - began).toBeLessThan(10_000)
+    const [held] = await scene.deliveries(id)
+    expect(held).toMatchObject({ ph: 'dot', tok: expect.any(String) })
+    const kept = (await slots(scene)).filter(({ owner }) => owner !== '')
+    expect(kept.map(({ _id }) => _id)).toEqual([held?.slot])
+    await scene.work()
+    await finished(scene, id)
+    expect(await scene.events(id)).toMatchObject([{ type: 'failed', ambiguous: true }])
   })
 })

@@ -2,6 +2,7 @@
  * The slots this worker owns. Agenda invites (one job per slot), the slot document decides, and the worker fences
  * itself: without a renewal it stops finishing messages before anybody else may take the slot.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Jobs } from '../../platform/jobs.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
@@ -31,7 +32,7 @@ export interface Leases {
   mayFinish(claim: { slot: number; epoch: number }): boolean
   /** Starts renewing and taking part; resolves after the first renewal. */
   start(): Promise<void>
-  /** Gives all slots back. Call it when nothing is in flight any more. */
+  /** Gives back the slots that have nothing in hand; of the others the leases run out, so that nobody begins before. */
   stop(): Promise<void>
 }
 
@@ -111,6 +112,18 @@ export function createLeases(options: LeaseOptions): Leases {
     })
   }
 
+  /** Those with nothing in hand at this moment. */
+  const idleOf = async (ids: readonly number[]) => {
+    const idle: number[] = []
+    for (const id of ids)
+      options.idle(id).then(
+        () => idle.push(id),
+        () => undefined,
+      )
+    await nextTurn()
+    return [...idle]
+  }
+
   const renew = async () => {
     const asked = performance.now()
     const [docs, live] = await Promise.all([renewSlots(mongo, owner, times.ttl), beat(mongo, owner, times.ttl)])
@@ -165,7 +178,11 @@ export function createLeases(options: LeaseOptions): Leases {
 
   return {
     claimable: () =>
-      new Map([...leases].filter(([, lease]) => usable(lease)).map(([slot, { epoch }]) => [slot, epoch])),
+      new Map(
+        [...leases]
+          .filter(([slot, lease]) => usable(lease) && !leaving.has(slot))
+          .map(([slot, { epoch }]) => [slot, epoch]),
+      ),
     mayFinish({ slot, epoch }) {
       const lease = leases.get(slot)
       return lease !== undefined && lease.epoch === epoch && usable(lease)
@@ -179,7 +196,9 @@ export function createLeases(options: LeaseOptions): Leases {
     async stop() {
       ended.abort()
       await renewing
-      await give([...leases.keys()])
+      const ids = [...leases.keys()]
+      for (const id of ids) leaving.add(id)
+      await give(await idleOf(ids))
       await leave(mongo, owner)
       await jobs.hurry(JOB)
     },
