@@ -1,10 +1,17 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../test/support/database.ts'
 import { testFoundation } from '../../test/support/foundation.ts'
+import { giveDomain, giveUser } from '../../test/support/tenants.ts'
+import type { UserDoc } from '../accounts/store/users.ts'
 import { ensureIndexes } from '../platform/mongo.ts'
 import { deliveryCollections } from './delivery/collections.ts'
+import { createKeys } from './delivery/keys.ts'
+import { createDkimKey } from './dkim-keys.ts'
 import { readBody } from './store/bodies.ts'
+import type { DomainDoc } from './store/documents.ts'
+import { updateDomain } from './store/domains.ts'
 import { MESSAGES } from './store/messages.ts'
+import type { OutgoingMessage } from './store/outgoing.ts'
 import { createSystemMail } from './system-mail.ts'
 
 const mail = { key: 'remind:1:2:ends_in_7', to: 'ann@example.com', subject: '提醒 / Reminder', text: '您好\n\nHello\n' }
@@ -23,4 +30,58 @@ test('a mail lies in the queue once, however often it is handed over, also at th
   expect(raw).toContain('To: ann@example.com\r\n')
   await send({ ...mail, key: 'remind:1:3:ends_in_7' })
   expect(await mongo.db.collection('deliveries').countDocuments()).toBe(2)
+})
+
+describe('a sender that was asked for', () => {
+  const wanted = 'Shop.Notice@Shop.Example'
+  const admin: Partial<UserDoc> = { role: 'admin' }
+  const verified: Partial<DomainDoc> = { status: 'verified', verified_by: 'dns' }
+
+  test.each<[string, Partial<UserDoc>, name: string, Partial<DomainDoc>, used: boolean]>([
+    ['in a verified domain of an administrator', admin, 'shop.example', verified, true],
+    ['in a domain that is not verified', admin, 'shop.example', { status: 'pending' }, false],
+    ['in a domain that is suspended', admin, 'shop.example', { ...verified, status: 'suspended' }, false],
+    [
+      'in the sandbox, which exists only while nothing leaves',
+      admin,
+      'shop.example',
+      { ...verified, verified_by: 'sandbox' },
+      false,
+    ],
+    ['in a domain of somebody else', { role: 'user' }, 'shop.example', verified, false],
+    ['in a domain of a suspended administrator', { ...admin, status: 'suspended' }, 'shop.example', verified, false],
+    ['below a verified domain', admin, 'example', verified, false],
+  ])('%s', async (_, account, name, state, used) => {
+    const mongo = await databaseForThisTest()
+    await ensureIndexes(mongo.db, deliveryCollections)
+    const owner = await giveUser(mongo.db, account)
+    const domain = await giveDomain(mongo.db, owner._id, name, state)
+    const env = { SYSTEM_MAIL_FROM: 'notice@mail.example.net', DELIVERY_MODE: 'direct' }
+    const send = await createSystemMail(testFoundation(mongo, env))
+    await send({ ...mail, from: wanted })
+    const stored = await mongo.db.collection(MESSAGES.name).findOne()
+    const from = used ? 'Shop.Notice@shop.example' : 'notice@mail.example.net'
+    expect(stored).toMatchObject({ mail_from: from, from, domain_id: used ? domain._id : '', lane: 'system' })
+    expect(String(await readBody(mongo, String(stored?._id), 1))).toContain(`From: ${from}\r\n`)
+  })
+})
+
+test('mail of the system is signed with the key of the domain that it is sent from', async () => {
+  const mongo = await databaseForThisTest()
+  const { secrets, clock } = testFoundation(mongo)
+  const withKey = async (name: string, selector: string) => {
+    const domain = await giveDomain(mongo.db, 'usr_admin', name, { status: 'verified', verified_by: 'dns' })
+    const key = await createDkimKey(secrets, domain._id, selector, 'rsa-sha256', clock.now())
+    await updateDomain(mongo.db, domain._id, { dkim: [{ ...key, state: 'active' }] })
+    return domain
+  }
+  await withKey('mail.example.net', 'own')
+  const shop = await withKey('shop.example', 'shop')
+  const bare = await giveDomain(mongo.db, 'usr_admin', 'bare.example', { status: 'verified', verified_by: 'dns' })
+  const findKeys = createKeys({ db: mongo.db, secrets, clock, systemDomain: 'mail.example.net' })
+  const signers = async (domain_id: string) =>
+    (await findKeys({ domain_id, via: { channel: 'system' } } as OutgoingMessage))?.map(({ selector }) => selector)
+  expect(await signers('')).toEqual(['own'])
+  expect(await signers(shop._id)).toEqual(['shop'])
+  expect(await signers(bare._id)).toBeUndefined()
 })

@@ -1,9 +1,12 @@
-/** Mail of the platform itself: from SYSTEM_MAIL_FROM, in the lane of its own, each key once. */
+/** Mail of the platform itself: from SYSTEM_MAIL_FROM or a sender that an administrator set, in the lane of its own, each key once. */
 import { createHash } from 'node:crypto'
+import { findUser } from '../accounts/store/users.ts'
 import { newId } from '../platform/ids.ts'
 import type { Foundation } from '../platform/run.ts'
 import { compose } from './compose.ts'
 import { SYSTEM_USER } from './delivery/report.ts'
+import { domainOf } from './rules/address.ts'
+import { domainMaySend, findVerifiedDomain } from './store/domains.ts'
 import { createEnqueue } from './store/enqueue.ts'
 import { fixSlotCount } from './store/slots.ts'
 import { wakeOf } from './store/wake.ts'
@@ -12,6 +15,8 @@ import { wakeOf } from './store/wake.ts'
 export interface SystemMail {
   /** The same key always means the same mail; a second one with it is not sent. */
   key: string
+  /** Another sender. Outside of the verified domains of administrators it is not used: SYSTEM_MAIL_FROM is. */
+  from?: string
   to: string
   subject: string
   text: string
@@ -37,8 +42,20 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     logDays: config.RETENTION_LOG_DAYS,
     wake: due => wake.ring(due),
   })
-  const from = config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`
-  return async ({ key, to, subject, text }) => {
+  const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
+  const policy = { requireVerified: true, capture: config.DELIVERY_MODE === 'capture' }
+  const senderOf = async (wanted: string | undefined) => {
+    if (wanted === undefined) return own
+    const domain = await findVerifiedDomain(mongo.db, domainOf(wanted).toLowerCase())
+    const owner = domain && (await findUser(mongo.db, domain.user_id))
+    const trusted = owner?.role === 'admin' && owner.status === 'active'
+    if (domain && trusted && (await domainMaySend(mongo.db, domain, policy)))
+      return { from: `${wanted.slice(0, wanted.lastIndexOf('@'))}@${domain.name}`, domainId: domain._id }
+    log.warn({ from: wanted }, 'the sender is in no verified domain of an administrator; SYSTEM_MAIL_FROM is used')
+    return own
+  }
+  return async ({ key, from: wanted, to, subject, text }) => {
+    const { from, domainId } = await senderOf(wanted)
     const now = clock.now()
     const id = newId('em', now.getTime())
     const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
@@ -47,7 +64,7 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     const outcome = await enqueue({
       id,
       user_id: SYSTEM_USER,
-      domain_id: '',
+      domain_id: domainId,
       via: { channel: 'system' },
       mail_from: from,
       from,

@@ -67,6 +67,8 @@ export async function createApp(
 /** A change of an app by form. */
 export type AppUpdate = { [K in keyof AppSpec]?: AppSpec[K] | undefined } & {
   require_signature?: '0' | '1' | undefined
+  /** Empty: reminders come from the platform's own sender. */
+  mail_from?: string | undefined
   /** The version that the form was filled from. */
   version?: number | undefined
 }
@@ -79,18 +81,20 @@ export async function updateApp(
   s: Subscriptions,
   actor: Actor,
   id: number,
-  { version, require_signature, ...fields }: AppUpdate,
+  { version, require_signature, mail_from, ...fields }: AppUpdate,
 ): Promise<AppDoc> {
   const before = await findAppById(s.c, id)
   if (!before) throw new ProblemError('app_not_found')
   assertUnmanaged(before)
   if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
   if (require_signature === '1') await assertCanSign(s, before.app_key)
-  const { require_signature: wasRequired, ...rest } = before
+  const { require_signature: wasRequired, mail_from: sender, ...rest } = before
+  const mailFrom = mail_from ?? sender
   const required = require_signature === undefined ? wasRequired : require_signature === '1'
   return putApp(s, actor, before, {
     ...rest,
     ...(required ? { require_signature: true } : {}),
+    ...(mailFrom ? { mail_from: mailFrom } : {}),
     app_name: fields.app_name ?? before.app_name,
     app_description: fields.app_description ?? before.app_description,
     status: fields.status ?? before.status,

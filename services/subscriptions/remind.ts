@@ -16,6 +16,8 @@ export interface Reminder {
   /** `remind:<subscription>:<end>:<kind>`. */
   key: string
   appKey: string
+  /** The sender that the app asks for; the mail half decides whether it may. */
+  from?: string
   to: string
   subject: string
   text: string
@@ -98,5 +100,6 @@ async function write(
     price: formatCents(subscription.plan.price_cents),
   }
   const key = `remind:${id}:${end}:${kind.name}`
-  return { subscription, mail: { key, appKey, to: user.email, ...reminderText(kind, facts) } }
+  const sender = app.mail_from ? { from: app.mail_from } : {}
+  return { subscription, mail: { key, appKey, ...sender, to: user.email, ...reminderText(kind, facts) } }
 }

@@ -95,6 +95,26 @@ describe('reminders', () => {
     expect(mine[0]?.subject).toBe('[Demo] 自动续费提醒 / Renewal notice')
   })
 
+  test('the sender is the one that the app names, until it names none', async () => {
+    const set = async (mail_from: string) =>
+      (await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { mail_from } })).body
+    await api.later(0)
+    expect((await api.call('GET', `/app_manage/${api.demo.id}`)).body.data.mail_from).toBe('')
+    for (const bad of ['nobody', 'a@b@c', 'Shop <a@shop.example>', 'a@shop.example\r\nBcc: b@shop.example'])
+      expect((await set(bad)).code).toBe(42200)
+    const senders = async () => {
+      await buy('month')
+      await api.later(23 * DAY_MS)
+      await remind(api.s, take, never)
+      return new Set(mails.splice(0).map(({ from }) => from))
+    }
+    expect((await set('notice@shop.example')).data.mail_from).toBe('notice@shop.example')
+    await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { app_description: 'changed' } })
+    expect(await senders()).toEqual(new Set(['notice@shop.example']))
+    expect((await set('')).data.mail_from).toBe('')
+    expect(await senders()).toEqual(new Set([undefined]))
+  })
+
   test('a renewal in between cancels it; without an address there is none', async () => {
     const renewed = await buy('month')
     await buy('month', {}, { email: '' })

@@ -16,8 +16,8 @@ export type FindKeys = (message: OutgoingMessage) => Promise<readonly SigningKey
 const AGE_MS = 30_000
 
 /**
- * Keys by domain. Mail of users is never sent unsigned. Mail of the system itself is signed when the domain of its
- * sender (`systemDomain`) is a verified domain here.
+ * Keys by domain. Mail of users is never sent unsigned, nor is mail of the system in the name of a domain of theirs. Mail
+ * of the system itself is signed when the domain of its sender (`systemDomain`) is a verified domain here.
  */
 export function createKeys(options: { db: Db; secrets: Secrets; clock: Clock; systemDomain: string }): FindKeys {
   const { db, secrets, clock, systemDomain } = options
@@ -37,7 +37,7 @@ export function createKeys(options: { db: Db; secrets: Secrets; clock: Clock; sy
         key: openDkimKey(secrets, { _id: domain?._id ?? '' }, key),
       }))
   return async ({ domain_id, via }) => {
-    if (via.channel === 'system')
+    if (via.channel === 'system' && domain_id === '')
       return recent.get(`system ${systemDomain}`, async () => open(await findVerifiedDomain(db, systemDomain)))
     const keys = await recent.get(domain_id, async () => open(await findDomainById(db, domain_id)))
     return keys.length > 0 ? keys : undefined

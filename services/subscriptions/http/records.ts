@@ -246,6 +246,7 @@ export const app = z.object({
   created_at: dateTime,
   updated_at: dateTime,
   require_signature: flag,
+  mail_from: z.string(),
   version: digits,
   managed_by: z.string().optional(),
 })

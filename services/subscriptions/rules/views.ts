@@ -130,6 +130,8 @@ export interface StoredApp {
   status: '0' | '1'
   /** Set: the app's back end must sign its requests, a Bearer secret is not enough. */
   require_signature?: true
+  /** Sender of the reminders of this app; absent: the platform's own. */
+  mail_from?: string
   version: number
   managed_by?: ManagedBy
   created_at: Date
@@ -147,6 +149,7 @@ export function viewApp(app: StoredApp, zone: Zone) {
     created_at: zone.format(app.created_at),
     updated_at: zone.format(app.updated_at),
     require_signature: app.require_signature ? ('1' as const) : ('0' as const),
+    mail_from: app.mail_from ?? '',
     version: String(app.version),
     ...(app.managed_by ? { managed_by: managedText(app.managed_by) } : {}),
   }
