@@ -9,7 +9,7 @@ import { suffixesOf } from '../rules/dns-names.ts'
 import { canonicalValue } from '../rules/dns-record.ts'
 import type { Answer, Lookup, LookupType } from '../rules/lookup.ts'
 import { ask, type ServerAddress, TransportError } from './transport.ts'
-import { type Decoded, decodeData, negativeTtl, RCODES, TYPE } from './wire.ts'
+import { type Decoded, decodeData, isName, negativeTtl, RCODES, TYPE, WireError } from './wire.ts'
 
 /** What a resolver is made of. */
 export interface ResolverOptions {
@@ -78,6 +78,8 @@ function openSession(options: ResolverOptions, recursors: readonly ServerAddress
   ): Promise<Decoded | Answer> {
     const left = end - performance.now()
     if (left <= 0) return temporary('the check ran out of time')
+    // Names come from records of strangers, too: an SPF term may name anything.
+    if (!isName(name)) return { kind: 'missing', reason: 'nxdomain' }
     queries++
     try {
       return await ask(server, name, TYPE[type], { recursion, timeoutMs: Math.min(timeoutMs, left), tries: TRIES })
@@ -181,10 +183,21 @@ function toAnswer(reply: Decoded | Answer, name: string, type: LookupType): Answ
   if (reply.rcode !== 0 && reply.rcode !== 3) return temporary(RCODES[reply.rcode] ?? `RCODE ${reply.rcode}`)
   const owner = type === 'CNAME' ? name : aliasEnd(reply, name)
   const records = reply.answers.filter(record => record.name === owner && record.type === TYPE[type])
-  const values = records.map(record => canonicalValue(type, decodeData(record.type, record.data)))
+  const values = valuesOf(records, type)
+  if (!values) return temporary('the answer cannot be read')
   if (values.length > 0) return { kind: 'found', values, ttl: Math.min(...records.map(({ ttl }) => ttl)) }
   const ttl = negativeTtl(reply.authorities)
   return { kind: 'missing', reason: reply.rcode === 3 ? 'nxdomain' : 'nodata', ...(ttl === undefined ? {} : { ttl }) }
+}
+
+/** Their canonical values; undefined when one does not fit its type. */
+function valuesOf(records: Decoded['answers'], type: LookupType): string[] | undefined {
+  try {
+    return records.map(record => canonicalValue(type, decodeData(record.type, record.data)))
+  } catch (error) {
+    if (error instanceof WireError) return undefined
+    throw error
+  }
 }
 
 function aliasEnd(reply: Decoded, name: string): string {

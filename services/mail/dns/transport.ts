@@ -44,7 +44,7 @@ export async function ask(server: ServerAddress, name: string, type: number, opt
   for (let tried = 1; ; tried++) {
     try {
       const answer = await askUdp(server, bytes, options.timeoutMs)
-      return answer.tc ? decodeMessage(await exchangeTcp(server, bytes, options.timeoutMs)) : answer
+      return answer.tc ? await askTcp(server, bytes, options.timeoutMs) : answer
     } catch (error) {
       if (tried >= options.tries) throw error
     }
@@ -68,6 +68,12 @@ function askUdp({ ip, port }: ServerAddress, bytes: Buffer, timeoutMs: number): 
     clearTimeout(timer)
     socket.close()
   })
+}
+
+async function askTcp(server: ServerAddress, bytes: Buffer, timeoutMs: number): Promise<Decoded> {
+  const answer = readAnswer(await exchangeTcp(server, bytes, timeoutMs))
+  if (answer && matches(answer, bytes)) return answer
+  throw new TransportError('the answer over TCP cannot be read')
 }
 
 function readAnswer(bytes: Buffer): Decoded | undefined {

@@ -90,6 +90,16 @@ export function encodeName(name: string): Buffer {
   return encoded
 }
 
+/** True for text that can stand in a question. */
+export function isName(text: string): boolean {
+  try {
+    encodeName(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The bytes of a message, without compression. */
 export function encodeMessage(message: Message): Buffer {
   const header = Buffer.alloc(12)
@@ -230,15 +240,15 @@ function encodeIpv6(value: string): Buffer {
   return Buffer.concat(all.map(group => uint16(Number.parseInt(group, 16))))
 }
 
-/** The canonical value of record data; hex for types that nobody reads. */
+/** The canonical value of record data; hex for types that nobody reads. Throws {@link WireError} when it does not fit its type. */
 export function decodeData(type: number, data: Buffer): string {
   switch (type) {
     case TYPE.TXT:
       return decodeTxt(data)
     case TYPE.A:
-      return [...data].join('.')
+      return [...ofLength(data, 4)].join('.')
     case TYPE.AAAA:
-      return decodeIpv6(data)
+      return decodeIpv6(ofLength(data, 16))
     case TYPE.CNAME:
     case TYPE.NS:
     case TYPE.PTR:
@@ -250,10 +260,21 @@ export function decodeData(type: number, data: Buffer): string {
   }
 }
 
+/** An address of another length would be read as one by whoever gets its text: two octets as 127.1. */
+function ofLength(data: Buffer, length: number): Buffer {
+  if (data.length !== length) throw new WireError(`an address has ${data.length} bytes`)
+  return data
+}
+
 function decodeTxt(data: Buffer): string {
   const chunks: Buffer[] = []
-  for (let at = 0; at < data.length; at += 1 + data.readUInt8(at))
-    chunks.push(data.subarray(at + 1, at + 1 + data.readUInt8(at)))
+  let at = 0
+  while (at < data.length) {
+    const end = at + 1 + data.readUInt8(at)
+    chunks.push(data.subarray(at + 1, end))
+    at = end
+  }
+  if (at > data.length) throw new WireError('a character-string is cut short')
   return Buffer.concat(chunks).toString('utf8')
 }
 
