@@ -138,14 +138,14 @@ export function isDuplicateKey(error: unknown): boolean {
   return isMongoCode(error, 11_000)
 }
 
-/** True for errors of the database driver that say "not now": no primary, no connection, pool exhausted. */
+/** What a member says that is no primary any more, or on its way down ("state change errors" of the driver specification). */
+const STATE_CHANGES: ReadonlySet<unknown> = new Set([91, 189, 10_107, 11_600, 11_602, 13_435, 13_436])
+const AWAY =
+  /^(Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/
+
+/** True for errors of the database that say "not now": no primary, no connection, no answer in time, pool exhausted. */
 export function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /^(Mongo(ServerSelection|Network|NetworkTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/.test(
-      error.name,
-    )
-  )
+  return error instanceof Error && (AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code)))
 }
 
 /** True for an error of the server with this code. */
