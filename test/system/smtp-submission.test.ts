@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import { connect } from 'node:tls'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { refuse } from '../../services/mail/judge-sender.ts'
 import type { Submission } from '../../services/mail/submission.ts'
 import { makeCertificate } from '../../services/platform/certificates.ts'
@@ -287,6 +290,82 @@ describe('balancers', () => {
       expect(listener.received[0]?.received.ip).toBe('192.0.2.7')
     },
   )
+
+  test.each(MODES.flatMap(mode => [V1, V2].map(prefix => ({ mode, prefix }))))(
+    'a header in single octets, right before the first command or the handshake, is the same header ($mode)',
+    async ({ mode, prefix }) => {
+      const ips: string[] = []
+      const listener = await startListener({
+        env: { SUBMISSION_PROXY_FROM: '127.0.0.0/8' },
+        checkLogin: async (_, __, ip) => {
+          ips.push(ip)
+          return refuse('invalid_login')
+        },
+      })
+      const balancer = createServer({ noDelay: true, pauseOnConnect: true }, async client => {
+        const onward = connectPlain({ port: listener[mode], host: '127.0.0.1', noDelay: true })
+        for (const octet of Buffer.from(prefix).subarray(0, -1)) {
+          onward.write(Buffer.of(octet))
+          await turn()
+        }
+        // The last octet comes in one segment with what the client says first; on a clear port it waits for our greeting.
+        const last = Buffer.from(prefix).subarray(-1)
+        if (mode === 'starttls') onward.write(last)
+        else onward.write(Buffer.concat([last, (await once(client.resume(), 'data'))[0] as Buffer]))
+        client.pipe(onward)
+        onward.pipe(client)
+        for (const socket of [client, onward]) socket.on('error', () => undefined)
+      })
+      balancer.listen(0, '127.0.0.1')
+      await once(balancer, 'listening')
+      onTestFinished(() => void balancer.close())
+      const { port } = balancer.address() as AddressInfo
+      const client = await converse(port, { tls: mode === 'tls' })
+      await client.reply()
+      await client.logIn('x', 'y')
+      expect(ips).toEqual(['192.0.2.7'])
+      client.destroy()
+    },
+  )
+
+  test('a second header behind the first is a command like any other', async () => {
+    const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '127.0.0.1' } })
+    const client = await converse(listener.starttls, { prefix: V1 })
+    await client.reply()
+    expect((await client.ask('PROXY TCP4 198.51.100.9 127.0.0.1 1 587')).code).toBe(500)
+    client.destroy()
+  })
+
+  test('a client that the header names counts against its own limit, not against the balancer', async () => {
+    const listener = await startListener({
+      env: { SUBMISSION_PROXY_FROM: '127.0.0.1', SUBMISSION_MAX_CLIENTS_PER_ADDRESS: '1' },
+    })
+    const from = (address: string) =>
+      converse(listener.starttls, { prefix: `PROXY TCP4 ${address} 127.0.0.1 1 587\r\n` })
+    const first = await from('192.0.2.7')
+    expect((await first.reply()).code).toBe(220)
+    expect((await (await from('192.0.2.7')).reply()).code).toBe(421)
+    const other = await from('192.0.2.8')
+    expect((await other.reply()).code).toBe(220)
+    first.destroy()
+    await first.closed
+    await until(async () => {
+      const again = await from('192.0.2.7')
+      const { code } = await again.reply()
+      again.destroy()
+      return code === 220
+    })
+    other.destroy()
+  })
+
+  test('a health check without a source is the balancer itself', async () => {
+    const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '127.0.0.1' } })
+    for (const prefix of ['PROXY UNKNOWN\r\n', Buffer.from([...V2.subarray(0, 12), 0x20, 0, 0, 0])]) {
+      const client = await converse(listener.starttls, { prefix })
+      expect((await client.reply()).code).toBe(220)
+      client.destroy()
+    }
+  })
 
   test('from others the header is a command like any other, and changes nothing', async () => {
     const listener = await startListener({ env: { SUBMISSION_PROXY_FROM: '192.0.2.0/24' } })
