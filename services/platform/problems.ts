@@ -203,8 +203,8 @@ export const problems = {
   page_too_deep: {
     http: 422,
     envelope: 42220,
-    title: 'This page is too deep; filter the list or export it.',
-    zh: '页码过深，请缩小筛选范围或使用导出',
+    title: 'This page is too deep; follow next_cursor, filter the list or export it.',
+    zh: '页码过深，请使用 next_cursor 翻页、缩小筛选范围或使用导出',
   },
   amount_mismatch: { http: 422, envelope: 42230, title: 'The amount differs from the order.', zh: '金额与订单不符' },
   login_locked: {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from '../../platform/endpoint.ts'
 import { choice, flag, id, integer, money, pathId, text } from '../rules/fields.ts'
-import { dateQuery, pageQuery } from '../rules/paging.ts'
+import { cursorQuery, dateQuery, pageQuery } from '../rules/paging.ts'
 import { planFields } from '../rules/plan.ts'
 import { type Access, EDIT, SUPER, VIEW, VIEW_ANY, VIEW_APPS } from './access.ts'
 import * as wire from './records.ts'
@@ -55,7 +55,7 @@ export const listUsersOperation = endpoint({
   path: '/user',
   summary: 'Users of an app, newest first; search finds nicknames, phones and emails by their beginning.',
   access: VIEW,
-  query: z.object({ app_key: appKey, ...userQuery, ...pageQuery }),
+  query: z.object({ app_key: appKey, ...userQuery, ...pageQuery, ...cursorQuery }),
   response: wire.userList,
 })
 /** Exports users. */
@@ -203,7 +203,7 @@ export const listSubscriptionsOperation = endpoint({
   path: '/subscription',
   summary: 'Subscriptions of an app, newest first.',
   access: VIEW,
-  query: z.object({ app_key: appKey, ...subscriptionFilters, ...pageQuery }),
+  query: z.object({ app_key: appKey, ...subscriptionFilters, ...pageQuery, ...cursorQuery }),
   response: wire.subscriptionList,
 })
 /** Exports subscriptions. */
@@ -308,6 +308,7 @@ export const auditLog = endpoint({
     action: text(0, 64).optional(),
     actor: text(0, 64).optional(),
     ...pageQuery,
+    ...cursorQuery,
   }),
   response: z.object({ audit_logs: z.array(wire.auditEntry), pagination: wire.pagination }),
 })

@@ -14,6 +14,7 @@ export const pagination = z.object({
   total_pages: count,
   total_records: count,
   total_is_capped: z.boolean().optional(),
+  next_cursor: z.string().optional(),
 })
 /** Pagination of subscriptions: the total is text, as the reference shows it. */
 const subscriptionPagination = pagination.extend({ total_records: digits })

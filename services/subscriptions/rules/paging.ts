@@ -19,11 +19,35 @@ export const pageQuery = {
   page_size: pageNumber.optional(),
 }
 
+/** The last record that a reader has seen of a list, newest first. */
+export interface Position {
+  at: Date
+  id: number
+}
+
+/** A position as `next_cursor` shows it; what is in it is nobody's business. */
+function cursorOf({ at, id }: Position): string {
+  return Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
+}
+
+/** `cursor`: the next_cursor of the page before. Instead of `page`, for lists of any depth. */
+export const cursorQuery = {
+  cursor: z
+    .string()
+    .max(64)
+    .transform(value => /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(value, 'base64url').toString()))
+    .refine(match => match !== null, 'format')
+    .transform((match): Position => ({ at: new Date(Number(match?.[1])), id: Number(match?.[2]) }))
+    .optional(),
+}
+
 /** A page as stores read it. */
 export interface Page {
   number: number
   size: number
+  /** Records to skip, or else the position to go on behind. */
   offset: number
+  after?: Position | undefined
 }
 
 /** The page that a query asks for. */
@@ -31,9 +55,11 @@ export function pageOf(query: {
   page?: number | undefined
   pageSize?: number | undefined
   page_size?: number | undefined
+  cursor?: Position | undefined
 }): Page {
   const number = query.page ?? 1
   const size = Math.min(query.pageSize ?? query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+  if (query.cursor) return { number: 1, size, offset: 0, after: query.cursor }
   return { number, size, offset: (number - 1) * size }
 }
 
@@ -43,16 +69,28 @@ export interface Found<T> {
   total: number
   /** Set when counting stopped at a limit: there are at least `total`. */
   capped?: boolean
+  /** Where the next page begins, in lists that can be read by position; missing behind the last. */
+  next?: Position | undefined
+}
+
+/**
+ * Where to go on behind a page; one that is not full is the last. The total is not asked: it may be a little old, and
+ * the page behind a full last one is empty.
+ */
+export function nextOf<T>(items: readonly T[], { size }: Page, position: (item: T) => Position): Position | undefined {
+  const last = items.length < size ? undefined : items.at(-1)
+  return last === undefined ? undefined : position(last)
 }
 
 /** The pagination of users, apps, plans and the audit log. */
-export function pagination(page: Page, { total, capped }: Omit<Found<unknown>, 'items'>) {
+export function pagination(page: Page, { total, capped, next }: Omit<Found<unknown>, 'items'>) {
   return {
     current_page: page.number,
     page_size: page.size,
     total_pages: Math.ceil(total / page.size),
     total_records: total,
     ...(capped ? { total_is_capped: true } : {}),
+    ...(next ? { next_cursor: cursorOf(next) } : {}),
   }
 }
 

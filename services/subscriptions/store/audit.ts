@@ -1,6 +1,6 @@
 /** The audit log: who did what to which record. */
 import type { Session } from '../../platform/mongo.ts'
-import type { Found, Page } from '../rules/paging.ts'
+import { type Found, nextOf, type Page } from '../rules/paging.ts'
 import type { Collections } from './collections.ts'
 import { CHEAP_COUNT } from './count.ts'
 import type { AuditDoc } from './documents.ts'
@@ -30,8 +30,14 @@ export async function listAudit(c: Collections, filter: AuditFilter, page: Page)
     ...(filter.actor ? { 'actor.name': filter.actor } : {}),
   }
   const [items, total] = await Promise.all([
-    c.audit.find(query).sort({ _id: -1 }).skip(page.offset).limit(page.size).toArray(),
+    c.audit
+      .find(page.after ? { ...query, _id: { $lt: page.after.id } } : query)
+      .sort({ _id: -1 })
+      .skip(page.offset)
+      .limit(page.size)
+      .toArray(),
     c.audit.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
   ])
-  return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}) }
+  const next = nextOf(items, page, ({ at, _id }) => ({ at, id: _id }))
+  return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}), next }
 }

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { ensureIndexes } from '../../platform/mongo.ts'
+import type { Position } from '../rules/paging.ts'
 import { givesAccess, STATUS, type Status } from '../rules/period.ts'
+import { behind } from './behind.ts'
 import { type Collections, openCollections, subscriptionCollections } from './collections.ts'
 import { createCount } from './count.ts'
 import type { SubscriptionDoc } from './documents.ts'
@@ -108,6 +110,15 @@ test(`${filters.length} filters give all pages in order, without a record twice 
       pages.push(...found.items.map(({ _id }) => _id))
     }
     expect([filter, pages]).toEqual([filter, wanted])
+    const walked: number[] = []
+    let after: Position | undefined
+    do {
+      const page = { number: 1, size: 7, offset: 0, after }
+      const found = await listSubscriptions(c, count, new Date(NOW * 1000), { query, key: 'k', page })
+      walked.push(...found.items.map(({ _id }) => _id))
+      after = found.next
+    } while (after)
+    expect([filter, walked]).toEqual([filter, wanted])
   }
 })
 
@@ -118,5 +129,11 @@ test('pages are walked along an index that has every key in order: skipped recor
     const plan = await cursor.sort({ created_at: -1, _id: -1 }).skip(40).limit(10).explain('executionStats')
     const { totalDocsExamined, nReturned } = plan.executionStats
     expect([filter, totalDocsExamined, nReturned]).toEqual([filter, 10, 10])
+    const after = { at: new Date((NOW - 20) * 1000), id: 205 }
+    const deep = c.subscriptions.find({ $and: [query, behind<SubscriptionDoc>(after)] }).hint(walk ?? {})
+    const { executionStats } = await deep.sort({ created_at: -1, _id: -1 }).limit(10).explain('executionStats')
+    // At most the ten records of that very moment are read in vain.
+    expect(executionStats.nReturned).toBe(10)
+    expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(20)
   }
 })

@@ -1,9 +1,10 @@
 /** Subscriptions in the database. Every change is guarded by the version that it was made from. */
 import type { mongo } from 'mongoose'
 import type { Session } from '../../platform/mongo.ts'
-import type { DateRange, Found, Page } from '../rules/paging.ts'
+import { type DateRange, type Found, nextOf, type Page } from '../rules/paging.ts'
 import { STATUS, type Status } from '../rules/period.ts'
 import { secondsOf } from '../rules/zone.ts'
+import { behind, positionOf } from './behind.ts'
 import type { Collections } from './collections.ts'
 import type { Count } from './count.ts'
 import type { SubscriptionDoc } from './documents.ts'
@@ -133,9 +134,11 @@ export async function listSubscriptions(
   const question = { collection: c.subscriptions, filter, key, ...(countBy ? { hint: countBy } : {}) }
   const counted = knownTotal === undefined ? await count(question, now) : { total: knownTotal }
   if (page.offset >= counted.total) return { items: [], ...counted }
-  const cursor = c.subscriptions.find(filter).sort(NEWEST_FIRST).skip(page.offset).limit(page.size)
+  const wanted = page.after ? { $and: [filter, behind<SubscriptionDoc>(page.after)] } : filter
+  const cursor = c.subscriptions.find(wanted).sort(NEWEST_FIRST).skip(page.offset).limit(page.size)
   if (walk && !(residual && counted.total <= FEW)) cursor.hint(walk)
-  return { items: await cursor.toArray(), ...counted }
+  const items = await cursor.toArray()
+  return { items, ...counted, next: nextOf(items, page, positionOf) }
 }
 
 /** All subscriptions of a query, for exports. */

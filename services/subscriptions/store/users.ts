@@ -2,8 +2,9 @@
 import type { mongo } from 'mongoose'
 import { isDuplicateKey, type Session } from '../../platform/mongo.ts'
 import { IDENTITIES, type Identities, prefixPattern } from '../rules/end-user.ts'
-import type { DateRange, Found, Page } from '../rules/paging.ts'
+import { type DateRange, type Found, nextOf, type Page } from '../rules/paging.ts'
 import type { StoredUser } from '../rules/views.ts'
+import { behind, positionOf } from './behind.ts'
 import type { Collections } from './collections.ts'
 import type { Count, Total } from './count.ts'
 import type { EndUserDoc } from './documents.ts'
@@ -65,10 +66,16 @@ export async function listUsers(
   const hint = indexFor(filter)
   const question = { collection: c.users, filter: query, key, hint }
   const counting = knownTotal ?? count(question, now)
-  const cursor = c.users.find(query, { projection: SHOWN }).hint(hint).skip(page.offset).limit(page.size)
-  if (!filter.search || (await counting).total <= MAX_SORTED_HITS) cursor.sort(NEWEST_FIRST)
+  const cursor = c.users
+    .find(page.after ? { $and: [query, behind(page.after)] } : query, { projection: SHOWN })
+    .hint(hint)
+    .skip(page.offset)
+    .limit(page.size)
+  const sorted = !filter.search || (await counting).total <= MAX_SORTED_HITS
+  if (sorted) cursor.sort(NEWEST_FIRST)
   const [items, counted] = await Promise.all([cursor.toArray(), counting])
-  return { items, ...counted }
+  const next = sorted ? nextOf(items, page, positionOf) : undefined
+  return { items, ...counted, next }
 }
 
 /** What a list shows no reader of: half of a document is what it is searched by. */
