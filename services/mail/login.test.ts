@@ -185,6 +185,15 @@ describe('a session that goes on', () => {
     expect(renewed).toMatchObject({ allowedSenders: ['@example.net'], messagesPerHour: 7 })
   })
 
+  test.each([
+    ['that it still may come from', ['192.0.2.0/24', '198.51.0.0/16'], undefined],
+    ['that it may not come from any more', ['192.0.2.0/24'], 'network_not_allowed'],
+  ])('has networks %s', async (_, allowed_cidrs, code) => {
+    const { renewed } = await afterwards((user, id) => updateCredential(mongo.db, user, id, { allowed_cidrs }))
+    if (code) expect(renewed).toEqual(refused(code))
+    else expect(renewed).not.toHaveProperty('kind')
+  })
+
   test.each<[string, (user: string, id: string) => Promise<unknown>]>([
     ['is suspended', user => updateUser(mongo.db, user, { status: 'suspended' })],
     ['is disabled', (user, id) => updateCredential(mongo.db, user, id, { disabled: true })],

@@ -26,7 +26,8 @@ export interface SmtpLogins {
   logIn: SmtpLogin
   /**
    * What a login from {@link SmtpLogins.logIn} may do now, at most 2 s behind the database. Refused once it is
-   * removed, disabled, suspended or has a new password. Rejects when the database does not answer.
+   * removed, disabled, suspended, has a new password or may not come from this network any more. Rejects when the
+   * database does not answer.
    */
   renew(submitter: Submitter): Promise<Submitter | Refused>
 }
@@ -103,15 +104,15 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
       .get(id, () => touchCredential(db, id, clock.now()).then(() => true))
       .catch((error: unknown) => log.warn({ credential: id, err: error }, 'use of a login not noted'))
 
-  const issued = new WeakMap<Submitter, CredentialDoc>()
-  const issue = (credential: CredentialDoc): Submitter => {
+  const issued = new WeakMap<Submitter, { credential: CredentialDoc; ip: string }>()
+  const issue = (credential: CredentialDoc, ip: string): Submitter => {
     const submitter: Submitter = {
       userId: credential.user_id,
       via: { channel: 'smtp', id: credential._id },
       allowedSenders: credential.allowed_senders,
       messagesPerHour: credential.messages_per_hour,
     }
-    issued.set(submitter, credential)
+    issued.set(submitter, { credential, ip })
     return submitter
   }
 
@@ -122,17 +123,18 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
       if (outcome.kind === 'limited') return refused('rate_limited', problems.rate_limited.title)
       if (outcome.kind === 'refused') return refused('invalid_login', problems.invalid_login.title)
       const credential = outcome.value
-      if (credential.allowed_cidrs.length > 0 && !credential.allowed_cidrs.some(network => inNetwork(ip, network)))
-        return refused('network_not_allowed', problems.network_not_allowed.title)
+      if (!mayComeFrom(credential, ip)) return refused('network_not_allowed', problems.network_not_allowed.title)
       void noteUse(credential._id)
-      return issue(credential)
+      return issue(credential, ip)
     },
     async renew(submitter) {
-      const before = issued.get(submitter)
+      const { credential: before, ip = '' } = issued.get(submitter) ?? {}
       const now = before && (await recent.get(before.username, () => findCredentialByName(db, before.username)))
       const same = now?._id === before?._id && now?.password_hash === before?.password_hash
       if (!now || !same || !(await isOpen(now))) return refused('invalid_login', 'This login is not valid any more.')
-      return now === before ? submitter : issue(now)
+      if (now === before) return submitter
+      if (!mayComeFrom(now, ip)) return refused('network_not_allowed', problems.network_not_allowed.title)
+      return issue(now, ip)
     },
   }
 }
@@ -140,6 +142,10 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
 /** True for the password before a rotation, while that still works. It takes microseconds, so it tells nothing. */
 function fitsPrevious({ previous }: CredentialDoc, password: string, now: Date): boolean {
   return previous !== undefined && previous.until > now && secretFits(password, previous.sha256)
+}
+
+function mayComeFrom({ allowed_cidrs: networks }: CredentialDoc, ip: string): boolean {
+  return networks.length === 0 || networks.some(network => inNetwork(ip, network))
 }
 
 function refused(code: Refused['code'], detail: string): Refused {
