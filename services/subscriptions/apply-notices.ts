@@ -93,13 +93,12 @@ async function refunded(
 ): Promise<Applied> {
   const payment = await findPayment(s.c, { payment_key: `${appKey}/${channel}/${paymentId}` })
   if (!payment) throw new NotYet('the payment has not been noticed yet')
-  const amount = cumulative ? amountCents - payment.refunded_cents : amountCents
-  if (amount <= 0) return { state: 'ignored', reason: 'booked before' }
+  if (amountCents <= 0) return { state: 'ignored', reason: 'booked before' }
   const { repeated } = await refundSubscription(s, actor, {
     appKey,
     subscriptionId: payment.subscription_id,
     refundId,
-    amountCents: amount,
+    ...(cumulative ? { totalCents: amountCents } : { amountCents }),
     payment,
     byChannel: true,
   })

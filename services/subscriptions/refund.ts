@@ -5,7 +5,7 @@ import type { Actor, Subscriptions } from './context.ts'
 import { refund, STATUS } from './rules/period.ts'
 import { secondsOf } from './rules/zone.ts'
 import type { PaymentDoc, SubscriptionDoc } from './store/documents.ts'
-import { addRefunded, findPayment, lastPayment } from './store/payments.ts'
+import { addRefunded, findPayment, findPaymentById, lastPayment } from './store/payments.ts'
 import { findSubscription } from './store/subscriptions.ts'
 
 /** One refund. */
@@ -16,6 +16,8 @@ export interface RefundRequest {
   refundId: string
   /** Default: all that was paid and not given back yet. */
   amountCents?: number | undefined
+  /** Instead of an amount: the channel's sum of all refunds of the payment so far; what is booked already counts. */
+  totalCents?: number | undefined
   /** Take the access although only a part is given back. */
   revoke?: boolean | undefined
   /** The payment that is given back; default the last one. */
@@ -43,7 +45,9 @@ export async function refundSubscription(
     const known = await findPayment(s.c, { payment_key: key })
     if (known && known.subscription_id !== before._id) throw new ProblemError('payment_taken')
     if (known) return { subscription: before, repeated: true }
-    const subscription = await writeChange(s, actor, await planRefund(s, before, request, key))
+    const change = await planRefund(s, before, request, key)
+    if (!change) return { subscription: before, repeated: true }
+    const subscription = await writeChange(s, actor, change)
     if (subscription) return { subscription, repeated: false }
   }
   throw new ProblemError('version_conflict')
@@ -54,13 +58,16 @@ async function planRefund(
   before: SubscriptionDoc,
   request: RefundRequest,
   key: string,
-): Promise<SubscriptionChange> {
+): Promise<SubscriptionChange | undefined> {
   const now = s.clock.now()
   const last = await lastPayment(s.c, before._id)
-  const payment = request.payment ?? last
+  // Read anew: another refund of it may have been booked since the caller looked.
+  const payment = request.payment ? await findPaymentById(s.c, request.payment._id) : last
   if (!payment) throw new ProblemError('transition_refused', 'Nothing was paid for this subscription.')
   const left = payment.amount_cents - payment.refunded_cents
-  const amount = request.amountCents ?? left
+  const amount =
+    request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
+  if (request.totalCents !== undefined && amount <= 0) return undefined
   if (amount > left) throw new ProblemError('amount_mismatch')
   const ends = request.revoke === true || (amount === left && payment._id === last?._id)
   const bookOnly = !ends || (request.byChannel && before.status === STATUS.cancelled)

@@ -114,6 +114,24 @@ describe('alipay', () => {
     expect(rows.map(row => row.amount_cents)).toEqual([-1000])
   })
 
+  test('sums that two workers book at once are not booked twice', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { out_trade_no } = await order('alipay')
+      await send('alipay', alipay.notice(paid(out_trade_no)))
+      await apply()
+      for (const [refund_fee, n] of [
+        ['3.00', 'a'],
+        ['5.00', 'b'],
+      ])
+        await send('alipay', alipay.notice(paid(out_trade_no, { refund_fee, out_biz_no: `${out_trade_no}-${n}` })))
+      await Promise.all([apply(), apply()])
+      const payment_id = { $in: ['a', 'b'].map(n => `${out_trade_no}-${n}`) }
+      const rows = await api.s.c.payments.find({ kind: 'refund', payment_id }).toArray()
+      expect(rows.reduce((sum, row) => sum + row.amount_cents, 0)).toBe(-500)
+      expect(await api.s.c.payments.findOne({ payment_id: `A-${out_trade_no}` })).toMatchObject({ refunded_cents: 500 })
+    }
+  })
+
   test('a waiting buyer is not a payment', async () => {
     const { out_trade_no, show } = await order('alipay')
     expect((await send('alipay', alipay.notice(paid(out_trade_no, { trade_status: 'WAIT_BUYER_PAY' })))).text).toBe(

@@ -16,6 +16,11 @@ export async function findPayment(
   return (await c.payments.findOne({ $or: branches })) ?? undefined
 }
 
+/** The row with this number. */
+export async function findPaymentById(c: Collections, id: number): Promise<PaymentDoc | undefined> {
+  return (await c.payments.findOne({ _id: id })) ?? undefined
+}
+
 /** The last payment of a subscription. */
 export async function lastPayment(c: Collections, subscriptionId: number): Promise<PaymentDoc | undefined> {
   const query = { subscription_id: subscriptionId, kind: 'payment' as const }
