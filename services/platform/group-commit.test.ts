@@ -52,24 +52,66 @@ describe('callers share writes', () => {
     expect(seen).toEqual(expected)
   })
 
-  test('the first after a pause goes at once, the next ones gather', async () => {
+  test('the first after a pause goes at once, the next ones wait for the callers of the last batch', async () => {
     const seen: string[][] = []
     const commit = createGroupCommit({
       ...limits,
-      flights: 2,
-      everyMs: 300,
+      everyMs: 1e9,
       async write(batch: readonly string[]) {
         seen.push([...batch])
         return batch
       },
     })
-    await commit('a')
-    expect(seen).toEqual([['a']])
-    const later = [commit('b')]
+    await Promise.all(['a', 'b'].map(commit))
+    const later = [commit('c')]
     await turn()
-    later.push(commit('c'))
+    expect(seen).toEqual([['a', 'b']])
+    later.push(commit('d'))
     await Promise.all(later)
-    expect(seen).toEqual([['a'], ['b', 'c']])
+    expect(seen).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+  })
+
+  test('two halves that would take turns become one', async () => {
+    const { batches, write } = heldWriter()
+    const commit = createGroupCommit({ ...limits, everyMs: 1e9, write })
+    const one = commit('a')
+    await turn()
+    const all = [commit('b')]
+    batches[0]?.end.resolve(['A'])
+    await one
+    await turn()
+    expect(batches).toHaveLength(1)
+    all.push(commit('a'))
+    await turn()
+    batches[1]?.end.resolve(['B', 'A'])
+    expect(await Promise.all(all)).toEqual(['B', 'A'])
+  })
+
+  test.each([1, 2])('who does not come back is waited for no longer than the time (%i flights)', async flights => {
+    const seen: string[][] = []
+    const commit = createGroupCommit({
+      ...limits,
+      flights,
+      everyMs: 50,
+      async write(batch: readonly string[]) {
+        seen.push([...batch])
+        return batch
+      },
+    })
+    await Promise.all(['a', 'b', 'c'].map(commit))
+    const later = [commit('d')]
+    await turn()
+    later.push(commit('e'))
+    await turn()
+    expect(seen).toEqual([['a', 'b', 'c']])
+    await Promise.all(later)
+    expect(seen).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ])
   })
 
   test('a full batch does not wait', async () => {

@@ -1,5 +1,4 @@
 /** Shares questions and writes to the database between callers: while some batches are under way the next one gathers. */
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How batches are formed and written. */
 export interface GroupCommitOptions<T, R> {
@@ -13,7 +12,10 @@ export interface GroupCommitOptions<T, R> {
   mostBytes: number
   /** Batches under way at once. */
   flights: number
-  /** Least time between the starts of two batches, in milliseconds: the first after a pause goes at once, the next ones gather. */
+  /**
+   * Longest gathering, in milliseconds from the start of the batch before: the first after a pause goes at once, the next
+   * ones wait for the callers of the last batch to come back, no longer than this.
+   */
   everyMs?: number
 }
 
@@ -30,6 +32,11 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
   let queue: Waiting<T, R>[] = []
   let flying = 0
   let startedAt = Number.NEGATIVE_INFINITY
+  /** Those that waited when a batch was done, and its own callers, who come back with their next items. */
+  let expected = 0
+  const held: (() => void)[] = []
+
+  const isWorthwhile = () => queue.length >= Math.min(expected, options.most)
 
   const take = (): Waiting<T, R>[] => {
     let bytes = 0
@@ -44,11 +51,22 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     return batch
   }
 
-  /** Waits for the turn of the next batch; reserves it, because flights wait side by side. */
+  /**
+   * Waits for the turn of the next batch: until its time, or until as many items wait as can be expected. Reserves the
+   * time, because flights wait side by side.
+   */
   const turn = async (everyMs: number): Promise<void> => {
     const now = performance.now()
-    startedAt = Math.max(now, startedAt + everyMs)
-    if (startedAt > now) await sleep(startedAt - now)
+    const at = startedAt + everyMs
+    startedAt = Math.max(now, at)
+    if (at > now && !isWorthwhile()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, at - now)
+      held.push(resolve)
+      await promise
+      clearTimeout(timer)
+    }
+    startedAt = performance.now()
   }
 
   const write = async (batch: readonly Waiting<T, R>[]): Promise<void> => {
@@ -66,9 +84,11 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
 
   const fly = async (): Promise<void> => {
     while (queue.length > 0) {
-      if (options.everyMs !== undefined && queue.length < options.most) await turn(options.everyMs)
+      if (options.everyMs !== undefined) await turn(options.everyMs)
       const batch = take()
-      if (batch.length > 0) await write(batch) // empty: another flight took them while this one waited
+      if (batch.length === 0) continue // another flight took them while this one waited
+      await write(batch)
+      expected = queue.length + batch.length
     }
     flying--
   }
@@ -76,6 +96,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
   return item => {
     const done = Promise.withResolvers<R>()
     queue.push({ item, done })
+    if (held.length > 0 && isWorthwhile()) for (const go of held.splice(0)) go()
     if (flying < options.flights) {
       flying++
       // A microtask later, so that callers of this turn of the event loop share the first batch.
