@@ -7,7 +7,7 @@ import type { Notice } from './channels/notice.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { NotYet } from './not-yet.ts'
 import { refundSubscription } from './refund.ts'
-import { cancel, endNow, type Step, setAutoRenew, setEnd } from './rules/period.ts'
+import { cancel, endNow, STATUS, type Step, setAutoRenew, setEnd } from './rules/period.ts'
 import type { OrderDoc, PaymentEventDoc, PlanDoc, SubscriptionDoc } from './store/documents.ts'
 import { findOrder, findPayment } from './store/payments.ts'
 import { findPlan } from './store/plans.ts'
@@ -23,13 +23,14 @@ const applied: Applied = { state: 'applied', reason: '' }
 export async function applyHuawei(
   s: Subscriptions,
   actor: Actor,
-  { app_key: appKey }: PaymentEventDoc,
+  { app_key: appKey, attempts }: PaymentEventDoc,
   notice: Changed,
 ): Promise<Applied> {
   const settings = await loadChannel(s, appKey, 'huawei')
   if (!settings) return { state: 'rejected', reason: 'the channel is not set up' }
   const status = await queryHuawei(settings, notice, s.clock.now())
-  if (notice.type === 'DID_NEW_TRANSACTION') return bought(s, actor, appKey, settings, status)
+  if (notice.type === 'DID_NEW_TRANSACTION')
+    return bought(s, actor, { appKey, settings, interrupted: attempts > 1 }, status)
   const subscription = await findByChannelRef(s.c, appKey, status.purchaseToken)
   if (!subscription) throw new NotYet('the purchase has not been noticed yet')
   if (notice.type === 'REVOKE' && notice.subtype === 'REFUND_TRANSACTION')
@@ -63,8 +64,7 @@ const STEPS: Readonly<Record<string, (situation: Situation) => Step>> = {
 async function bought(
   s: Subscriptions,
   actor: Actor,
-  appKey: string,
-  settings: HuaweiSettings,
+  { appKey, settings, interrupted }: { appKey: string; settings: HuaweiSettings; interrupted: boolean },
   status: HuaweiStatus,
 ): Promise<Applied> {
   const { lastPurchaseOrder: bill, purchaseToken } = status
@@ -83,7 +83,9 @@ async function bought(
     order,
   })
   const end = Math.floor(status.expiresTime / 1000)
-  if (!repeated && subscription.end !== 0 && subscription.end !== end)
+  // An earlier try may have booked it and died before this; a notice that comes once more changes nothing.
+  const mayLack = !repeated || (interrupted && subscription.status === STATUS.active)
+  if (mayLack && subscription.end !== 0 && subscription.end !== end)
     await changePeriod(s, actor, { appKey, id: subscription._id }, 'subscription.set_end', (period, sold, now) =>
       setEnd(period, sold, end, now),
     )

@@ -275,6 +275,26 @@ describe('huawei', () => {
     expect((await show())[0]).toMatchObject({ end: now() + 61 * DAY, payment_id: 'H-renewed' })
   })
 
+  test('a purchase whose booking is interrupted before its end was set gets Huawei’s end all the same', async () => {
+    const { about, status, notify, show } = await purchase()
+    status(31)
+    const end = now() + 31 * DAY
+    await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
+    let transactions = 0
+    const transaction: typeof api.s.mongo.transaction = work => {
+      if (++transactions === 2) throw new Error('the primary is gone')
+      return api.s.mongo.transaction(work)
+    }
+    await applyNotices({ ...api.s, mongo: { ...api.s.mongo, transaction } }, run.signal)
+    expect((await show())[0]).toMatchObject({ status: 1, payment_id: about.purchaseOrderId })
+    expect((await show())[0]?.end).not.toBe(end)
+    api.clock.advance(31_000)
+    await apply()
+    expect((await show())[0]?.end).toBe(end)
+    expect(huawei.confirmed).toContain(about.purchaseOrderId)
+    expect(await api.s.c.payments.countDocuments({ payment_id: about.purchaseOrderId })).toBe(1)
+  })
+
   test('what follows a purchase: renewal off, time moved, expired', async () => {
     const { status, notify, show } = await purchase()
     status(30)
