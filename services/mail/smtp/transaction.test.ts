@@ -356,7 +356,9 @@ describe('what a server offers', () => {
     })
     const failed = await open(server, { connect: 300 }).catch((error: unknown) => error)
     expect(failed).toMatchObject({ kind: 'tls' })
-    expect(server.commands).toEqual(['1 EHLO us.example', '1 STARTTLS'])
+    // What follows is the handshake, octets that may hold line ends.
+    expect(server.commands.slice(0, 2)).toEqual(['1 EHLO us.example', '1 STARTTLS'])
+    expect(server.commands.filter(line => /^\d+ (EHLO|AUTH|MAIL) /.test(line))).toHaveLength(1)
   })
 })
 
