@@ -56,5 +56,6 @@ COPY --from=panel /app/services/panel/dist services/panel/dist
 # volume that is mounted on it begins with its owner.
 RUN install -d -o 10001 -g 10001 -m 0750 /data
 USER 10001:10001
-ENTRYPOINT ["node"]
+# Mail and requests are short-lived garbage: docs/adr/0051.
+ENTRYPOINT ["node", "--min-semi-space-size=16"]
 CMD ["services/panel.ts"]

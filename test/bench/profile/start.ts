@@ -70,7 +70,8 @@ const env = {
   METRICS_PORT: '0',
   LOG_LEVEL: 'info',
 }
-for (const service of ['worker', 'smtp'])
-  children.push(
-    spawn(process.execPath, [join(root, 'services', `${service}.ts`)], { env, stdio: ['ignore', 'ignore', 'inherit'] }),
-  )
+// As the image starts them.
+for (const service of ['worker', 'smtp']) {
+  const args = ['--min-semi-space-size=16', join(root, 'services', `${service}.ts`)]
+  children.push(spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }))
+}
