@@ -49,6 +49,34 @@ test('an object that was deleted and made again is new whatever its revision', (
   expect(made.get('ns/a')?.metadata.uid).toBe('other')
 })
 
+test.each([
+  ['its own', (made: ReturnType<typeof createCache>) => made.remove(object('a', 7))],
+  ['that of one that follows under its name', (made: ReturnType<typeof createCache>) => made.put(object('a', 8, {}, 'next'))],
+])('an answer that comes after the end of its object does not bring it back: %s', (_, end) => {
+  const { made } = cache()
+  made.put(object('a', 5))
+  end(made)
+  const now = made.get('ns/a')
+  made.put(object('a', 6))
+  expect(made.get('ns/a')).toBe(now)
+})
+
+test('the end of an object is not the end of the one that was made after it', () => {
+  const { made } = cache()
+  made.put(object('a', 5))
+  made.put(object('a', 9, {}, 'next'))
+  made.remove(object('a', 8))
+  expect(made.get('ns/a')?.metadata.uid).toBe('next')
+})
+
+test('an object that left a selection comes back with a newer revision', () => {
+  const { made } = cache()
+  made.put(object('a', 5))
+  made.remove(object('a', 6))
+  made.put(object('a', 7))
+  expect(made.get('ns/a')?.metadata.resourceVersion).toBe('7')
+})
+
 test('managedFields are not kept', () => {
   const { made } = cache()
   made.put(object('a', 1, { managedFields: [{ manager: 'kubectl' }] }))
@@ -63,7 +91,7 @@ test('an index follows changes and deletions', () => {
   made.put(color('b', 2, 'red'))
   expect(made.find('color', 'red')).toEqual(['ns/a', 'ns/b'])
   made.put(color('a', 3, 'blue'))
-  made.remove('ns/b')
+  made.remove(object('b', 4))
   expect([made.find('color', 'red'), made.find('color', 'blue')]).toEqual([[], ['ns/a']])
 })
 

@@ -1,5 +1,5 @@
 /** Objects of one kind as the API server last showed them, without the managedFields that nobody here reads. */
-import { keyOf, type ObjectId } from './paths.ts'
+import { keyOf } from './paths.ts'
 
 /** The least that an object of the API server has. */
 export interface KubeObject {
@@ -39,12 +39,16 @@ export interface ObjectCache {
   find(index: string, name: string): readonly string[]
   addIndex(index: string, of: IndexFunction): void
   onChange(listener: (change: Change) => void): void
-  /** Takes one object, unless a newer one is there already. */
+  /** Takes one object, unless a newer one is there already or its end was seen after this revision. */
   put(object: KubeObject, initial?: boolean): void
-  remove(key: string): void
+  /** Takes the end of an object, as it was last: a newer one under its name stays. */
+  remove(object: KubeObject): void
   /** Takes a complete list, of one namespace or of all: objects that are not in it are gone. */
   replace(objects: Iterable<KubeObject>, initial: boolean, namespace?: string): void
 }
+
+/** So many ended objects are remembered: answers are late by milliseconds, not by thousands of deletions. */
+const MAX_ENDED = 10_000
 
 /** An empty cache. `onError` gets what a listener throws: one bad listener must not end a watch. */
 export function createCache(onError: (error: unknown) => void): ObjectCache {
@@ -73,18 +77,33 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
       }
     }
   }
+  /** Revisions at which objects ended, by uid: the answer to a write of ours may come after the watch told the end. */
+  const ended = new Map<string, string>()
+  const end = (uid: string, revision: string) => {
+    ended.set(uid, revision)
+    const [oldest] = ended.keys()
+    if (ended.size > MAX_ENDED && oldest !== undefined) ended.delete(oldest)
+  }
   const put = (object: KubeObject, initial = false) => {
-    const key = keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name })
+    const key = idOf(object)
     const before = objects.get(key)
+    const last = ended.get(object.metadata.uid)
+    if (last !== undefined && !isLater(object.metadata.resourceVersion, last)) return
     if (before && !isNewer(object, before)) return
+    if (before && before.metadata.uid !== object.metadata.uid)
+      end(before.metadata.uid, object.metadata.resourceVersion)
     const after = trimmed(object)
     objects.set(key, after)
     tell({ key, before, after, initial })
   }
-  const remove = (key: string) => {
+  const drop = (key: string) => {
     const before = objects.get(key)
     if (!objects.delete(key)) return
     tell({ key, before, after: undefined, initial: false })
+  }
+  const remove = (object: KubeObject) => {
+    end(object.metadata.uid, object.metadata.resourceVersion)
+    if (objects.get(idOf(object))?.metadata.uid === object.metadata.uid) drop(idOf(object))
   }
   return {
     get: key => objects.get(key),
@@ -102,11 +121,11 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
     replace(list, initial, namespace) {
       const seen = new Set<string>()
       for (const object of list) {
-        seen.add(keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name } satisfies ObjectId))
+        seen.add(idOf(object))
         put(object, initial)
       }
       const within = namespace === undefined ? '' : `${namespace}/`
-      for (const key of [...objects.keys()]) if (key.startsWith(within) && !seen.has(key)) remove(key)
+      for (const key of [...objects.keys()]) if (key.startsWith(within) && !seen.has(key)) drop(key)
     },
   }
 }
@@ -117,7 +136,15 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
  */
 function isNewer(object: KubeObject, than: KubeObject): boolean {
   if (object.metadata.uid !== than.metadata.uid) return true
-  return BigInt(object.metadata.resourceVersion) > BigInt(than.metadata.resourceVersion)
+  return isLater(object.metadata.resourceVersion, than.metadata.resourceVersion)
+}
+
+function isLater(revision: string, than: string): boolean {
+  return BigInt(revision) > BigInt(than)
+}
+
+function idOf({ metadata }: KubeObject): string {
+  return keyOf({ namespace: metadata.namespace ?? '', name: metadata.name })
 }
 
 function trimmed(object: KubeObject): KubeObject {

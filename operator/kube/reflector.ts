@@ -170,7 +170,7 @@ function eventHandler(
   let list = collecting
   const change = (type: WatchEvent['type'], object: KubeObject) => {
     const key = keyOf({ namespace: object.metadata.namespace ?? '', name: object.metadata.name })
-    if (type === 'DELETED') list ? list.delete(key) : cache.remove(key)
+    if (type === 'DELETED') list ? list.delete(key) : cache.remove(object)
     else list ? list.set(key, object) : cache.put(object)
   }
   const bookmark = (object: KubeObject) => {
