@@ -52,6 +52,14 @@ test('a name may fail seven times over all addresses', async () => {
   expect(await fail(9, () => limiter().guard(who, address(), wrong))).toEqual(refusedThen(7, 2))
 })
 
+test('one address cannot use up what others may fail, however long it goes on', async () => {
+  const [who, from] = [name(), address()]
+  const attacker = limiter()
+  expect(await fail(20, () => attacker.guard(who, from, wrong))).toEqual(refusedThen(3, 17))
+  expect(await limiter().guard(who, address(), right)).toEqual({ kind: 'ok', value: 'value' })
+  expect((await limiter().guard(name(), from, right)).kind).toBe('ok')
+})
+
 test('the addresses of one IPv6 network count as one, those of IPv4 and its mapped form too', async () => {
   const who = name()
   const froms = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2:0:0:0:3', '2001:db8:1:2::4']

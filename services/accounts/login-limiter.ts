@@ -62,12 +62,12 @@ export function createLoginLimiter(
     async guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>> {
       const address = networkOf(ip)
       const pair = `${address} ${username}`
-      const waits = await Promise.all([
-        consume(counters.pair, pair),
-        consume(counters.address, address),
-        consume(counters.account, username),
-      ])
-      const retryAfterSeconds = Math.max(...waits)
+      // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
+      const retryAfterSeconds =
+        (await consume(counters.pair, pair)) ||
+        Math.max(
+          ...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])),
+        )
       if (retryAfterSeconds > 0) {
         metrics.logins.inc({ channel, outcome: 'limited' })
         return { kind: 'limited', retryAfterSeconds }
