@@ -33,6 +33,16 @@ describe('sealed values', () => {
     expect(() => open(sealed)).toThrow(SecretError)
   })
 
+  test.each(['', 'value'])('do not open cut at any place: %j', plain => {
+    const secrets = createSecrets(master)
+    const [version, id, nonce, data = ''] = secrets.seal('dkim', 'p', plain).split('.')
+    const bytes = Buffer.from(data, 'base64url')
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = [version, id, nonce, bytes.subarray(0, length).toString('base64url')].join('.')
+      expect(() => secrets.open('dkim', 'p', cut), `${length} of ${bytes.length} bytes`).toThrow(SecretError)
+    }
+  })
+
   test('open with the previous secret after a rotation, and are then stale', () => {
     const sealed = createSecrets(master).seal('dkim', 'p', 'value')
     const rotated = createSecrets(other, master)

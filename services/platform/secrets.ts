@@ -35,6 +35,9 @@ export class SecretError extends Error {
   }
 }
 
+/** Length of the tag of AES-GCM. */
+const TAG_BYTES = 16
+
 interface KeyRing {
   id: string
   key(purpose: Purpose): Buffer
@@ -59,10 +62,12 @@ export function createSecrets(master: string, previous?: string): Secrets {
       if (!ring) throw new SecretError('sealed with another SESSION_SECRET; set the old one as SESSION_SECRET_PREVIOUS')
       const bytes = Buffer.from(data, 'base64url')
       try {
-        const decipher = createDecipheriv('aes-256-gcm', ring.key(purpose), Buffer.from(nonce, 'base64url'))
+        const decipher = createDecipheriv('aes-256-gcm', ring.key(purpose), Buffer.from(nonce, 'base64url'), {
+          authTagLength: TAG_BYTES, // without it a tag that was cut to four bytes would do
+        })
         decipher.setAAD(Buffer.from(place))
-        decipher.setAuthTag(bytes.subarray(-16))
-        return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString('utf8')
+        decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+        return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8')
       } catch {
         throw new SecretError('the sealed value is damaged or belongs elsewhere')
       }
