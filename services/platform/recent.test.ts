@@ -25,6 +25,13 @@ test('a value is loaded once while it is fresh, and again when its time is over'
   expect(loads).toEqual(['a', 'a'])
 })
 
+test('a clock that is set back makes nothing live longer', async () => {
+  const { clock, get } = counted()
+  await get('a', 1)
+  clock.advance(-3_600_000)
+  expect(await get('a', 2)).toBe(2)
+})
+
 test('callers at the same moment share one load', async () => {
   const { loads, get } = counted()
   expect(await Promise.all([get('a', 1), get('a', 2), get('a', 3)])).toEqual([1, 1, 1])

@@ -25,6 +25,7 @@ export interface RecentOptions<V> {
 }
 
 interface Entry<V> {
+  from: number
   refresh: number
   until: number
   value: Promise<V>
@@ -35,9 +36,11 @@ export function createRecent<V>({ ttlMs, refreshMs = ttlMs, max, clock, keep }: 
   const entries = new Map<string, Entry<V>>()
   const fresh = (key: string, now: number) => {
     const entry = entries.get(key)
-    return entry && entry.until > now ? entry : undefined
+    // A clock that was set back must not keep values alive for as long as it was wrong.
+    return entry && entry.from <= now && entry.until > now ? entry : undefined
   }
   const start = (load: () => Promise<V>, now: number): Entry<V> => ({
+    from: now,
     refresh: now + refreshMs,
     until: now + ttlMs,
     value: load(),
