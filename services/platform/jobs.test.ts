@@ -28,6 +28,21 @@ test('seeding twice from two processes leaves one recurring job', async () => {
   expect(await mongo.db.collection('jobs').countDocuments({ name: 'sweep' })).toBe(1)
 })
 
+test('a recurring job that is seeded with another rhythm follows it, and keeps its time and its lock', async () => {
+  const mongo = await databaseForThisTest()
+  const jobs = await jobsOf(mongo)
+  const stored = () => mongo.db.collection('jobs').findOne({ name: 'remind' })
+  await jobs.seed('remind', '', { cron: '0 10 * * *', timeZone: 'Asia/Shanghai' })
+  const lockedAt = new Date()
+  await mongo.db.collection('jobs').updateOne({ name: 'remind' }, { $set: { lockedAt } })
+  const before = await stored()
+  await jobs.seed('remind', '', { cron: '0 10 * * *', timeZone: 'Europe/Berlin' })
+  expect(await stored()).toEqual({ ...before, repeatTimezone: 'Europe/Berlin' })
+  await jobs.seed('remind', '', { everyMs: 1_000 })
+  const { repeatTimezone: _, ...rest } = { ...before, repeatTimezone: undefined }
+  expect(await stored()).toEqual({ ...rest, repeatInterval: 1_000 })
+})
+
 test('a recurring job comes again', async () => {
   const mongo = await databaseForThisTest()
   const jobs = await jobsOf(mongo)

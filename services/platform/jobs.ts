@@ -30,7 +30,7 @@ export interface JobRun<D> {
 /** Timed work of one process. Define everything, then start. */
 export interface Jobs {
   define<D = undefined>(name: string, options: JobOptions, handler: (run: JobRun<D>) => Promise<void>): void
-  /** Makes sure that one recurring job exists for (name, key); an existing one keeps its time and its lock. */
+  /** Makes sure that one recurring job exists for (name, key); an existing one takes the interval and keeps its time and its lock. */
   seed(name: string, key: string, interval: RepeatInterval, data?: object): Promise<void>
   /** Stores a job that runs once, at `at`. */
   once(name: string, at: Date, data: object): Promise<void>
@@ -99,10 +99,10 @@ export async function createJobs(
       agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
     },
     async seed(name, key, interval, data = {}) {
-      const repeat =
+      const rhythm =
         'everyMs' in interval
-          ? { repeatInterval: interval.everyMs }
-          : { repeatInterval: interval.cron, repeatTimezone: interval.timeZone }
+          ? { $set: { repeatInterval: interval.everyMs }, $unset: { repeatTimezone: true as const } }
+          : { $set: { repeatInterval: interval.cron, repeatTimezone: interval.timeZone } }
       const job = {
         name,
         type: 'single',
@@ -110,10 +110,9 @@ export async function createJobs(
         data: { ...data, key },
         nextRunAt: new Date(),
         lockedAt: null,
-        ...repeat,
       }
       await collection
-        .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job }, { upsert: true })
+        .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job, ...rhythm }, { upsert: true })
         .catch((error: unknown) => {
           if (!isDuplicateKey(error)) throw error // another process seeded it in this moment
         })
