@@ -56,6 +56,41 @@ test('the lock of a process that died does not hold for ever', async () => {
   expect(step.runs).toBe(1)
 })
 
+test('a process that hung past its lock neither takes the lock of another nor the schema back', async () => {
+  const { db } = await databaseForThisTest()
+  const meta = db.collection<{ _id: string; until?: Date }>('meta')
+  const [hung, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const slow: Migration = {
+    schema: 1,
+    minReader: 1,
+    async up() {
+      hung.resolve()
+      await goOn.promise
+    },
+  }
+  const first = migrate(db, [slow], silentLog)
+  await hung.promise
+  await meta.updateOne({ _id: 'lock' }, { $set: { until: new Date(0) } })
+  const [reached, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const third: Migration = {
+    schema: 3,
+    minReader: 3,
+    async up() {
+      reached.resolve()
+      await end.promise
+    },
+  }
+  const second = migrate(db, [counting(1), counting(2, 2), third], silentLog)
+  await reached.promise
+  goOn.resolve()
+  await expect(first).rejects.toThrow(/written by a newer Postwright/)
+  expect(await stored(db)).toMatchObject({ schema: 2, minReader: 2 })
+  expect(await meta.findOne({ _id: 'lock' })).not.toBeNull()
+  end.resolve()
+  await second
+  expect(await stored(db)).toMatchObject({ schema: 3, minReader: 3 })
+})
+
 test.each([
   ['one release back runs: the data says that it can be read', 1, undefined],
   ['two releases back does not, and is told why', 2, /written by a newer Postwright/],

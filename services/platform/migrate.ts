@@ -2,6 +2,7 @@
  * Brings the stored data to this version's shape at the start: one process at a time, each step safe to repeat, and
  * only expanding (add, fill, never rename or drop what the release before reads), so that one release back still runs.
  */
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from './log.ts'
 import { type Collection, type Db, isDuplicateKey } from './mongo.ts'
@@ -24,6 +25,8 @@ interface SchemaDoc {
 
 interface LockDoc {
   _id: 'lock'
+  /** Who holds it: one that hung past its end must not renew or give back the lock of the next. */
+  by?: string
   until: Date
 }
 
@@ -42,6 +45,7 @@ export async function migrate(
   version = migrations.length,
 ): Promise<void> {
   const locks = db.collection<LockDoc>('meta')
+  const me = randomBytes(8).toString('hex')
   for (;;) {
     const current = await readSchema(db)
     if (current.minReader > version) {
@@ -51,7 +55,7 @@ export async function migrate(
     }
     const next = migrations.find(({ schema }) => schema === current.schema + 1)
     if (!next) return
-    if (await lock(locks)) await step(db, locks, next, log).finally(() => locks.deleteOne({ _id: 'lock' }))
+    if (await lock(locks, me)) await step(db, locks, me, next, log).finally(() => locks.deleteOne({ _id: 'lock', by: me }))
     else await sleep(RETRY_MS)
   }
 }
@@ -63,29 +67,46 @@ async function readSchema(db: Db): Promise<SchemaDoc> {
   return found ?? { _id: 'schema', schema: 0, minReader: 0 }
 }
 
-async function step(db: Db, locks: Collection<LockDoc>, migration: Migration, log: Log): Promise<void> {
+async function step(
+  db: Db,
+  locks: Collection<LockDoc>,
+  me: string,
+  migration: Migration,
+  log: Log,
+): Promise<void> {
   // Somebody else may have finished it between our look and our lock.
   if ((await readSchema(db)).schema >= migration.schema) return
   const started = Date.now()
-  const renewal = setInterval(() => void lock(locks, true).catch(() => false), LOCK_MS / 4)
+  const renewal = setInterval(() => void renew(locks, me).catch(() => undefined), LOCK_MS / 4)
   try {
     await migration.up(db)
   } finally {
     clearInterval(renewal)
   }
   const { schema, minReader } = migration
-  await db.collection<SchemaDoc>('meta').updateOne({ _id: 'schema' }, { $set: { schema, minReader } }, { upsert: true })
+  const states = db.collection<SchemaDoc>('meta')
+  try {
+    // Never back: who hung in this step may find that others are steps ahead.
+    const behind = { _id: 'schema' as const, schema: { $lt: schema } }
+    await states.updateOne(behind, { $set: { schema, minReader } }, { upsert: true })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
   log.info({ schema, ms: Date.now() - started }, 'migrated the database')
 }
 
-async function lock(locks: Collection<LockDoc>, renew = false): Promise<boolean> {
+async function lock(locks: Collection<LockDoc>, me: string): Promise<boolean> {
   const now = Date.now()
-  const free = renew ? {} : { until: { $lt: new Date(now) } }
+  const free = { _id: 'lock' as const, until: { $lt: new Date(now) } }
   try {
-    await locks.updateOne({ _id: 'lock', ...free }, { $set: { until: new Date(now + LOCK_MS) } }, { upsert: !renew })
+    await locks.updateOne(free, { $set: { by: me, until: new Date(now + LOCK_MS) } }, { upsert: true })
     return true
   } catch (error) {
     if (isDuplicateKey(error)) return false // the lock is held
     throw error
   }
+}
+
+async function renew(locks: Collection<LockDoc>, me: string): Promise<void> {
+  await locks.updateOne({ _id: 'lock', by: me }, { $set: { until: new Date(Date.now() + LOCK_MS) } })
 }
