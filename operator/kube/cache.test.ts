@@ -51,7 +51,10 @@ test('an object that was deleted and made again is new whatever its revision', (
 
 test.each([
   ['its own', (made: ReturnType<typeof createCache>) => made.remove(object('a', 7))],
-  ['that of one that follows under its name', (made: ReturnType<typeof createCache>) => made.put(object('a', 8, {}, 'next'))],
+  [
+    'that of one that follows under its name',
+    (made: ReturnType<typeof createCache>) => made.put(object('a', 8, {}, 'next')),
+  ],
 ])('an answer that comes after the end of its object does not bring it back: %s', (_, end) => {
   const { made } = cache()
   made.put(object('a', 5))

@@ -90,8 +90,7 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
     const last = ended.get(object.metadata.uid)
     if (last !== undefined && !isLater(object.metadata.resourceVersion, last)) return
     if (before && !isNewer(object, before)) return
-    if (before && before.metadata.uid !== object.metadata.uid)
-      end(before.metadata.uid, object.metadata.resourceVersion)
+    if (before && before.metadata.uid !== object.metadata.uid) end(before.metadata.uid, object.metadata.resourceVersion)
     const after = trimmed(object)
     objects.set(key, after)
     tell({ key, before, after, initial })

@@ -65,9 +65,7 @@ export function createLoginLimiter(
       // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
       const retryAfterSeconds =
         (await consume(counters.pair, pair)) ||
-        Math.max(
-          ...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])),
-        )
+        Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
       if (retryAfterSeconds > 0) {
         metrics.logins.inc({ channel, outcome: 'limited' })
         return { kind: 'limited', retryAfterSeconds }

@@ -55,7 +55,8 @@ export async function migrate(
     }
     const next = migrations.find(({ schema }) => schema === current.schema + 1)
     if (!next) return
-    if (await lock(locks, me)) await step(db, locks, me, next, log).finally(() => locks.deleteOne({ _id: 'lock', by: me }))
+    if (await lock(locks, me))
+      await step(db, locks, me, next, log).finally(() => locks.deleteOne({ _id: 'lock', by: me }))
     else await sleep(RETRY_MS)
   }
 }
@@ -67,13 +68,7 @@ async function readSchema(db: Db): Promise<SchemaDoc> {
   return found ?? { _id: 'schema', schema: 0, minReader: 0 }
 }
 
-async function step(
-  db: Db,
-  locks: Collection<LockDoc>,
-  me: string,
-  migration: Migration,
-  log: Log,
-): Promise<void> {
+async function step(db: Db, locks: Collection<LockDoc>, me: string, migration: Migration, log: Log): Promise<void> {
   // Somebody else may have finished it between our look and our lock.
   if ((await readSchema(db)).schema >= migration.schema) return
   const started = Date.now()
