@@ -49,7 +49,7 @@ describe('on the database of MONGODB_URI', () => {
 
   test('the new password is shown and works, the old one and all sessions end, and it is on record', async () => {
     const user = await giveUser(mongo.db, { username: 'ada' })
-    const token = await openSession(mongo.db, user._id, '127.0.0.1', systemClock.now())
+    const token = await openSession(mongo.db, user, '127.0.0.1', systemClock.now())
     const result = await admin(['reset-password', 'ADA'], env())
     expect(result).toMatchObject({ code: 0, stderr: '' })
     const hash = (await findUser(mongo.db, user._id))?.password_hash

@@ -4,15 +4,16 @@ import { newId } from '../platform/ids.ts'
 import type { Mongo } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { LoginLimiter } from './login-limiter.ts'
-import { hashPassword, makePassword, verifyPassword } from './passwords.ts'
+import { hashPassword, makePassword, passwordMark, verifyPassword } from './passwords.ts'
 import { foldUsername } from './rules/username.ts'
-import { deleteSessionsOf } from './store/sessions.ts'
+import { deleteSessionsOf, markSession } from './store/sessions.ts'
 import {
   findUser,
   findUserByName,
   insertUser,
   otherActiveAdmins,
   type ResourceRef,
+  replacePassword,
   type UserDoc,
   updateUser,
 } from './store/users.ts'
@@ -124,10 +125,15 @@ export async function changePassword(
 ): Promise<UserDoc> {
   const { db } = deps.mongo
   const { username } = found(await findUser(db, userId))
-  await checkLogin(deps, { username, password: current, ip })
-  const changed = found(await updateUser(db, userId, { password_hash: await hashPassword(next) }))
-  await deleteSessionsOf(db, userId, sessionId)
-  return changed
+  const checked = await checkLogin(deps, { username, password: current, ip })
+  const hash = await hashPassword(next)
+  return deps.mongo.transaction(async session => {
+    const changed = await replacePassword(db, userId, checked.password_hash, hash, session)
+    if (!changed) throw new ProblemError('invalid_login') // it was reset since it was checked; that one stays
+    if (sessionId !== undefined) await markSession(db, sessionId, passwordMark(hash), session)
+    await deleteSessionsOf(db, userId, sessionId, session)
+    return changed
+  })
 }
 
 /** Checks name and password of somebody who logs in: 401 `invalid_login`, 429 `rate_limited` with the time to wait. */

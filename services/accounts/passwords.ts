@@ -1,5 +1,5 @@
 /** Password hashes: argon2id on the thread pool, off the event loop. */
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 
 /** First choice of the OWASP password storage sheet with 19 MiB: t=2, p=1 (about 20 ms here). argon2id is the default. */
@@ -21,6 +21,11 @@ export async function verifyPassword(passwordHash: string | undefined, password:
   nobody ??= hashPassword(makePassword())
   const fits = await verify(passwordHash ?? (await nobody), password)
   return fits && passwordHash !== undefined
+}
+
+/** What a session remembers of the password under which it was opened: with the password the session ends. */
+export function passwordMark(passwordHash: string): string {
+  return createHash('sha256').update(passwordHash).digest('base64url')
 }
 
 /** Letters and digits that cannot be taken for each other when read aloud or typed. */

@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { giveUser } from '../../test/support/tenants.ts'
+import { systemClock } from '../platform/clock.ts'
 import { collectionOf, ensureIndexes } from '../platform/mongo.ts'
+import type { LoginLimiter } from './login-limiter.ts'
+import { changePassword, resetPassword } from './manage-users.ts'
+import { hashPassword, verifyPassword } from './passwords.ts'
 import { endSession, openSession, readSession } from './sessions.ts'
 import { deleteSessionsOf, sessions } from './store/sessions.ts'
-import { updateUser } from './store/users.ts'
+import { findUser, updateUser, users } from './store/users.ts'
 
 let mongo: TestDatabase
 beforeAll(async () => {
   mongo = await freshDatabase()
-  await ensureIndexes(mongo.db, [sessions])
+  await ensureIndexes(mongo.db, [sessions, users])
 })
 afterAll(() => mongo.stop())
 
@@ -18,7 +22,7 @@ const start = Date.parse('2026-11-21T10:00:00Z')
 const after = (hours: number) => new Date(start + hours * HOUR)
 const open = async () => {
   const user = await giveUser(mongo.db)
-  return { user, token: await openSession(mongo.db, user._id, '192.0.2.1', after(0)) }
+  return { user, token: await openSession(mongo.db, user, '192.0.2.1', after(0)) }
 }
 const isOpen = async (token: string, hours: number) => (await readSession(mongo.db, token, after(hours))) !== undefined
 
@@ -71,12 +75,57 @@ test('a suspended account has no session, nor has one whose session was ended', 
 
 test('all sessions but one can be ended', async () => {
   const { user, token } = await open()
-  const kept = await openSession(mongo.db, user._id, '192.0.2.1', after(0))
+  const kept = await openSession(mongo.db, user, '192.0.2.1', after(0))
   const stranger = await open()
   const session = await readSession(mongo.db, kept, after(0))
   await deleteSessionsOf(mongo.db, user._id, session?.id)
   expect([await isOpen(token, 0), await isOpen(kept, 0), await isOpen(stranger.token, 0)]).toEqual([false, true, true])
 })
+
+test('a login that was under way while the password was reset opens no session', async () => {
+  const user = await giveUser(mongo.db)
+  await resetPassword({ mongo, clock: systemClock }, user._id, 'another password')
+  expect(await isOpen(await openSession(mongo.db, user, '192.0.2.1', after(0)), 0)).toBe(false)
+})
+
+test('a changed password keeps the session that changed it and ends the others', async () => {
+  const { user, own, other, change } = await changing()
+  await change('a third password', async () => undefined)
+  expect([await isOpen(own, 0), await isOpen(other, 0)]).toEqual([true, false])
+  expect((await findUser(mongo.db, user._id))?.password_hash).not.toBe(user.password_hash)
+})
+
+test('a change that was under way while an admin reset the password does not undo the reset', async () => {
+  const { user, own, change } = await changing()
+  const reset = () => resetPassword({ mongo, clock: systemClock }, user._id, 'set by an admin')
+  await expect(change('chosen by a thief', reset)).rejects.toMatchObject({ code: 'invalid_login' })
+  const now = await findUser(mongo.db, user._id)
+  expect(await verifyPassword(now?.password_hash, 'set by an admin')).toBe(true)
+  expect(await isOpen(own, 0)).toBe(false)
+})
+
+/** A user with two sessions, and a change of its password from the first; `between` runs after the check. */
+async function changing() {
+  const user = await giveUser(mongo.db, { password_hash: await hashPassword('the first password') })
+  const [own, other] = [
+    await openSession(mongo.db, user, '192.0.2.1', after(0)),
+    await openSession(mongo.db, user, '192.0.2.2', after(0)),
+  ]
+  const session = await readSession(mongo.db, own, after(0))
+  const change = (next: string, between: () => Promise<unknown>) => {
+    const limiter: LoginLimiter = {
+      async guard(_name, _ip, check) {
+        const value = await check()
+        await between()
+        return value === undefined ? { kind: 'refused' } : { kind: 'ok', value }
+      },
+    }
+    const passwords = { current: 'the first password', next }
+    const deps = { mongo, clock: systemClock, limiter }
+    return changePassword(deps, { userId: user._id, sessionId: session?.id, ...passwords, ip: '192.0.2.1' })
+  }
+  return { user, own, other, change }
+}
 
 test('MongoDB removes ended sessions by itself', async () => {
   const indexes = await collectionOf(mongo.db, sessions).indexes()

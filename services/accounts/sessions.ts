@@ -2,8 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db } from '../platform/mongo.ts'
 import { type Account, toAccount } from './account.ts'
+import { passwordMark } from './passwords.ts'
 import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
-import { findUser } from './store/users.ts'
+import { findUser, type UserDoc } from './store/users.ts'
 
 const HOUR_MS = 3_600_000
 /** A session ends so long after its last use… */
@@ -19,20 +20,31 @@ export interface OpenSession {
   account: Account
 }
 
-/** Opens a session; gives the token for the cookie, 256 random bits that are stored nowhere. */
-export async function openSession(db: Db, userId: string, ip: string, now: Date): Promise<string> {
+/** Opens a session of the user whose password was checked; gives the token for the cookie, 256 random bits that are stored nowhere. */
+export async function openSession(db: Db, user: UserDoc, ip: string, now: Date): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
-  await insertSession(db, { _id: sessionId(token), user_id: userId, ip, created_at: now, expires_at: expires })
+  await insertSession(db, {
+    _id: sessionId(token),
+    user_id: user._id,
+    password: passwordMark(user.password_hash),
+    ip,
+    created_at: now,
+    expires_at: expires,
+  })
   return token
 }
 
-/** The session of a token when it has not ended and its account is active; moves its end. */
+/**
+ * The session of a token when it has not ended, its account is active and has the password still under which it was
+ * opened: a login that was under way while the password was reset opens nothing. Moves its end.
+ */
 export async function readSession(db: Db, token: string, now: Date): Promise<OpenSession | undefined> {
   const session = await findSession(db, sessionId(token), now)
   if (!session) return undefined
   const user = await findUser(db, session.user_id)
   if (user?.status !== 'active') return undefined
+  if (session.password !== undefined && session.password !== passwordMark(user.password_hash)) return undefined
   const end = Math.min(now.getTime() + SESSION_IDLE_MS, session.created_at.getTime() + SESSION_LIFE_MS)
   if (end - session.expires_at.getTime() >= EXTEND_STEP_MS) await extendSession(db, session._id, new Date(end))
   return { id: session._id, account: toAccount(user) }

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { LoginLimiter } from '../accounts/login-limiter.ts'
 import { checkLogin, createUser, getUser } from '../accounts/manage-users.ts'
+import { passwordMark } from '../accounts/passwords.ts'
 import { foldUsername } from '../accounts/rules/username.ts'
 import { findUserByName, type UserDoc } from '../accounts/store/users.ts'
 import { isDuplicateKey } from '../platform/mongo.ts'
@@ -63,6 +64,7 @@ export async function logIn(
     _id: hashOf(token),
     admin_id: known._id,
     account_id: account._id,
+    password: passwordMark(account.password_hash),
     created_at: now,
     seen_at: now,
     expires_at: expiresAt,
@@ -82,7 +84,7 @@ async function loadSession(s: Subscriptions, id: string): Promise<AdminDoc> {
   const now = s.clock.now()
   const session = await findAdminSession(s.c, id, now)
   if (!session) throw new ProblemError('session_invalid')
-  const admin = await loadAdmin(s, session.account_id)
+  const admin = await loadAdmin(s, session.account_id, session.password)
   if (now.getTime() - session.seen_at.getTime() >= SLIDE_MS) {
     const end = Math.min(now.getTime() + IDLE_MS, session.created_at.getTime() + LIFE_MS)
     await slideAdminSession(s.c, session._id, now, new Date(end))
@@ -95,12 +97,14 @@ export async function adminOfAccount(s: Subscriptions, accountId: string): Promi
   return s.memory.admins.get(accountId, () => loadAdmin(s, accountId))
 }
 
-async function loadAdmin(s: Subscriptions, accountId: string): Promise<AdminDoc> {
+async function loadAdmin(s: Subscriptions, accountId: string, opened?: string): Promise<AdminDoc> {
   const [account, known] = await Promise.all([
     getUser(s, accountId).catch(() => undefined),
     findAdminOf(s.c, accountId),
   ])
   if (account?.status !== 'active') throw new ProblemError('session_invalid')
+  // A reset in the panel or on the command line ends the sessions here as well.
+  if (opened !== undefined && opened !== passwordMark(account.password_hash)) throw new ProblemError('session_invalid')
   return adminOf(s, account, known)
 }
 

@@ -1,7 +1,7 @@
 /** The send API on a free port with a database of its own, and a client whose answers are checked against the contract. */
 import { onTestFinished } from 'vitest'
 import { openSession } from '../../services/accounts/sessions.ts'
-import type { UserDoc } from '../../services/accounts/store/users.ts'
+import { findUser, type UserDoc } from '../../services/accounts/store/users.ts'
 import { type Clock, systemClock } from '../../services/platform/clock.ts'
 import { readConfig } from '../../services/platform/config.ts'
 import { silentLog } from '../../services/platform/log.ts'
@@ -91,7 +91,9 @@ export async function sendApiForThisTest(env: Record<string, string> = {}): Prom
 
 /** The headers of a panel session of this account. */
 export async function sessionHeaders(mongo: Mongo, userId: string): Promise<Record<string, string>> {
-  return { cookie: `pw_session=${await openSession(mongo.db, userId, '127.0.0.1', new Date())}`, 'x-csrf': '1' }
+  const user = await findUser(mongo.db, userId)
+  if (!user) throw new Error(`there is no user ${userId}`)
+  return { cookie: `pw_session=${await openSession(mongo.db, user, '127.0.0.1', new Date())}`, 'x-csrf': '1' }
 }
 
 async function call(url: string, method: string, path: string, { body, token, headers }: CallOptions) {

@@ -1,5 +1,7 @@
 /** The operations of the reference, as an administrator uses them; every answer is checked against the contract. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { resetPassword } from '../../services/accounts/manage-users.ts'
+import { findUserByName } from '../../services/accounts/store/users.ts'
 import { checked, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
 
 let api: SubscriptionApi
@@ -40,6 +42,17 @@ describe('login', () => {
     })
     await api.call('DELETE', '/token', { token: login.body.data.token, query: { all: '1' } })
     expect((await api.call('GET', '/token', { token: first })).body.code).toBe(40102)
+  })
+
+  test('a password that is reset outside of this API ends the session', async () => {
+    const login = { username: 'reset-me', password: 'correct horse battery' }
+    await api.call('POST', '/admin', { body: { ...login, role: 'viewer', app_keys: ['demo'] } })
+    const { token } = (await api.call('POST', '/token', { token: '', body: login })).body.data
+    expect((await api.call('GET', '/token', { token })).status).toBe(200)
+    const account = await findUserByName(api.foundation.mongo.db, login.username)
+    await resetPassword(api.foundation, account?._id ?? '', undefined)
+    api.clock.advance(5_000) // as long as a process may remember
+    expect((await api.call('GET', '/token', { token })).body.code).toBe(40102)
   })
 
   test('a session ends 12 hours after its last use, and use moves the end', async () => {

@@ -28,7 +28,7 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
     const user = await checkLogin(deps, { ...body, ip })
     const before = readCookie(context, cookie)
     if (before !== undefined) await endSession(mongo.db, before)
-    writeCookie(context, cookie, await openSession(mongo.db, user._id, ip, clock.now()))
+    writeCookie(context, cookie, await openSession(mongo.db, user, ip, clock.now()))
     await audit({ account: toAccount(user), via: 'session' }, context, {
       action: 'session.opened',
       target: { type: 'user', id: user._id, name: user.username },

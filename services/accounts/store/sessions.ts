@@ -1,10 +1,12 @@
 /** Login sessions of the panel. Only a hash of the cookie's value is stored: a stolen database opens no session. */
-import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts'
+import { collectionOf, type Db, defineCollection, type Session } from '../../platform/mongo.ts'
 
 /** A session; `_id` is the SHA-256 of its token in hex. Removed at `expires_at`. */
 export interface SessionDoc {
   _id: string
   user_id: string
+  /** `passwordMark` of the password of the login; absent in sessions of releases that did not write it. */
+  password?: string
   ip: string
   created_at: Date
   expires_at: Date
@@ -36,10 +38,13 @@ export async function deleteSession(db: Db, id: string): Promise<void> {
   await collectionOf(db, sessions).deleteOne({ _id: id })
 }
 
+/** Lets a session go on under another password. */
+export async function markSession(db: Db, id: string, password: string, session: Session): Promise<void> {
+  await collectionOf(db, sessions).updateOne({ _id: id }, { $set: { password } }, { session })
+}
+
 /** Ends all sessions of an account, or all but `except`. */
-export async function deleteSessionsOf(db: Db, userId: string, except?: string): Promise<void> {
-  await collectionOf(db, sessions).deleteMany({
-    user_id: userId,
-    ...(except === undefined ? {} : { _id: { $ne: except } }),
-  })
+export async function deleteSessionsOf(db: Db, userId: string, except?: string, session?: Session): Promise<void> {
+  const others = { user_id: userId, ...(except === undefined ? {} : { _id: { $ne: except } }) }
+  await collectionOf(db, sessions).deleteMany(others, session ? { session } : {})
 }

@@ -84,6 +84,21 @@ export async function updateUser(
   return (await collectionOf(db, users).findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
 }
 
+/** Replaces the password if it is still the one with this hash. */
+export async function replacePassword(
+  db: Db,
+  id: string,
+  before: string,
+  after: string,
+  session: Session,
+): Promise<UserDoc | undefined> {
+  const options = { returnDocument: 'after' as const, session }
+  const filter = { _id: id, password_hash: before }
+  return (
+    (await collectionOf(db, users).findOneAndUpdate(filter, { $set: { password_hash: after } }, options)) ?? undefined
+  )
+}
+
 /** One document that every change to the set of active admins writes, so that two such transactions conflict. */
 const guards = defineCollection<{ _id: string; changes: number }>('guards')
 

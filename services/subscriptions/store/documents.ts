@@ -20,6 +20,8 @@ export interface AdminSessionDoc {
   _id: string
   admin_id: number
   account_id: string
+  /** `passwordMark` of the password of the login; absent in sessions of releases that did not write it. */
+  password?: string
   created_at: Date
   /** Last time that the idle end was moved. */
   seen_at: Date
