@@ -50,7 +50,7 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
   if ('aspect' in ref) return { aspects: [ref.aspect], message: '' }
   const name = tokenSecretName(resource)
   const current = await currentSecret(context, metadata, name)
-  if (current.state === 'foreign') return { aspects: [foreignSecret(name)], message: '' }
+  if (current.state === 'foreign') return foreignSecret(name)
   let applied: AppliedToken
   try {
     applied = await applyToken(deps, ref.userId, {

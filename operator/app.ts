@@ -45,7 +45,7 @@ async function ensure(context: OperatorContext, s: Subscriptions, resource: App)
   const obstacle = await obstacleOf(context, s, resource)
   if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
-  if (current.state === 'foreign') return { aspects: [foreignSecret(name)], message: '' }
+  if (current.state === 'foreign') return foreignSecret(name)
   const { appName, appDescription, status: wanted } = spec
   let applied: AppliedApp
   try {

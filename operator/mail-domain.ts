@@ -11,7 +11,7 @@ import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
 import { guidance } from '../services/mail/rules/dns-guidance.ts'
 import type { DomainDoc } from '../services/mail/store/documents.ts'
-import { findDomainById } from '../services/mail/store/domains.ts'
+import { findDomainById, findDomainOfResource } from '../services/mail/store/domains.ts'
 import { type Aspect, bad } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import type { EventInput } from './kube/events.ts'
@@ -147,8 +147,10 @@ function repairEvents(
 }
 
 async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDomain, retain: boolean): Promise<Removal> {
-  const id = resource.status?.domainId
-  if (id === undefined) return { done: true }
+  // The mark on the record, not the status: that may not have been written yet, and others may write it.
+  const domain = await findDomainOfResource(context.mongo.db, resource.spec.domainName, resource.metadata.uid)
+  if (!domain) return { done: true }
+  const id = domain._id
   const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
   const heir = heirOf(context, resource)
   if (heir) {

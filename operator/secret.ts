@@ -4,7 +4,8 @@ import { type Aspect, bad, good } from './conditions.ts'
 import type { OperatorContext } from './context.ts'
 import type { EventInput } from './kube/events.ts'
 import { keyOf } from './kube/paths.ts'
-import type { SecretContent, SecretObject } from './kube/writer.ts'
+import { SECRET_LABEL, type SecretContent, type SecretObject } from './kube/writer.ts'
+import type { Outcome } from './reconcile.ts'
 import type { Kind, Metadata } from './resources/kind.ts'
 
 /** What lies under the name now. */
@@ -26,13 +27,17 @@ export async function currentSecret(
   return { state: 'ours', secret, data: plain(secret) }
 }
 
-/** The condition for a Secret of somebody else. */
-export function foreignSecret(name: string): Aspect {
-  return bad(
+/** Secrets of others are not watched: look again after so long. */
+const FOREIGN_MS = 15_000
+
+/** What comes of a Secret of somebody else under the name. */
+export function foreignSecret(name: string): Outcome {
+  const aspect = bad(
     'SecretSynced',
     'Conflict',
     `A Secret ${name} exists that this resource did not make. Delete it, or choose another name in a new resource.`,
   )
+  return { aspects: [aspect], message: '', againMs: FOREIGN_MS }
 }
 
 /** What {@link keepSecret} did. */
@@ -71,7 +76,9 @@ export async function keepSecret(
 }
 
 function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {
-  return isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
+  // Without its label the Secret is not watched: nobody would hear of its next change.
+  const isWatched = secret.metadata.labels?.[SECRET_LABEL] === 'managed'
+  return isWatched && isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
 }
 
 /** The annotations say what the content was made from; they differ after a change of the spec or a rotation. */

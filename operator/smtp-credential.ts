@@ -63,7 +63,7 @@ async function ensure(
   if (foreign !== undefined) return refused('InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
   const name = smtpSecretName(resource)
   const current = await currentSecret(context, metadata, name)
-  if (current.state === 'foreign') return { aspects: [foreignSecret(name)], message: '' }
+  if (current.state === 'foreign') return foreignSecret(name)
   let applied: AppliedCredential
   try {
     applied = await applyCredential(deps, ref.userId, {
@@ -120,7 +120,13 @@ async function withPassword(
   { credential, password, created }: AppliedCredential,
 ): Promise<Login> {
   const now = clock.now()
-  const madeAt = created ? toSeconds(now) : (status?.lastRotatedTime ?? toSeconds(credential.created_at))
+  // The record knows best: a run that rotated may have ended before it wrote Secret and status.
+  const { password_made_at } = credential
+  const madeAt = password_made_at
+    ? toSeconds(password_made_at)
+    : created
+      ? toSeconds(now)
+      : (status?.lastRotatedTime ?? toSeconds(credential.created_at))
   const due = spec.rotationIntervalDays > 0 && Date.parse(madeAt) + spec.rotationIntervalDays * DAY_MS <= now.getTime()
   if (password !== undefined && !due) return { password, madeAt, renewed: created, events: [] }
   const rotated = await rotateCredential(deps, userId, credential._id)

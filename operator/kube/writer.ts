@@ -41,7 +41,7 @@ export interface Writer {
   ): Promise<KubeObject>
   /** A Secret, or undefined when there is none. */
   readSecret(id: ObjectId): Promise<SecretObject | undefined>
-  /** Creates or replaces a Secret of ours, owned by the target. */
+  /** Creates or replaces a Secret of ours, owned by the target; it holds these values and no others. */
   applySecret(kind: Kind, owner: Target, content: SecretContent): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
@@ -75,7 +75,7 @@ export function createWriter(client: KubeClient): Writer {
         if (error instanceof KubeError && error.status === 404) return undefined
         throw error
       }),
-    applySecret(kind, owner, { name, type, data, annotations }) {
+    async applySecret(kind, owner, { name, type, data, annotations }) {
       const { namespace, uid } = owner
       const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid, controller: true }
       const body = {
@@ -95,7 +95,17 @@ export function createWriter(client: KubeClient): Writer {
       }
       const path = `${secretsPath(namespace)}/${name}`
       const query = { fieldManager: manager(kind), force: true }
-      return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
+      const written = await client.request<SecretObject>({ method: 'PATCH', path, query, body, patch: 'apply' })
+      const foreign = Object.keys(written.data ?? {}).filter(key => !Object.hasOwn(data, key))
+      if (foreign.length === 0) return written
+      // An apply leaves the keys that somebody else added: they are taken out if nobody wrote meanwhile.
+      const { resourceVersion } = written.metadata
+      const without = {
+        metadata: { uid: written.metadata.uid, resourceVersion },
+        data: Object.fromEntries(foreign.map(key => [key, null])),
+      }
+      const guard = { fieldManager: manager(kind) }
+      return client.request({ method: 'PATCH', path, query: guard, body: without, patch: 'merge' })
     },
     async labelSecret({ namespace, name }) {
       const body = { metadata: { labels: { [SECRET_LABEL]: 'credentials' } } }

@@ -86,6 +86,7 @@ export async function setCredentialPassword(
   const credential = await changeCredential(deps, userId, id, {
     password_hash: await hashPassword(password),
     password_sealed: deps.secrets.seal('smtp-password', credentialPlace(id), password),
+    password_made_at: deps.clock.now(),
   })
   return { credential, password }
 }

@@ -1,5 +1,6 @@
 /** Domains, logins and tokens as resources, and what a namespace may not do. */
-import { expect, inject, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import type { KubeObject } from '../../operator/kube/cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
 import { createSmtpLogin } from '../../services/mail/login.ts'
@@ -9,6 +10,7 @@ import { findDomain, updateDomain, verifyDomain } from '../../services/mail/stor
 import { findTokenById } from '../../services/mail/store/tokens.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { startKubeProxy } from '../support/kube-proxy.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
@@ -155,6 +157,78 @@ onApiServer('domains, logins and tokens', () => {
     o.clock.advance(DAY + 1)
     expect(await logIn(old.username, old.password)).toMatchObject({ code: 'invalid_login' })
     await until(async () => (await o.events('news')).includes('PasswordRotated'))
+  })
+
+  test('a Secret that cannot be written for a while costs one rotation, and the password before it goes on working', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    const { o } = await withDomain({ client: token => proxy.client(token) })
+    const spec = { domainRef: { name: 'example' }, rotationIntervalDays: 30 }
+    await o.apply('SMTPCredential', 'news', spec)
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(o, 'news-smtp')
+    let refused = 0
+    proxy.fault = ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/secrets/news-smtp') && ++refused <= 3
+        ? { status: 500, reason: 'InternalError' }
+        : undefined
+    o.clock.advance(31 * DAY)
+    await o.apply('SMTPCredential', 'news', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(o, 'news-smtp')).password !== old.password, 30_000)
+    expect(refused).toBeGreaterThan(3)
+    const logIn = await smtp(o)
+    expect(await logIn(old.username, old.password)).toHaveProperty('userId')
+    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
+  })
+
+  test('keys that somebody adds to a Secret go, and a label that is taken off comes back', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(o, 'news-smtp')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    const edit = (body: object) => o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await edit({ data: { added: Buffer.from('by hand').toString('base64') } })
+    await until(async () => (await held(o, 'news-smtp')).added === undefined)
+    expect(await held(o, 'news-smtp')).toEqual(before)
+    await edit({ metadata: { labels: { 'postwright.dev/secret': null } } })
+    const labels = async () =>
+      (await o.admin.request<KubeObject>({ method: 'GET', path })).metadata.labels?.['postwright.dev/secret']
+    await until(async () => (await labels()) === 'managed')
+    await o.admin.request({ method: 'DELETE', path })
+    await until(async () => (await o.secret('news-smtp')) !== undefined)
+    expect(await held(o, 'news-smtp')).toEqual(before)
+  })
+
+  test('a Secret of somebody else that is deleted, as the message says, makes room', async () => {
+    const { o } = await withDomain()
+    const path = `/api/v1/namespaces/${o.namespace}/secrets`
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'news-smtp' }, stringData: { mine: 'x' } }
+    await o.admin.request({ method: 'POST', path, body })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    expect(await held(o, 'news-smtp')).toEqual({ mine: 'x' })
+    await o.admin.request({ method: 'DELETE', path: `${path}/news-smtp` })
+    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
+  }, 60_000)
+
+  test('a MailDomain that goes before its status was written leaves no record behind that nobody manages', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    proxy.fault = ({ path }) =>
+      path.endsWith('/example/status') ? { status: 500, reason: 'InternalError' } : undefined
+    const o = await start({ client: token => proxy.client(token) })
+    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const record = async () => {
+      const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
+      return user && findDomain(o.mongo.db, user._id, 'example.com')
+    }
+    await until(async () => (await record())?.managed_by !== undefined)
+    await o.remove('MailDomain', 'example')
+    proxy.fault = () => undefined
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
+    expect(await record()).toBeDefined()
+    expect((await record())?.managed_by).toBeUndefined()
   })
 
   test('a token works from its Secret, is renewed before its end, and ends with its resource', async () => {

@@ -49,6 +49,7 @@ export type CredentialChange = Partial<
     | 'disabled'
     | 'password_hash'
     | 'password_sealed'
+    | 'password_made_at'
     | 'previous'
     | 'managed_by'
     | 'updated_at'

@@ -191,6 +191,8 @@ export interface CredentialDoc {
   password_hash: string
   /** Sealed with purpose `smtp-password`, place `credentials/<_id>`. Absent: "hash only", not copyable. */
   password_sealed?: string
+  /** When the password was made; absent for the first one and those of releases that did not write it. */
+  password_made_at?: Date
   /** SHA-256 of the made password before the last rotation, which works until then; random passwords need no slow hash. */
   previous?: { sha256: string; until: Date }
   /** Addresses or `@domain` that may stand in From and the envelope; empty = all of the account's domains. */

@@ -37,6 +37,11 @@ export async function findDomainById(db: Db, id: string): Promise<DomainDoc | un
   return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
 }
 
+/** The domain of this name that the resource with this uid manages. */
+export async function findDomainOfResource(db: Db, name: string, uid: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ name, 'managed_by.uid': uid })) ?? undefined
+}
+
 /** All DKIM keys at a name, whoever claims it: their records share a zone. */
 export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
   return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
