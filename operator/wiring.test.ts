@@ -72,10 +72,11 @@ test('a Secret wakes the resource that owns it and the provider that reads it', 
   put('SMTPCredential', object('news', { spec: { domainRef: { name: 'example' } } }))
   take()
   secrets.put(object('dns'))
-  secrets.put(
-    object('news-smtp', { metadata: { ownerReferences: [{ kind: 'SMTPCredential', name: 'news', uid: 'u' }] } }),
-  )
-  secrets.remove('ns/news-smtp')
+  const secret = object('news-smtp', {
+    metadata: { ownerReferences: [{ kind: 'SMTPCredential', name: 'news', uid: 'u' }] },
+  })
+  secrets.put(secret)
+  secrets.remove(secret)
   expect(take()).toEqual(['DNSProvider ns/p high', 'SMTPCredential ns/news high', 'SMTPCredential ns/news high'])
 })
 
@@ -86,8 +87,8 @@ test('when a resource goes, those that declare the same are looked at', () => {
   put('MailDomain', object('a', { spec: { domainName: 'example.com' } }))
   put('MailDomain', object('b', { spec: { domainName: 'example.com' } }))
   take()
-  caches.get('App')?.remove('ns/one')
-  caches.get('MailDomain')?.remove('ns/a')
+  caches.get('App')?.remove(object('one'))
+  caches.get('MailDomain')?.remove(object('a'))
   expect(take()).toEqual(['App ns/two high', 'MailDomain ns/b high'])
 })
 
