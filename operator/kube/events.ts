@@ -52,12 +52,16 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
   const allowance = createAllowance(now)
   let waiting = 0
   let chain = Promise.resolve()
-  const send = (work: () => Promise<unknown>) => {
-    if (waiting >= QUEUE) return
+  /** A series whose event was not taken, or is gone, is forgotten: the next equal one makes an event again. */
+  const send = (key: string, work: () => Promise<unknown>) => {
+    if (waiting >= QUEUE) return void series.delete(key)
     waiting++
     chain = chain
       .then(work)
-      .catch((error: unknown) => log.debug({ err: error }, 'an event was not taken'))
+      .catch((error: unknown) => {
+        series.delete(key)
+        log.debug({ err: error }, 'an event was not taken')
+      })
       .then(() => {
         waiting--
       })
@@ -77,7 +81,7 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
     if (entry.count > 2 && now() - entry.sentAt < SERIES_REFRESH_MS) return
     entry.sentAt = now()
     const body = { series: { count: entry.count, lastObservedTime: microTime(new Date(entry.lastAt)) } }
-    send(() => client.request({ method: 'PATCH', path: `${entry.path}/${entry.name}`, body, patch: 'merge' }))
+    send(key, () => client.request({ method: 'PATCH', path: `${entry.path}/${entry.name}`, body, patch: 'merge' }))
   }
   return {
     record({ kind, metadata }, { type, reason, action, note }) {
@@ -100,10 +104,10 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
         type,
         reason,
         action,
-        note: note.slice(0, NOTE_BYTES),
+        note: cutToBytes(note, NOTE_BYTES),
         regarding: { apiVersion: API_VERSION, kind, ...pick(metadata) },
       }
-      send(() => client.request({ method: 'POST', path, body }))
+      send(key, () => client.request({ method: 'POST', path, body }))
     },
     async flush(timeoutMs) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -112,6 +116,12 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
       clearTimeout(timer)
     },
   }
+}
+
+/** The beginning of a text that fits into so many bytes of UTF-8: the API server counts bytes. */
+function cutToBytes(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
+  return text.slice(0, read)
 }
 
 function pick({ name, namespace, uid, resourceVersion }: Regarding['metadata']) {

@@ -1,5 +1,5 @@
 /** Status, finalizers, Secrets, Events and the check of rights on a real API server. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
 import { createRecorder } from '../../operator/kube/events.ts'
 import { listPath, objectPath, secretsPath } from '../../operator/kube/paths.ts'
@@ -11,6 +11,7 @@ import { API_VERSION } from '../../operator/resources/kind.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
 import { adminClient, applyRbac, clientFor, newNamespace } from '../support/kube.ts'
+import { startKubeProxy } from '../support/kube-proxy.ts'
 import { until } from '../support/until.ts'
 
 onApiServer('writes to the API server', () => {
@@ -102,6 +103,46 @@ onApiServer('writes to the API server', () => {
     })
     expect(items).toHaveLength(26) // a burst of 25 and one more after five minutes
     expect(items.find(({ note }) => note === 'refused')?.series?.count).toBe(2)
+  })
+
+  test.each([
+    ['Latin', 'a'],
+    ['Chinese', '域'],
+    ['outside of the first plane', '📮'],
+  ])('a long note is cut to what the API server takes: %s', async (_script, letter) => {
+    const { metadata } = await create(`wordy-${letter.codePointAt(0)}`)
+    const recorder = createRecorder(admin, 'test', silentLog, Date.now)
+    const note = letter.repeat(2_000)
+    recorder.record({ kind: 'App', metadata }, { type: 'Warning', reason: 'Wordy', action: 'Test', note })
+    await recorder.flush(10_000)
+    const { items } = await admin.request<{ items: { note: string; regarding: { name: string } }[] }>({
+      method: 'GET',
+      path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    })
+    const taken = items.find(({ regarding }) => regarding.name === metadata.name)?.note ?? ''
+    expect(taken.length).toBeGreaterThan(100)
+    expect(note.startsWith(taken)).toBe(true)
+  })
+
+  test('an event that was not taken once is told when it happens again', async () => {
+    const { metadata } = await create('unheard')
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    const client = proxy.client(sharedApiServer().admin)
+    onTestFinished(() => client.close())
+    const recorder = createRecorder(client, 'test', silentLog, Date.now)
+    const event = { type: 'Warning', reason: 'Unheard', action: 'Test', note: 'once more' } as const
+    proxy.fault = () => ({ status: 500, reason: 'InternalError' })
+    recorder.record({ kind: 'App', metadata }, event)
+    await recorder.flush(10_000)
+    proxy.fault = () => undefined
+    recorder.record({ kind: 'App', metadata }, event)
+    await recorder.flush(10_000)
+    const { items } = await admin.request<{ items: { reason: string }[] }>({
+      method: 'GET',
+      path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    })
+    expect(items.filter(({ reason }) => reason === 'Unheard')).toHaveLength(1)
   })
 
   test('events that the API server refuses disturb nobody', async () => {
