@@ -2,6 +2,8 @@
 import { createServer } from 'node:http'
 import { loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
+import { domains } from './mail/store/domains.ts'
+import { createSystemSenders } from './mail/system-sender.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
@@ -11,8 +13,13 @@ import { subscriptionCollections } from './subscriptions/store/collections.ts'
 /** Starts the API; resolves with the port that it listens on. */
 export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
-  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits])
-  const app = createAdminApi({ ...foundation, subscriptions: openSubscriptions(foundation) })
+  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits, domains])
+  const findSender = createSystemSenders(foundation)
+  const app = createAdminApi({
+    ...foundation,
+    subscriptions: openSubscriptions(foundation),
+    maySendFrom: async address => (await findSender(address)) !== undefined,
+  })
   const server = createServer(app.callback())
   server.on('clientError', (_, socket) => answerNonsense(socket))
   const port = await listen(server, config.ADMIN_API_PORT, config.APP_HOST, 'ADMIN_API_PORT')

@@ -1,15 +1,13 @@
 /** Mail of the platform itself: from SYSTEM_MAIL_FROM or a sender that an administrator set, in the lane of its own, each key once. */
 import { createHash } from 'node:crypto'
-import { findUser } from '../accounts/store/users.ts'
 import { newId } from '../platform/ids.ts'
 import type { Foundation } from '../platform/run.ts'
 import { compose } from './compose.ts'
 import { SYSTEM_USER } from './delivery/report.ts'
-import { domainOf } from './rules/address.ts'
-import { domainMaySend, findVerifiedDomain } from './store/domains.ts'
 import { createEnqueue } from './store/enqueue.ts'
 import { fixSlotCount } from './store/slots.ts'
 import { wakeOf } from './store/wake.ts'
+import { createSystemSenders } from './system-sender.ts'
 
 /** A mail to one recipient. */
 export interface SystemMail {
@@ -43,14 +41,11 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     wake: due => wake.ring(due),
   })
   const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
-  const policy = { requireVerified: true, capture: config.DELIVERY_MODE === 'capture' }
+  const findSender = createSystemSenders(foundation)
   const senderOf = async (wanted: string | undefined) => {
     if (wanted === undefined) return own
-    const domain = await findVerifiedDomain(mongo.db, domainOf(wanted).toLowerCase())
-    const owner = domain && (await findUser(mongo.db, domain.user_id))
-    const trusted = owner?.role === 'admin' && owner.status === 'active'
-    if (domain && trusted && (await domainMaySend(mongo.db, domain, policy)))
-      return { from: `${wanted.slice(0, wanted.lastIndexOf('@'))}@${domain.name}`, domainId: domain._id }
+    const sender = await findSender(wanted)
+    if (sender) return sender
     log.warn({ from: wanted }, 'the sender is in no verified domain of an administrator; SYSTEM_MAIL_FROM is used')
     return own
   }

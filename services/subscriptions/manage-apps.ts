@@ -5,6 +5,7 @@ import type { Actor, Subscriptions } from './context.ts'
 import { type MadeCredential, makeCredential } from './credentials.ts'
 import { assertUnmanaged, orNameTaken } from './manage-plans.ts'
 import { record } from './record.ts'
+import { fault } from './rules/faults.ts'
 import type { ManagedBy } from './rules/managed.ts'
 import {
   findAppById,
@@ -25,6 +26,16 @@ export interface AppSpec {
   status: '0' | '1'
 }
 
+/** What an app asks for beside: its document has these fields only where they are set. */
+export interface AppSettings {
+  require_signature: boolean
+  /** Empty: reminders come from the platform's own sender. */
+  mail_from: string
+}
+
+/** True when reminders may come from this address as things stand. The mail half decides; the main hands it over. */
+export type MaySendFrom = (address: string) => Promise<boolean>
+
 /** A new app with the credentials that are shown once. */
 export interface CreatedApp {
   app: AppDoc
@@ -37,21 +48,25 @@ export async function createApp(
   s: Subscriptions,
   actor: Actor,
   spec: AppSpec,
-  { appKey, managedBy }: { appKey?: string | undefined; managedBy?: ManagedBy } = {},
+  given: { appKey?: string | undefined; managedBy?: ManagedBy; settings?: AppSettings } = {},
 ): Promise<CreatedApp> {
   const now = s.clock.now()
-  const key = appKey ?? `app_${randomBytes(8).toString('hex')}`
+  const { managedBy, settings = { require_signature: false, mail_from: '' } } = given
+  const key = given.appKey ?? `app_${randomBytes(8).toString('hex')}`
   if (await isAppKeyUsed(s.c, key)) throw new ProblemError('name_taken')
-  const app: AppDoc = {
-    _id: await s.ids.next('app'),
-    app_key: key,
-    ...spec,
-    version: 1,
-    ...(managedBy ? { managed_by: managedBy } : {}),
-    live: true,
-    created_at: now,
-    updated_at: now,
-  }
+  const app = withSettings(
+    {
+      _id: await s.ids.next('app'),
+      app_key: key,
+      ...spec,
+      version: 1,
+      ...(managedBy ? { managed_by: managedBy } : {}),
+      live: true,
+      created_at: now,
+      updated_at: now,
+    },
+    settings,
+  )
   const publishable = makeCredential(s, key, 'publishable', managedBy)
   const secret = makeCredential(s, key, 'secret', managedBy)
   await orNameTaken(
@@ -73,32 +88,42 @@ export type AppUpdate = { [K in keyof AppSpec]?: AppSpec[K] | undefined } & {
   version?: number | undefined
 }
 
+/** The app with these settings and no others. */
+export function withSettings(app: AppDoc, { require_signature, mail_from }: AppSettings): AppDoc {
+  const { require_signature: _, mail_from: __, ...rest } = app
+  return { ...rest, ...(require_signature ? { require_signature } : {}), ...(mail_from ? { mail_from } : {}) }
+}
+
 /**
- * Changes an app by form. Throws `app_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`, and
- * `transition_refused` when signatures are demanded of an app that has no credential to sign with.
+ * Changes an app by form. Throws `app_not_found`, `managed_by_resource`, `version_conflict`, `name_taken`,
+ * `transition_refused` when signatures are demanded of an app that has no credential to sign with, and
+ * `validation_failed` for another sender than before that may not be used.
  */
 export async function updateApp(
   s: Subscriptions,
   actor: Actor,
   id: number,
   { version, require_signature, mail_from, ...fields }: AppUpdate,
+  maySendFrom: MaySendFrom,
 ): Promise<AppDoc> {
   const before = await findAppById(s.c, id)
   if (!before) throw new ProblemError('app_not_found')
   assertUnmanaged(before)
   if (version !== undefined && version !== before.version) throw new ProblemError('version_conflict')
-  if (require_signature === '1') await assertCanSign(s, before.app_key)
-  const { require_signature: wasRequired, mail_from: sender, ...rest } = before
-  const mailFrom = mail_from ?? sender
-  const required = require_signature === undefined ? wasRequired : require_signature === '1'
-  return putApp(s, actor, before, {
-    ...rest,
-    ...(required ? { require_signature: true } : {}),
-    ...(mailFrom ? { mail_from: mailFrom } : {}),
+  // What the app has already is no reason to refuse another change of it.
+  if (require_signature === '1' && !before.require_signature) await assertCanSign(s, before.app_key)
+  if (mail_from && mail_from !== before.mail_from && !(await maySendFrom(mail_from)))
+    throw new ProblemError('validation_failed', undefined, { faults: [fault('mail_from', 'sender')] })
+  const settings: AppSettings = {
+    require_signature: require_signature === undefined ? before.require_signature === true : require_signature === '1',
+    mail_from: mail_from ?? before.mail_from ?? '',
+  }
+  const changed = {
     app_name: fields.app_name ?? before.app_name,
     app_description: fields.app_description ?? before.app_description,
     status: fields.status ?? before.status,
-  })
+  }
+  return putApp(s, actor, before, withSettings({ ...before, ...changed }, settings))
 }
 
 /** Otherwise the app would lock itself out. */

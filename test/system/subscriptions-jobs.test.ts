@@ -1,5 +1,6 @@
 /** Timed work: thirty days in fast motion, two workers at a time, and every job twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
 import { createJobs } from '../../services/platform/jobs.ts'
 import { systemActor } from '../../services/subscriptions/context.ts'
 import { expireLapsed } from '../../services/subscriptions/expire.ts'
@@ -8,6 +9,7 @@ import { applySchedules } from '../../services/subscriptions/manage-switches.ts'
 import { type Reminder, remind } from '../../services/subscriptions/remind.ts'
 import { openMonth, purge, repairFigures } from '../../services/subscriptions/rollup.ts'
 import { type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
 let api: SubscriptionApi
@@ -108,8 +110,20 @@ describe('reminders', () => {
       await remind(api.s, take, never)
       return new Set(mails.splice(0).map(({ from }) => from))
     }
+    const owner = await giveUser(api.foundation.mongo.db, { role: 'admin' })
+    const domain = await giveDomain(api.foundation.mongo.db, owner._id, 'shop.example')
+    expect(await set('notice@shop.example')).toMatchObject({
+      code: 42200,
+      data: { errors: [{ field: 'mail_from', rule: 'sender', message: '所属域名不是平台管理员已验证的域名' }] },
+    })
+    expect((await api.call('GET', `/app_manage/${api.demo.id}`)).body.data.mail_from).toBe('')
+    await verifyDomain(api.foundation.mongo.db, domain._id, 'dns', api.clock.now())
     expect((await set('notice@shop.example')).data.mail_from).toBe('notice@shop.example')
-    await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { app_description: 'changed' } })
+    expect((await set('notice@other.example')).code).toBe(42200)
+    // A sender that is there already stands in the way of no other change, whatever became of its domain.
+    await updateDomain(api.foundation.mongo.db, domain._id, { status: 'suspended' })
+    const body = { app_description: 'changed', mail_from: 'notice@shop.example' }
+    expect((await api.call('PUT', `/app_manage/${api.demo.id}`, { body })).body.data).toMatchObject(body)
     expect(await senders()).toEqual(new Set(['notice@shop.example']))
     expect((await set('')).data.mail_from).toBe('')
     expect(await senders()).toEqual(new Set([undefined]))

@@ -58,7 +58,7 @@ export function mountApps(router: Router, deps: HttpDeps): void {
     return { ...viewApp(app, s.zone), publishable_key: publishable.shown, app_secret: secret.shown }
   })
   bindAdmin(router, deps, updateAppOperation, async ({ params, body }, { actor }) =>
-    viewApp(await updateApp(s, actor, params.id, body), s.zone),
+    viewApp(await updateApp(s, actor, params.id, body, deps.maySendFrom), s.zone),
   )
   bindAdmin(router, deps, deleteAppOperation, async ({ params, query }, { actor, admin }) => {
     await deleteApp(s, actor, params.id, { force: query.force === '1' })

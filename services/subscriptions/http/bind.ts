@@ -5,6 +5,7 @@ import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
 import type { Actor, Subscriptions } from '../context.ts'
+import type { MaySendFrom } from '../manage-apps.ts'
 import { faultsOf } from '../rules/faults.ts'
 import type { Lang } from '../rules/lang.ts'
 import { covers, may, scopeOf } from '../rules/rights.ts'
@@ -25,6 +26,7 @@ export interface HttpDeps {
   rates: Rates
   authenticate: Authenticate
   door: AppDoor
+  maySendFrom: MaySendFrom
 }
 
 /** What every handler is told about the request. */

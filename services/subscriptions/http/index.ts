@@ -6,6 +6,7 @@ import type { Config } from '../../platform/config.ts'
 import { problems } from '../../platform/problems.ts'
 import { createWeb } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
+import type { MaySendFrom } from '../manage-apps.ts'
 import { envelopeErrors } from './envelope.ts'
 import { adminRouter, dispatch } from './mount.ts'
 import { mountNotices } from './notify.ts'
@@ -18,14 +19,15 @@ import { mountServerApi } from './server.ts'
 export interface AdminApiOptions {
   config: Config
   subscriptions: Subscriptions
+  maySendFrom: MaySendFrom
 }
 
 /** Builds it. Everything answers envelopes, except switch evaluation, notices and the document of the API. */
-export function createAdminApi({ config, subscriptions: s }: AdminApiOptions): Koa {
+export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminApiOptions): Koa {
   const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
   app.use(envelopeErrors(s))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(s, config) })
+  const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(s, config), maySendFrom })
   mountServerApi(router, deps)
   mountOfrep(router, deps)
   mountNotices(router, s)

@@ -4,6 +4,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import { createRouter, type WebContext } from '../../platform/web.ts'
 import { adminOfAccount, readSession } from '../admins.ts'
 import type { Subscriptions } from '../context.ts'
+import type { MaySendFrom } from '../manage-apps.ts'
 import { mountAdmins, mountLogin } from './admin-session.ts'
 import { createAppDoor } from './app-door.ts'
 import { mountAppSettings, mountApps } from './apps.ts'
@@ -22,6 +23,7 @@ import { mountWebhooks } from './webhooks.ts'
 export interface MountDeps {
   subscriptions: Subscriptions
   rates: Rates
+  maySendFrom: MaySendFrom
   /**
    * Finds the panel account of a request, for the mount below the panel; throws a problem when there is none. Without
    * it the header `token` decides, and login and logout exist.
@@ -30,8 +32,8 @@ export interface MountDeps {
 }
 
 /** The operations of administrators, all that the panel's origin has. */
-export function adminRouter({ subscriptions: s, rates, accountOf }: MountDeps) {
-  const deps: HttpDeps = { s, rates, authenticate: authenticator(s, accountOf), door: createAppDoor(s) }
+export function adminRouter({ subscriptions: s, rates, maySendFrom, accountOf }: MountDeps) {
+  const deps: HttpDeps = { s, rates, authenticate: authenticator(s, accountOf), door: createAppDoor(s), maySendFrom }
   const router = createRouter()
   if (!accountOf) mountLogin(router, deps)
   mountAdmins(router, deps)
