@@ -1,16 +1,21 @@
 /** Keeps sessions between transactions: for a minute, and for as many messages as the receiver should get on one. */
 import type { Session } from './transaction.ts'
 
+/** What the pool asks of a session. */
+type Kept = Pick<Session, 'used'> & { wire: Pick<Session['wire'], 'usable' | 'quit'> }
+
 /** Kept sessions by route. */
-export interface Pool {
+export interface Pool<S extends Kept> {
+  /** Routes that are remembered: those with a kept session. */
+  readonly routes: number
   /** A kept session that is still of use. */
-  take(key: string): Session | undefined
+  take(key: string): S | undefined
   /** Gives a session back after a transaction; closes it when it is used up or broken. */
-  put(key: string, session: Session, messagesPerConnection: number): void
+  put(key: string, session: S, messagesPerConnection: number): void
   /** A new session exists. */
   opened(): void
   /** A session that was taken is broken. */
-  gone(session: Session): void
+  gone(session: S): void
   stop(): void
 }
 
@@ -18,28 +23,41 @@ export interface Pool {
 const IDLE_MS = 60_000
 
 /** Makes the pool. */
-export function createPool(options: { onConnections(count: number): void }): Pool {
-  const idle = new Map<string, { session: Session; timer: NodeJS.Timeout }[]>()
+export function createPool<S extends Kept = Session>(options: {
+  onConnections(count: number): void
+  /** Default: a minute. */
+  idleMs?: number
+}): Pool<S> {
+  const { idleMs = IDLE_MS } = options
+  const idle = new Map<string, { session: S; timer: NodeJS.Timeout }[]>()
   let open = 0
   let stopped = false
   const count = (change: number) => {
     open += change
     options.onConnections(open)
   }
-  const close = (session: Session) => {
+  const close = (session: S) => {
     session.wire.quit()
     count(-1)
   }
   return {
+    get routes() {
+      return idle.size
+    },
     take(key) {
-      const kept = idle.get(key)
-      for (let entry = kept?.pop(); entry; entry = kept?.pop()) {
+      const kept = idle.get(key) ?? []
+      let found: S | undefined
+      for (let entry = kept.pop(); entry; entry = kept.pop()) {
         clearTimeout(entry.timer)
-        if (entry.session.wire.usable) return entry.session
+        if (entry.session.wire.usable) {
+          found = entry.session
+          break
+        }
         close(entry.session)
       }
-      idle.delete(key)
-      return undefined
+      // Also when the last one goes out: it may not come back, nor the route be used again.
+      if (kept.length === 0) idle.delete(key)
+      return found
     },
     put(key, session, messagesPerConnection) {
       if (stopped || !session.wire.usable || session.used >= messagesPerConnection) {
@@ -52,7 +70,7 @@ export function createPool(options: { onConnections(count: number): void }): Poo
         if (index !== -1) kept.splice(index, 1)
         if (kept.length === 0) idle.delete(key)
         close(session)
-      }, IDLE_MS)
+      }, idleMs)
       timer.unref()
       kept.push({ session, timer })
       idle.set(key, kept)
