@@ -1,4 +1,5 @@
 /** Makes an App true: the app of the Subscription Administration API, and its keys in a Secret. */
+import { createSystemSenders, type FindSystemSender } from '../services/mail/system-sender.ts'
 import {
   type AppliedApp,
   applyApp,
@@ -9,6 +10,7 @@ import {
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import { findApp } from '../services/subscriptions/store/apps.ts'
+import { type AppSender, senderOf } from './app-sender.ts'
 import { driftOf, refusalOf } from './apps.ts'
 import { bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
@@ -31,50 +33,82 @@ const IN_USE_MS = 5 * 60_000
 
 /** The reconciler of Apps. */
 export function appReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  const findSender = createSystemSenders(context)
   return {
     kind: App,
-    ensure: resource => ensure(context, s, resource),
+    ensure: resource => ensure(context, s, findSender, resource),
     remove: (resource, retain) => remove(context, s, resource, retain),
     mirror: (id, uid, state) => mirrorSubscriptionState(s, 'App', uid, Number(id), state),
   }
 }
 
-async function ensure(context: OperatorContext, s: Subscriptions, resource: App): Promise<Outcome> {
+async function ensure(
+  context: OperatorContext,
+  s: Subscriptions,
+  findSender: FindSystemSender,
+  resource: App,
+): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const name = `${metadata.name}-app`
   const obstacle = await obstacleOf(context, s, resource)
   if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
-  const { appName, appDescription, status: wanted } = spec
+  const sender = await senderOf(context, findSender, resource)
   let applied: AppliedApp
   try {
-    applied = await applyApp(s, managedBy(resource), spec.appKey, {
-      app_name: appName,
-      app_description: appDescription,
-      status: wanted === 'Enabled' ? '1' : '0',
-    })
+    applied = await applyApp(s, managedBy(resource), spec.appKey, wantedOf(spec, sender))
   } catch (error) {
     return refusalOf(error)
   }
   const secret = await appSecret(s, resource, current, applied)
-  const data = { 'app-key': spec.appKey, 'publishable-key': applied.publishableKey, 'app-secret': secret.value }
+  const { signingKey } = applied
+  const data = {
+    'app-key': spec.appKey,
+    'publishable-key': applied.publishableKey,
+    'app-secret': secret.value,
+    'hmac-key-id': signingKey.id,
+    'hmac-secret': signingKey.secret,
+  }
+  const held = current.state === 'ours' ? current.data['hmac-key-id'] : undefined
   const content = { name, type: 'Opaque', data, annotations: {} }
   const kept = await keepSecret(context, App as unknown as Kind, metadata, current, content, {
     wasThere: status?.secretName === name,
-    renewed: secret.renewed,
+    // An earlier release wrote none, and the key may be another than then.
+    renewed: secret.renewed || held !== signingKey.id,
   })
   return {
-    aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect],
+    aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect, ...sender.aspects],
     message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
-    status: { appId: String(applied.app._id), secretName: name },
+    status: {
+      appId: String(applied.app._id),
+      secretName: name,
+      ...(sender.mailFrom === '' ? {} : { mailFrom: sender.mailFrom }),
+    },
     events: [
-      ...driftOf(context, resource, applied.outcome, status?.appId !== undefined),
+      ...driftOf(context, resource, applied.outcome, isSettled(status, sender)),
       ...secret.events,
       ...kept.events,
     ],
     recordId: String(applied.app._id),
+    ...(sender.againMs === undefined ? {} : { againMs: sender.againMs }),
   }
+}
+
+/** The app as the use case takes it. */
+function wantedOf({ appName, appDescription, status, requireSignature }: Spec, { mailFrom }: AppSender) {
+  return {
+    app_name: appName,
+    app_description: appDescription,
+    status: status === 'Enabled' ? ('1' as const) : ('0' as const),
+    require_signature: requireSignature,
+    mail_from: mailFrom,
+  }
+}
+
+/** True when the app was registered with this sender before. One that became usable, or is no more, is no drift. */
+function isSettled(status: Status | undefined, { mailFrom }: AppSender): boolean {
+  return status?.appId !== undefined && (status.mailFrom ?? '') === mailFrom
 }
 
 /** Why the app cannot be this resource's: reason and message. */

@@ -17,6 +17,22 @@ const spec = z.object({
     .enum(['Enabled', 'Disabled'])
     .default('Enabled')
     .describe('Disabled: the server API and switch evaluation answer 403 for this app.'),
+  requireSignature: z
+    .boolean()
+    .default(false)
+    .describe(
+      'True: the server API takes only signed requests of this app. What signs them lies in the Secret as hmac-key-id and hmac-secret.',
+    ),
+  mailFrom: z
+    .string()
+    .max(254)
+    .regex(
+      /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+    )
+    .optional()
+    .describe(
+      "Sender of this app's reminders; default is the platform's own. Its domain is a verified one of an administrator whom the annotation postwright.dev/owners of the Namespace lists; while it is not, the condition SenderUsable says so and the platform's own is used.",
+    ),
   deletionPolicy: z
     .enum(['Retain', 'Delete'])
     .default('Retain')
@@ -28,7 +44,12 @@ const spec = z.object({
 const status = z.object({
   ...statusFields,
   appId: z.string().max(64).optional().describe('Identifier of the app in the API.'),
-  secretName: z.string().max(253).optional().describe('Secret with app key, publishable key and app secret.'),
+  secretName: z
+    .string()
+    .max(253)
+    .optional()
+    .describe('Secret with app key, publishable key, app secret and what signs requests.'),
+  mailFrom: z.string().max(254).optional().describe("Sender of the reminders; absent while it is the platform's own."),
 })
 
 /** An app. */

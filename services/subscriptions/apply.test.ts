@@ -13,7 +13,7 @@ import {
   withdrawSwitch,
 } from './apply.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
-import { checkKey } from './credentials.ts'
+import { addCredential, checkKey, revokeCredential, signingSecretOf } from './credentials.ts'
 import { updatePlan } from './manage-plans.ts'
 import { deleteSwitch, updateSwitch } from './manage-switches.ts'
 import { mergePlan } from './rules/plan.ts'
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => mongo.stop())
 
 const by = (name: string) => ({ kind: 'App', namespace: 'shop', name, uid: `uid-${name}` })
-const spec = { app_name: 'Shop', app_description: '', status: '1' as const }
+const spec = { app_name: 'Shop', app_description: '', status: '1' as const, require_signature: false, mail_from: '' }
 const plan = mergePlan(undefined, { name: 'Gold', price: 990, duration: 30, features: ['a'] })
 
 describe('an app', () => {
@@ -44,6 +44,36 @@ describe('an app', () => {
     expect(again).not.toHaveProperty('appSecret')
     expect((await applyApp(s, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
     await expect(applyApp(s, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
+  })
+
+  test('has a signing key before it must sign, and the newer of two', async () => {
+    const { app, signingKey } = await applyApp(s, by('sign'), 'sign', {
+      ...spec,
+      app_name: 'Sign',
+      require_signature: true,
+    })
+    expect(app.require_signature).toBe(true)
+    const [stored] = await s.c.credentials.find({ app_key: 'sign', kind: 'hmac' }).toArray()
+    expect(stored).toMatchObject({ _id: signingKey.id, managed_by: by('sign') })
+    expect(signingSecretOf(s, stored ?? { _id: '' })).toBe(signingKey.secret)
+    const again = () => applyApp(s, by('sign'), 'sign', { ...spec, app_name: 'Sign', require_signature: true })
+    expect(await again()).toMatchObject({ outcome: 'unchanged', signingKey })
+    const second = await addCredential(s, systemActor, 'sign', 'hmac')
+    expect((await again()).signingKey).toEqual({ id: second.document._id, secret: second.shown })
+    await revokeCredential(s, systemActor, 'sign', second.document._id)
+    expect((await again()).signingKey).toEqual(signingKey)
+    await revokeCredential(s, systemActor, 'sign', signingKey.id)
+    const { signingKey: third } = await again()
+    expect([signingKey.id, second.document._id]).not.toContain(third.id)
+  })
+
+  test('is sent from what its resource says, and from nothing else once that says nothing', async () => {
+    const declared = { ...spec, app_name: 'Sender', mail_from: 'notice@shop.example' }
+    expect((await applyApp(s, by('sender'), 'sender', declared)).app.mail_from).toBe('notice@shop.example')
+    const without = await applyApp(s, by('sender'), 'sender', { ...declared, mail_from: '' })
+    expect(without.outcome).toBe('updated')
+    expect(await findApp(s.c, 'sender')).not.toHaveProperty('mail_from')
+    expect((await applyApp(s, by('sender'), 'sender', { ...declared, mail_from: '' })).outcome).toBe('unchanged')
   })
 
   test('gets a new secret when its Secret was lost; two live at most', async () => {

@@ -4,8 +4,8 @@
  */
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
-import { type MadeCredential, makeCredential } from './credentials.ts'
-import { type AppSpec, createApp, deleteApp, putApp } from './manage-apps.ts'
+import { makeCredential, signingSecretOf } from './credentials.ts'
+import { type AppSettings, type AppSpec, createApp, deleteApp, putApp, withSettings } from './manage-apps.ts'
 import { assertUnmanaged, createPlan, putPlan } from './manage-plans.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from './manage-switches.ts'
 import { record } from './record.ts'
@@ -13,7 +13,7 @@ import type { ManagedBy } from './rules/managed.ts'
 import type { PlanSpec } from './rules/plan.ts'
 import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
 import { findApp, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
-import type { AppDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
+import type { AppDoc, CredentialDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
 import { findPlanByName, findSwitch } from './store/plans.ts'
 
 /** What happened to the record. */
@@ -32,34 +32,46 @@ export interface AppliedApp {
   app: AppDoc
   outcome: Outcome
   publishableKey: string
+  /** What signs requests: the key id and the secret. */
+  signingKey: { id: string; secret: string }
   /** Only after creation and rotation: afterwards nobody knows it. */
   appSecret?: string
 }
 
 /** Makes the app with this key be as the resource says. An unmanaged one is taken over. */
-export async function applyApp(s: Subscriptions, by: ManagedBy, appKey: string, spec: AppSpec): Promise<AppliedApp> {
+export async function applyApp(
+  s: Subscriptions,
+  by: ManagedBy,
+  appKey: string,
+  { require_signature, mail_from, ...spec }: AppSpec & AppSettings,
+): Promise<AppliedApp> {
   const actor = operatorActor(by)
+  const settings = { require_signature, mail_from }
   const before = await findApp(s.c, appKey)
   if (!before) {
-    const created = await createApp(s, actor, spec, { appKey, managedBy: by })
+    const created = await createApp(s, actor, spec, { appKey, managedBy: by, settings })
     return {
       app: created.app,
       outcome: 'created',
       publishableKey: created.publishable.shown,
+      signingKey: await signingKeyOf(s, by, appKey),
       appSecret: created.secret.shown,
     }
   }
   assertUnmanaged(before, by)
-  const changed = { ...before, ...spec, managed_by: by }
+  // Before signatures are demanded, there is something to sign with.
+  const signingKey = await signingKeyOf(s, by, appKey)
+  const changed = withSettings({ ...before, ...spec, managed_by: by }, settings)
   const same = equal(before, changed)
   const app = same ? before : await putApp(s, actor, before, changed)
-  return { app, outcome: same ? 'unchanged' : 'updated', publishableKey: await publishableKeyOf(s, actor, by, appKey) }
+  const publishableKey = await publishableKeyOf(s, by, appKey)
+  return { app, outcome: same ? 'unchanged' : 'updated', publishableKey, signingKey }
 }
 
 /** A fresh secret for an app whose Kubernetes Secret was lost; the oldest of two live ones is revoked. */
 export async function rotateAppSecret(s: Subscriptions, by: ManagedBy, appKey: string): Promise<string> {
   const made = makeCredential(s, appKey, 'secret', by)
-  const live = (await listCredentials(s.c, appKey)).filter(known => known.kind === 'secret' && !known.revoked_at)
+  const live = await liveCredentials(s, appKey, 'secret')
   await record(s, operatorActor(by), async session => {
     await insertCredentials(s.c, [made.document], session)
     for (const { _id } of live.slice(0, -1))
@@ -72,20 +84,37 @@ export async function rotateAppSecret(s: Subscriptions, by: ManagedBy, appKey: s
   return made.shown
 }
 
-async function publishableKeyOf(s: Subscriptions, actor: Actor, by: ManagedBy, appKey: string): Promise<string> {
-  const known = (await listCredentials(s.c, appKey)).find(
-    ({ kind, revoked_at }) => kind === 'publishable' && !revoked_at,
-  )
-  if (known?.key !== undefined) return known.key
-  const made: MadeCredential = makeCredential(s, appKey, 'publishable', by)
-  await record(s, actor, async session => {
-    await insertCredentials(s.c, [made.document], session)
+async function publishableKeyOf(s: Subscriptions, by: ManagedBy, appKey: string): Promise<string> {
+  const [known] = await liveCredentials(s, appKey, 'publishable')
+  return (known ?? (await addManaged(s, by, appKey, 'publishable'))).key ?? ''
+}
+
+/** Of two signing keys the newer: once a second one is made, programs get it before the first is revoked. */
+async function signingKeyOf(s: Subscriptions, by: ManagedBy, appKey: string): Promise<AppliedApp['signingKey']> {
+  const known = (await liveCredentials(s, appKey, 'hmac')).at(-1)
+  const credential = known ?? (await addManaged(s, by, appKey, 'hmac'))
+  return { id: credential._id, secret: signingSecretOf(s, credential) }
+}
+
+async function liveCredentials(s: Subscriptions, appKey: string, kind: CredentialDoc['kind']) {
+  return (await listCredentials(s.c, appKey)).filter(known => known.kind === kind && !known.revoked_at)
+}
+
+async function addManaged(
+  s: Subscriptions,
+  by: ManagedBy,
+  appKey: string,
+  kind: CredentialDoc['kind'],
+): Promise<CredentialDoc> {
+  const { document } = makeCredential(s, appKey, kind, by)
+  await record(s, operatorActor(by), async session => {
+    await insertCredentials(s.c, [document], session)
     return {
-      result: undefined,
-      deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: made.document._id } },
+      result: document,
+      deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: document._id } },
     }
   })
-  return made.shown
+  return document
 }
 
 /** Lets an app go. Throws `app_in_use` while subscriptions live: the resource waits. An app that is gone is fine. */

@@ -107,11 +107,20 @@ export async function checkSignature(
   const now = s.clock.now()
   const refuse = () => new ProblemError('app_signature_invalid')
   if (Math.abs(now.getTime() / 1000 - Number(signed.timestamp)) > MAX_SKEW) throw refuse()
-  const secret = s.secrets.open('app-secret', placeOf(credential._id), credential.sealed ?? '')
-  const expected = createHmac('sha256', secret).update(canonicalRequest(signed)).digest('base64')
+  const expected = createHmac('sha256', signingSecretOf(s, credential))
+    .update(canonicalRequest(signed))
+    .digest('base64')
   if (!sameSecret(signed.signature, expected)) throw refuse()
   const until = new Date(now.getTime() + NONCE_LIFE * 1000)
   if (!(await rememberNonce(s.c, `${credential._id}/${signed.nonce}`, until))) throw refuse()
+}
+
+/** The secret of a credential of kind hmac, the one kind whose secret is stored. */
+export function signingSecretOf(
+  s: Pick<Subscriptions, 'secrets'>,
+  { _id, sealed = '' }: Pick<CredentialDoc, '_id' | 'sealed'>,
+): string {
+  return s.secrets.open('app-secret', placeOf(_id), sealed)
 }
 
 function hashOf(secret: string): string {

@@ -1,12 +1,16 @@
 /** Apps, plans and switches as resources: into the database, back after changes, out again. */
-import { expect, inject, test } from 'vitest'
+import { createHmac } from 'node:crypto'
+import { describe, expect, inject, test } from 'vitest'
+import { updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
-import { checkKey } from '../../services/subscriptions/credentials.ts'
+import { checkKey, checkSignature, findSigner } from '../../services/subscriptions/credentials.ts'
 import { createApp } from '../../services/subscriptions/manage-apps.ts'
+import { canonicalRequest } from '../../services/subscriptions/rules/signature.ts'
 import { findApp } from '../../services/subscriptions/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/store/plans.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { type OperatorUnderTest, operatorUnderTest } from '../support/operator.ts'
+import { type OperatorUnderTest, operatorUnderTest, type Seen } from '../support/operator.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
 onApiServer('apps, plans and switches', () => {
@@ -71,6 +75,135 @@ onApiServer('apps, plans and switches', () => {
     await s.c.apps.updateOne({ app_key: key }, { $set: { app_name: 'Mine now' } })
     await until(async () => (await app(s, key))?.app_name === shop.appName)
     await until(async () => (await o.events('shop')).includes('DriftReverted'))
+  })
+
+  describe('the sender of its reminders', () => {
+    const mailFrom = 'Notice@mail.example.org'
+    const begin = async (role: 'admin' | 'user' = 'admin') => {
+      const started = await start()
+      const { o, s, key, shop } = started
+      const owner = await giveUser(o.mongo.db, { username: 'platform', role })
+      const domain = await giveDomain(o.mongo.db, owner._id, 'mail.example.org')
+      const list = async (owners: string) => {
+        const body = { metadata: { annotations: { 'postwright.dev/owners': owners } } }
+        await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body, patch: 'merge' })
+      }
+      let touches = 0
+      /** Applies the App with the sender, so that the operator looks now and not in a minute. */
+      const touch = (spec: object = { mailFrom }) =>
+        o.apply('App', 'shop', { ...shop, ...spec }, { annotations: { touched: String(touches++) } })
+      const stored = async () => (await app(s, key))?.mail_from
+      return { ...started, owner, domain, list, touch, stored }
+    }
+    const reasonOf = ({ status }: Seen, type: string) =>
+      status?.conditions?.find(condition => condition.type === type)?.reason
+
+    test('is told not to be usable, then not allowed, then is used, told and no drift; and gone when it is taken away', async () => {
+      const { o, domain, list, touch, stored } = await begin()
+      await touch()
+      const pending = await o.condition('App', 'shop', 'SenderUsable', 'False')
+      expect(reasonOf(pending, 'SenderUsable')).toBe('DomainNotUsable')
+      expect(pending.status?.conditions?.[0]).toMatchObject({
+        type: 'Ready',
+        status: 'False',
+        message: expect.stringMatching(
+          /^Notice@mail\.example\.org is in no verified domain .* the platform's own sender/,
+        ),
+      })
+      // Everything else of the app is there.
+      expect(reasonOf(pending, 'Accepted')).toBe('Accepted')
+      expect(pending.status).toMatchObject({ secretName: 'shop-app' })
+      expect(pending.status).not.toHaveProperty('mailFrom')
+
+      await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
+      await touch()
+      await until(async () => reasonOf((await o.get('App', 'shop')) as Seen, 'SenderUsable') === 'OwnerNotAllowed')
+      expect(await stored()).toBeUndefined()
+
+      await list('other, platform')
+      await touch()
+      const ready = await o.condition('App', 'shop', 'Ready', 'True')
+      expect(reasonOf(ready, 'SenderUsable')).toBe('Available')
+      expect(ready.status).toMatchObject({ mailFrom })
+      expect(await stored()).toBe(mailFrom)
+
+      await updateDomain(o.mongo.db, domain._id, { status: 'suspended' })
+      await touch()
+      await o.condition('App', 'shop', 'SenderUsable', 'False')
+      expect(await stored()).toBeUndefined()
+      await updateDomain(o.mongo.db, domain._id, { status: 'verified' })
+      await touch()
+      await o.condition('App', 'shop', 'Ready', 'True')
+      expect(await stored()).toBe(mailFrom)
+
+      await touch({})
+      await until(async () => (await stored()) === undefined)
+      const without = await o.condition('App', 'shop', 'Ready', 'True')
+      expect(reasonOf(without, 'SenderUsable')).toBeUndefined()
+      expect(await o.events('shop')).not.toContain('DriftReverted')
+    })
+
+    test('in a domain of somebody who is no administrator is not used, whatever the Namespace lists', async () => {
+      const { o, domain, list, touch, stored } = await begin('user')
+      await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
+      await list('platform')
+      await touch()
+      const refused = await o.condition('App', 'shop', 'SenderUsable', 'False')
+      expect(reasonOf(refused, 'SenderUsable')).toBe('DomainNotUsable')
+      expect(await stored()).toBeUndefined()
+    })
+
+    test('changed in the database is put right and told', async () => {
+      const { o, s, key, domain, list, touch, stored } = await begin()
+      await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
+      await list('platform')
+      await touch({ mailFrom, requireSignature: true })
+      await o.condition('App', 'shop', 'Ready', 'True')
+      await s.c.apps.updateOne({ app_key: key }, { $set: { mail_from: 'boss@mail.example.org' } })
+      await until(async () => (await stored()) === mailFrom)
+      await until(async () => (await o.events('shop')).includes('DriftReverted'))
+      await s.c.apps.updateOne({ app_key: key }, { $unset: { require_signature: 1 } })
+      await until(async () => (await app(s, key))?.require_signature === true)
+    })
+  })
+
+  test('an App that must sign finds what it signs with in its Secret, and may use its secret again when it need not', async () => {
+    const { o, s, key, shop } = await start()
+    await o.apply('App', 'shop', { ...shop, requireSignature: true })
+    await o.condition('App', 'shop', 'Ready', 'True')
+    expect((await app(s, key))?.require_signature).toBe(true)
+    const secret = await kept(o)
+    const signer = await findSigner(s, secret['hmac-key-id'] ?? '')
+    if (!signer) throw new Error('no such signing key')
+    const request = {
+      keyId: signer._id,
+      timestamp: String(Math.floor(o.clock.now().getTime() / 1000)),
+      nonce: 'once-only',
+    }
+    const given = { ...request, method: 'GET', target: '/server/user?app_key=x', body: '' }
+    const sign = (with_: string) => createHmac('sha256', with_).update(canonicalRequest(given)).digest('base64')
+    await expect(checkSignature(s, signer, { ...given, signature: sign('another') })).rejects.toMatchObject({
+      code: 'app_signature_invalid',
+    })
+    await checkSignature(s, signer, { ...given, signature: sign(secret['hmac-secret'] ?? '') })
+
+    await o.apply('App', 'shop', { ...shop, requireSignature: false })
+    await until(async () => (await app(s, key))?.require_signature === undefined)
+    await o.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${o.namespace}/secrets/shop-app` })
+    await until(async () => (await o.secret('shop-app')) !== undefined)
+    expect(await kept(o)).toMatchObject({ 'hmac-key-id': signer._id, 'hmac-secret': secret['hmac-secret'] })
+  })
+
+  test('a Secret of an earlier release gets the signing key without being called changed', async () => {
+    const { o, shop } = await start()
+    await o.apply('App', 'shop', shop)
+    await o.condition('App', 'shop', 'Ready', 'True')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/shop-app`
+    const body = { data: { 'hmac-key-id': null, 'hmac-secret': null } }
+    await o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await until(async () => (await kept(o))['hmac-secret'] !== undefined)
+    await o.condition('App', 'shop', 'Ready', 'True')
+    expect((await o.events('shop')).filter(reason => reason.startsWith('Secret'))).toEqual([])
   })
 
   test('a lost Secret comes back with a new app secret, the old one still works, and an Event says so', async () => {

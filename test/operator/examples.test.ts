@@ -15,6 +15,7 @@ import { startRecursor } from '../support/dns-recursor.ts'
 import { findServer, startDnsServer } from '../support/dns-servers.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { operatorUnderTest } from '../support/operator.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
@@ -38,14 +39,20 @@ onApiServer('examples', () => {
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
     const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), config })
     await ensureIndexes(o.mongo.db, [dnsChecks])
+    const platform = await giveUser(o.mongo.db, { username: 'platform', role: 'admin' })
+    await giveDomain(o.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
+    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'platform' } } }
+    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
     const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
     await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, o.namespace)
     const kubectl = async (...args: string[]) =>
       (await run('kubectl', [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args])).stdout
     for (const file of await readdir(folder)) {
-      // The name server of this test listens elsewhere; nothing else is changed.
-      const text = (await readFile(join(folder, file), 'utf8')).replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)
+      // The name server of this test listens elsewhere, and the sender that is commented out can be used here.
+      const text = (await readFile(join(folder, file), 'utf8'))
+        .replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)
+        .replace('# mailFrom:', 'mailFrom:')
       await writeFile(join(temporary, file), text)
       expect(await kubectl('apply', '-f', join(temporary, file))).toMatch(/(created|configured)/)
     }
@@ -67,6 +74,7 @@ onApiServer('examples', () => {
       )
     }, 60_000)
     const shown = await table()
+    expect(await kubectl('get', 'app', 'shop', '-o', 'jsonpath={.status.mailFrom}')).toBe('notice@mail.example.org')
     for (const { kind } of kinds) expect(shown).toContain(`${kind.toLowerCase()}.postwright.dev/`)
     expect(knot.transfer('example.com').join('\n')).toContain('v=spf1 ip4:192.0.2.25 include:spf.example.net ~all')
   })
