@@ -63,6 +63,7 @@ const DIALOGS: readonly [path: string, button: (w: Words) => string][] = [
   ['/dns-accounts', w => w.dns.addAccount],
   ['/admin/users', w => w.operator.newUser],
   ['/subscriptions/apps', w => w.subs.newApp],
+  ['/subscriptions/apps/1', w => w.ui.edit],
   ['/subscriptions/plans', w => w.subs.newPlan],
   ['/subscriptions/list', w => w.subs.grant],
   ['/subscriptions/list', w => w.subs.import],
@@ -83,18 +84,22 @@ describe.each([
   })
   afterAll(() => visitor?.leave())
 
-  test.each([...PAGES, '/domains/example.com', '/domains/own.example', `/messages/${REFUSED}`, MESSAGE])(
-    '%s has no finding, no complaint and does not scroll sideways',
-    async path => {
-      visitor.complaints.length = 0
-      const address = path === MESSAGE ? `/messages/${await firstMessage(visitor.page)}` : path
-      await open(visitor.page, address)
-      await picture(visitor.page, nameOf(path), scheme, language, width)
-      expect(await findings(visitor.page)).toEqual([])
-      expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
-      expect(visitor.complaints).toEqual([])
-    },
-  )
+  test.each([
+    ...PAGES,
+    '/domains/example.com',
+    '/domains/own.example',
+    '/subscriptions/apps/1',
+    `/messages/${REFUSED}`,
+    MESSAGE,
+  ])('%s has no finding, no complaint and does not scroll sideways', async path => {
+    visitor.complaints.length = 0
+    const address = path === MESSAGE ? `/messages/${await firstMessage(visitor.page)}` : path
+    await open(visitor.page, address)
+    await picture(visitor.page, nameOf(path), scheme, language, width)
+    expect(await findings(visitor.page)).toEqual([])
+    expect(await visitor.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
+    expect(visitor.complaints).toEqual([])
+  })
 })
 
 describe.each([

@@ -252,6 +252,56 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await picture(page, 'app', language)
   })
 
+  test('an app demands signatures and names a sender; what cannot be is refused in words; a managed one is only shown', async () => {
+    const settings = page.getByRole('region', { name: w.subs.settings })
+    const edit = settings.getByRole('button', { name: w.ui.edit })
+    const sender = dialog().getByRole('textbox', { name: w.subs.mailFrom })
+    const signed = dialog().getByRole('switch', { name: w.subs.requireSignature })
+    await settings.getByText(w.subs.platformSender).waitFor()
+    await settings.getByText(w.subs.signaturesOrSecret).waitFor()
+
+    await edit.click()
+    await sender.fill('notice@nobody.example')
+    await press(w.ui.save)
+    await dialog().getByRole('alert').getByText('mail_from').waitFor()
+    await picture(page, 'app-settings-refused', language)
+    await sender.fill('notice@sandbox.mail.example.com')
+    await signed.focus()
+    await page.keyboard.press('Space')
+    expect(await signed.isChecked()).toBe(true)
+    await press(w.ui.save)
+    // There is nothing to sign with yet.
+    await dialog().getByRole('alert').getByText('mail_from').waitFor({ state: 'detached' })
+    await dialog().getByRole('alert').waitFor()
+    await press(w.ui.cancel)
+    expect(visitor.complaints.splice(0).filter(text => !/4(09|22)/.test(text))).toEqual([])
+
+    await page.getByRole('button', { name: w.subs.newKey }).click()
+    await page.getByRole('menuitem', { name: w.subs.keyKind.hmac }).click()
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+    await edit.click()
+    await sender.fill('notice@sandbox.mail.example.com')
+    await signed.focus()
+    await page.keyboard.press('Space')
+    await picture(page, 'app-settings', language)
+    await press(w.ui.save)
+    await settings.getByText(w.subs.signaturesOnly).waitFor()
+    await settings.getByText('notice@sandbox.mail.example.com').waitFor()
+
+    const { c } = openSubscriptions(service.foundation)
+    expect(await c.apps.findOne({ app_key: app })).toMatchObject({
+      require_signature: true,
+      mail_from: 'notice@sandbox.mail.example.com',
+    })
+    const owner = { kind: 'App', namespace: 'web', name: 'shop', uid: 'uid-shop' }
+    await c.apps.updateOne({ app_key: app }, { $set: { managed_by: owner } })
+    await page.reload()
+    await settings.getByText('notice@sandbox.mail.example.com').waitFor()
+    await settings.getByText(w.subs.signaturesOnly).waitFor()
+    expect(await edit.count()).toBe(0)
+    await c.apps.updateOne({ app_key: app }, { $unset: { managed_by: 1 } })
+  })
+
   test('a user is granted a plan from the list of users, disabled, let in again, and erased', async () => {
     await open(page, `/subscriptions/users?app=${app}`)
     await menu('Ada', w.subs.grant)

@@ -1,4 +1,5 @@
-/** One app: its keys, and the payment channels that tell it of payments. */
+/** One app: its settings, its keys, and the payment channels that tell it of payments. */
+import { Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +7,7 @@ import { Page } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { useSubRead } from './api.ts'
 import { AppKeys } from './app-keys.tsx'
+import { AppSettings } from './app-settings.tsx'
 import { ManagedText } from './managed-text.tsx'
 import { PaymentChannels } from './payment-channels.tsx'
 
@@ -20,17 +22,19 @@ export function AppPage() {
     <Page
       title={query.data?.app_name ?? t('subs.app')}
       lead={
-        <>
+        <Group gap="xs">
           <Link to="/subscriptions/apps" className="pw-link">
             <IconArrowLeft size={14} className="pw-inline-icon" /> {t('subs.appsTitle')}
-          </Link>{' '}
-          <span className="pw-mono">{query.data?.app_key}</span> <ManagedText resource={query.data?.managed_by} />
-        </>
+          </Link>
+          <span className="pw-mono">{query.data?.app_key}</span>
+          <ManagedText resource={query.data?.managed_by} />
+        </Group>
       }
     >
       <Loaded query={query}>
         {app => (
           <>
+            <AppSettings app={app} />
             <AppKeys app={app} />
             <PaymentChannels appId={app.id} />
           </>

@@ -1,11 +1,11 @@
 /** The registered apps: make (keys shown once), change, switch off, delete. */
-import { Button, Menu, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { IconAppWindow, IconPlus } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
-import { Dialog, SubmitForm } from '../ui/form.tsx'
+import { Dialog } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { useSubRead, useSubWrite } from './api.ts'
+import { AppForm } from './app-form.tsx'
 import { BusinessTime } from './business-time.tsx'
 import { ManagedText } from './managed-text.tsx'
 import { type SubApp, useScope } from './scope.tsx'
@@ -132,63 +133,5 @@ function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
         {t('subs.deleteAppText')}
       </Confirm>
     </>
-  )
-}
-
-function AppForm(props: { app?: SubApp; close: () => void; show: (entries: [string, string][]) => void }) {
-  const { t } = useTranslation()
-  const { app, close, show } = props
-  const create = useSubWrite('createAppOperation')
-  const update = useSubWrite('updateAppOperation')
-  const [name, setName] = useState(app?.app_name ?? '')
-  const [key, setKey] = useState('')
-  const [description, setDescription] = useState(app?.app_description ?? '')
-  const [on, setOn] = useState(app?.status !== '0')
-  const body = { app_name: name.trim(), app_description: description, status: on ? '1' : '0' }
-  const submit = () => {
-    if (app)
-      return update.mutate({ params: { id: app.id }, body: { ...body, version: app.version } }, { onSuccess: close })
-    return create.mutate(
-      { body: { ...body, ...(key === '' ? {} : { app_key: key.trim() }) } },
-      {
-        onSuccess: made => {
-          close()
-          show([
-            [t('subs.appKey'), made.app_key],
-            [t('subs.publishableKey'), made.publishable_key],
-            [t('subs.appSecret'), made.app_secret],
-          ])
-        },
-      },
-    )
-  }
-  return (
-    <SubmitForm state={app ? update : create} submit={submit} action={t('ui.save')} cancel={close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('subs.name')}
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
-        />
-        {app ? null : (
-          <TextInput
-            label={t('subs.appKey')}
-            description={t('subs.appKeyHint')}
-            placeholder="shop"
-            value={key}
-            onChange={event => setKey(event.currentTarget.value)}
-          />
-        )}
-        <Textarea
-          label={t('subs.description')}
-          autosize
-          minRows={2}
-          value={description}
-          onChange={event => setDescription(event.currentTarget.value)}
-        />
-        <Switch label={t('subs.on')} checked={on} onChange={event => setOn(event.currentTarget.checked)} />
-      </Stack>
-    </SubmitForm>
   )
 }
