@@ -37,9 +37,11 @@ export async function startTestMongod(): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
   const binary = await mongodBinary()
+  // Tests have clocks of their own: what is fresh to them must not be removed because it is old by the machine's clock.
   const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
+  const settings = ['--wiredTigerCacheSizeGB', '0.5', '--setParameter', 'ttlMonitorEnabled=false']
   const launch = () => {
-    const child = spawn(binary, [...network, '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.5'], { stdio: 'ignore' })
+    const child = spawn(binary, [...network, '--dbpath', folder, ...settings], { stdio: 'ignore' })
     return { child, exited: new Promise<void>(resolve => child.once('exit', () => resolve())) }
   }
   let running = launch()
