@@ -389,6 +389,8 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       const each = '{range .items[*]}{.metadata.name} {.status.containerStatuses[*].restartCount}{"\\n"}{end}'
       const restarts = async () =>
         (await kubectl('-n', NAMESPACE, 'get', 'pods', '-o', `jsonpath=${each}`)).split('\n').filter(Boolean)
+      // Pods that the roll-back replaced may still be on their way out, and would cut their clients off.
+      await until(async () => (await restarts()).length === COMPONENTS.length + 1, 4 * MINUTE, LOOK_MS)
       const before = await restarts()
       const { cookie } = await logIn()
       const row = await disrupt('mongodb-away', async () => {
