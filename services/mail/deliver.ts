@@ -88,6 +88,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
       bell.ring()
     },
     idle: slot => hand.idle(slot),
+    isIdle: slot => hand.isIdle(slot),
     onCount: owned => metrics.slotsOwned.set(owned),
   })
   const settle = settleInHand(

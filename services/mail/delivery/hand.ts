@@ -38,17 +38,18 @@ export class Hand {
 
   /** Resolves when nothing of the slot is in hand, or nothing at all without a slot. */
   idle(slot?: number): Promise<void> {
-    if (this.#isIdle(slot)) return Promise.resolve()
+    if (this.isIdle(slot)) return Promise.resolve()
     return new Promise(resolve => this.#waiting.push({ slot, resolve }))
   }
 
-  #isIdle(slot: number | undefined): boolean {
+  /** True when nothing of the slot is in hand, or nothing at all without a slot. */
+  isIdle(slot?: number): boolean {
     return slot === undefined ? this.#held.size === 0 : !this.#perSlot.has(slot)
   }
 
   #release(): void {
     for (const waiter of this.#waiting.splice(0)) {
-      if (this.#isIdle(waiter.slot)) waiter.resolve()
+      if (this.isIdle(waiter.slot)) waiter.resolve()
       else this.#waiting.push(waiter)
     }
   }

@@ -47,6 +47,7 @@ function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Work
     ...{ mongo, owner, times, slots, log: silentLog, jobs },
     onTaken: async ids => void taken.push(...ids),
     idle: slot => busy.get(slot)?.promise ?? Promise.resolve(),
+    isIdle: slot => !busy.has(slot),
     onCount: count => counts.push(count),
   })
   onTestFinished(async () => {

@@ -2,7 +2,6 @@
  * The slots this worker owns. Agenda invites (one job per slot), the slot document decides, and the worker fences
  * itself: without a renewal it stops finishing messages before anybody else may take the slot.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Jobs } from '../../platform/jobs.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
@@ -50,6 +49,8 @@ export interface LeaseOptions {
   onTaken(slots: readonly number[]): Promise<void>
   /** Resolves when nothing of the slot is in hand any more. */
   idle(slot: number): Promise<void>
+  /** True when nothing of the slot is in hand at this moment. */
+  isIdle(slot: number): boolean
   onCount(owned: number): void
 }
 
@@ -110,18 +111,6 @@ export function createLeases(options: LeaseOptions): Leases {
       for (const id of ids) leaving.delete(id)
       options.onCount(leases.size)
     })
-  }
-
-  /** Those with nothing in hand at this moment. */
-  const idleOf = async (ids: readonly number[]) => {
-    const idle: number[] = []
-    for (const id of ids)
-      options.idle(id).then(
-        () => idle.push(id),
-        () => undefined,
-      )
-    await nextTurn()
-    return [...idle]
   }
 
   const renew = async () => {
@@ -198,7 +187,7 @@ export function createLeases(options: LeaseOptions): Leases {
       await renewing
       const ids = [...leases.keys()]
       for (const id of ids) leaving.add(id)
-      await give(await idleOf(ids))
+      await give(ids.filter(options.isIdle))
       await leave(mongo, owner)
       await jobs.hurry(JOB)
     },
