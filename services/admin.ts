@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { domains } from './mail/store/domains.ts'
-import { createSystemSenders } from './mail/system-sender.ts'
+import { createMaySendFrom } from './mail/system-sender.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
@@ -14,11 +14,10 @@ import { subscriptionCollections } from './subscriptions/store/collections.ts'
 export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
   await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits, domains])
-  const findSender = createSystemSenders(foundation)
   const app = createAdminApi({
     ...foundation,
     subscriptions: openSubscriptions(foundation),
-    maySendFrom: async address => (await findSender(address)) !== undefined,
+    maySendFrom: createMaySendFrom(foundation),
   })
   const server = createServer(app.callback())
   server.on('clientError', (_, socket) => answerNonsense(socket))

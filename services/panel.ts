@@ -8,7 +8,7 @@ import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
-import { createSystemSenders } from './mail/system-sender.ts'
+import { createMaySendFrom } from './mail/system-sender.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { createWeb, notFound } from './platform/web.ts'
@@ -32,11 +32,10 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
   const authorise = authoriseWith(foundation)
   const subscriptions = openSubscriptions(foundation)
-  const findSender = createSystemSenders(foundation)
   mountSubscriptions(app, '/subscription-api', {
     subscriptions,
     rates: createRates(subscriptions, config),
-    maySendFrom: async address => (await findSender(address)) !== undefined,
+    maySendFrom: createMaySendFrom(foundation),
     accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
   })
   mountSend(app, { ...foundation, authorise, door, closing: closing.signal })

@@ -28,3 +28,11 @@ export function createSystemSenders({ mongo, config }: Pick<Foundation, 'mongo' 
     return { from, domainId: domain._id, owner: owner.username }
   }
 }
+
+/** The same as yes or no, for those who set a sender. */
+export function createMaySendFrom(
+  foundation: Pick<Foundation, 'mongo' | 'config'>,
+): (address: string) => Promise<boolean> {
+  const find = createSystemSenders(foundation)
+  return async address => (await find(address)) !== undefined
+}
