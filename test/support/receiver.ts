@@ -3,10 +3,10 @@
  * picks: `rcpt-550-5.1.1@…` refuses at RCPT, `dot-451-4.3.0@…` after the final dot, `drop@…` takes the message and cuts
  * the connection before the reply, `hang@…` never replies to the dot; everybody else is accepted.
  */
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { makeCertificate } from '../../services/platform/certificates.ts'
+import { startTcpServer } from './tcp-server.ts'
 
 /** A message that was taken (also when the reply to it was withheld). */
 export interface Received {
@@ -61,25 +61,11 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     faults: [],
     ca: certificate.cert,
   }
-  const sockets = new Set<Socket>()
-  let count = 0
-  const server: Server = createServer({ noDelay: true }, socket => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    new Client(socket, ++count, options, certificate, state).start()
-  })
-  server.listen(options.port ?? 0, options.host ?? '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    ...state,
-    port: (server.address() as AddressInfo).port,
-    connections: () => count,
-    async stop() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  const server = await startTcpServer(
+    (socket, number) => new Client(socket, number, options, certificate, state).start(),
+    options,
+  )
+  return { ...state, ...server }
 }
 
 class Client {

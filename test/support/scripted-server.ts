@@ -2,9 +2,9 @@
  * A mail server that answers as a script says, however wrong: the counterpart of receiver.ts, which is strict. What the
  * script does not name is answered as by a good server.
  */
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
+import { startTcpServer } from './tcp-server.ts'
 
 /** At the end of an answer: the server closes once the rest is out. As the whole answer: it closes without a word. */
 export const CLOSE = '\0close'
@@ -47,26 +47,9 @@ const GOOD: Record<Moment, string> = {
 /** Starts a server; stop it in the end. `pieces`: octets per segment of its answers. */
 export async function startScriptedServer(script: Script, pieces?: number): Promise<ScriptedServer> {
   const state = { commands: [] as string[], contents: [] as string[] }
-  const sockets = new Set<Socket>()
   const answerTo = createAnswers(script)
-  let count = 0
-  const server = createServer({ noDelay: true }, socket => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    new Client(socket, ++count, answerTo, pieces, state).start()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    ...state,
-    port: (server.address() as AddressInfo).port,
-    connections: () => count,
-    async stop() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  const server = await startTcpServer((socket, number) => new Client(socket, number, answerTo, pieces, state).start())
+  return { ...state, ...server }
 }
 
 /** The answers in their order, over all connections. */
