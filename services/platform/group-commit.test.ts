@@ -12,6 +12,16 @@ function heldWriter() {
   return { batches, write }
 }
 
+/** A writer that takes everything at once and remembers the batches. */
+function recordingWriter() {
+  const seen: string[][] = []
+  const write = async (items: readonly string[]) => {
+    seen.push([...items])
+    return items
+  }
+  return { seen, write }
+}
+
 const limits = { sizeOf: (item: string) => item.length, most: 3, mostBytes: 10, flights: 1 }
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
@@ -40,27 +50,21 @@ describe('callers share writes', () => {
     { name: 'bytes', items: ['aaaaaa', 'bbbb', 'c'], expected: [['aaaaaa', 'bbbb'], ['c']] },
     { name: 'one large item', items: ['x'.repeat(50), 'b'], expected: [['x'.repeat(50)], ['b']] },
   ])('a batch is closed by its limit: $name', async ({ items, expected }) => {
-    const seen: string[][] = []
+    const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
-      async write(batch: readonly string[]) {
-        seen.push([...batch])
-        return batch
-      },
+      write,
     })
     await Promise.all(items.map(commit))
     expect(seen).toEqual(expected)
   })
 
   test('the first after a pause goes at once, the next ones wait for the callers of the last batch', async () => {
-    const seen: string[][] = []
+    const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
       everyMs: 1e9,
-      async write(batch: readonly string[]) {
-        seen.push([...batch])
-        return batch
-      },
+      write,
     })
     await Promise.all(['a', 'b'].map(commit))
     const later = [commit('c')]
@@ -91,15 +95,12 @@ describe('callers share writes', () => {
   })
 
   test.each([1, 2])('who does not come back is waited for no longer than the time (%i flights)', async flights => {
-    const seen: string[][] = []
+    const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
       flights,
       everyMs: 50,
-      async write(batch: readonly string[]) {
-        seen.push([...batch])
-        return batch
-      },
+      write,
     })
     await Promise.all(['a', 'b', 'c'].map(commit))
     const later = [commit('d')]
@@ -115,14 +116,11 @@ describe('callers share writes', () => {
   })
 
   test('a full batch does not wait', async () => {
-    const seen: string[][] = []
+    const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
       everyMs: 1e9,
-      async write(batch: readonly string[]) {
-        seen.push([...batch])
-        return batch
-      },
+      write,
     })
     await commit('a')
     await Promise.all(['b', 'c', 'd'].map(commit))
