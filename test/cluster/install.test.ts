@@ -105,6 +105,23 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       ...[verb, RELEASE, 'charts/postwright', '-n', NAMESPACE, '--create-namespace', '--wait', '--timeout', '8m'],
       ...settings(...more),
     ])
+  /** helm, and then until the addresses take connections: the node's proxy hears of a ready pod a moment after helm. */
+  const install = async () => {
+    await helm('install')
+    for (const component of ['panel', 'send', 'admin']) {
+      const url = `http://${await serviceIp(NAMESPACE, `postwright-${component}`)}`
+      await until(async () => (await tryInside('curl', ['-sS', '-o', '/dev/null', url])).code === 0, MINUTE, LOOK_MS)
+    }
+    const address = 'jsonpath={.status.loadBalancer.ingress[0].ip}'
+    await until(
+      async () => {
+        balancer = await kubectl('-n', NAMESPACE, 'get', 'service', 'postwright-smtp', '-o', address)
+        return balancer !== ''
+      },
+      MINUTE,
+      LOOK_MS,
+    )
+  }
 
   test(
     'helm install --wait brings everything up',
@@ -114,7 +131,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       // The strictest level of Kubernetes itself judges every pod.
       await kubectl('create', 'namespace', NAMESPACE)
       await kubectl('label', 'namespace', NAMESPACE, 'pod-security.kubernetes.io/enforce=restricted')
-      await helm('install')
+      await install()
       const pods = await kubectl('-n', NAMESPACE, 'get', 'pods', '--field-selector=status.phase=Running', '-o', 'name')
       expect(pods.trim().split('\n')).toHaveLength(COMPONENTS.length + 1)
       installed = true
@@ -246,15 +263,6 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   test(
     'a client reaches the LoadBalancer address with the certificate of the Secret and its message lands in Postfix',
     async () => {
-      const address = 'jsonpath={.status.loadBalancer.ingress[0].ip}'
-      await until(
-        async () => {
-          balancer = await kubectl('-n', NAMESPACE, 'get', 'service', 'postwright-smtp', '-o', address)
-          return balancer !== ''
-        },
-        MINUTE,
-        LOOK_MS,
-      )
       const certificate = await secret(NAMESPACE, 'postwright-tls', 'tls.crt')
       expect(new X509Certificate(certificate).checkHost('postwright-smtp.mail.svc')).toBeTruthy()
       const file = join(tmpdir(), 'postwright-cluster-ca.crt')
@@ -427,7 +435,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         'secret/postwright-secrets',
         'secret/postwright-tls',
       ])
-      await helm('install')
+      await install()
       const { status, cookie } = await logIn()
       expect(status).toBe(200)
       const domains = (await api('GET', '/api/v1/domains', undefined, cookie)).body.data as { name: string }[]
