@@ -1,9 +1,11 @@
 /** Main of `helm test`: every API answers, every SMTP port offers TLS and login, and none relays for strangers. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
+const SERVICE_WAIT_MS = 15_000
 const results: { name: string; ok: boolean; detail: string }[] = []
 
 await Promise.all([
@@ -27,10 +29,28 @@ process.exit(results.every(({ ok }) => ok) ? 0 : 1)
 
 async function check(name: string, work: () => Promise<string>): Promise<void> {
   try {
-    results.push({ name, ok: true, detail: await work() })
+    results.push({ name, ok: true, detail: await connected(work) })
   } catch (error) {
     results.push({ name, ok: false, detail: error instanceof Error ? error.message : String(error) })
   }
+}
+
+/** A Service refuses connections until the node's proxy has heard of its ready pods: a moment after `helm --wait` ends. */
+async function connected<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + SERVICE_WAIT_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!refused(error) || performance.now() > deadline) throw error
+      await sleep(500)
+    }
+  }
+}
+
+function refused(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause ? error.cause : error
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
 }
 
 async function status(url: string, expected: number, init: RequestInit = {}): Promise<string> {
