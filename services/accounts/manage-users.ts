@@ -31,6 +31,8 @@ export interface NewUser {
   role: UserDoc['role']
   lang: UserDoc['lang']
   tz: string
+  /** To how many recipients it may send in a day; 0 = no limit. */
+  recipientsPerDay?: number
   managedBy?: ResourceRef
 }
 
@@ -52,6 +54,7 @@ export async function createUser({ mongo, clock }: UserDeps, input: NewUser): Pr
     password_hash: await hashPassword(password),
     lang: input.lang,
     tz: input.tz,
+    ...(input.recipientsPerDay ? { recipients_per_day: input.recipientsPerDay } : {}),
     ...(input.managedBy ? { managed_by: input.managedBy } : {}),
     created_at: now,
   }

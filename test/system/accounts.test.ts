@@ -257,6 +257,23 @@ describe('accounts in the hands of an admin', () => {
     })
   })
 
+  test('are created with a daily limit, or without one', async () => {
+    const { client } = await admin()
+    const create = (body: object) => client.post('/api/v1/admin/users', body)
+    const limited = await create({ username: 'limited', recipients_per_day: 25 })
+    expect(limited).toMatchObject({ status: 201, body: { recipients_per_day: 25 } })
+    expect(await client.get(`/api/v1/admin/users/${limited.body.id}`)).toMatchObject({
+      body: { recipients_per_day: 25, recipients_today: 0 },
+    })
+    for (const body of [{ username: 'free' }, { username: 'free-0', recipients_per_day: 0 }])
+      expect(await create(body)).toMatchObject({ status: 201, body: { recipients_per_day: 0 } })
+    for (const wrong of [-1, 1.5, '5', null, 1_000_000_001])
+      expect(await create({ username: 'wrong', recipients_per_day: wrong })).toMatchObject({
+        status: 422,
+        body: { errors: [{ pointer: '/recipients_per_day' }] },
+      })
+  })
+
   test.each([
     [{}],
     [{ recipients_per_day: -1 }],

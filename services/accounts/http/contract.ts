@@ -18,6 +18,9 @@ const lang = z.enum(['en', 'zh'])
 const tz = z.string().max(64).refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai')
 const userParams = z.strictObject({ id: z.string().min(1).max(128) })
 
+/** To how many recipients an account may send in a day; 0 = no limit. */
+const recipientsPerDay = z.number().int().min(0).max(1_000_000_000)
+
 /** An account as its owner and admins see it. */
 export const user = z.strictObject({
   object: z.literal('user'),
@@ -146,6 +149,7 @@ export const createUserOperation = endpoint({
     role: z.enum(['admin', 'user']).default('user'),
     lang: lang.default('en'),
     tz: tz.default('UTC'),
+    recipients_per_day: recipientsPerDay.default(0),
   }),
   status: 201,
   response: userWithPassword,
@@ -168,7 +172,7 @@ export const changeUserOperation = endpoint({
   summary: 'Changes the daily limit of recipients of an account; it holds in every process within 5 seconds.',
   access: ADMIN,
   params: userParams,
-  body: z.strictObject({ recipients_per_day: z.number().int().min(0).max(1_000_000_000) }),
+  body: z.strictObject({ recipients_per_day: recipientsPerDay }),
   response: userWithUse,
 })
 

@@ -34,7 +34,8 @@ export function mountUsers(router: ReturnType<typeof createRouter>, deps: Accoun
   })
 
   bind(router, authorise, createUserOperation, async ({ body }, caller, context) => {
-    const { user, password } = await createUser(deps, body)
+    const { recipients_per_day: recipientsPerDay, ...account } = body
+    const { user, password } = await createUser(deps, { ...account, recipientsPerDay })
     await audit(caller, context, 'user.created', user)
     context.set('Location', `/api/v1/admin/users/${user._id}`)
     return { ...showUser(user), ...(password === undefined ? {} : { password }) }
