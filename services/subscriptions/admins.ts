@@ -1,10 +1,10 @@
 /** Administrators: who may do what in which apps, and the sessions of the header `token`. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { LoginLimiter } from '../accounts/login-limiter.ts'
-import { checkLogin, createUser, getUser } from '../accounts/manage-users.ts'
+import { checkLogin, createUser } from '../accounts/manage-users.ts'
 import { passwordMark } from '../accounts/passwords.ts'
 import { foldUsername } from '../accounts/rules/username.ts'
-import { findUserByName, type UserDoc } from '../accounts/store/users.ts'
+import { findUser, findUserByName, type UserDoc } from '../accounts/store/users.ts'
 import { isDuplicateKey } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
@@ -98,10 +98,7 @@ export async function adminOfAccount(s: Subscriptions, accountId: string): Promi
 }
 
 async function loadAdmin(s: Subscriptions, accountId: string, opened?: string): Promise<AdminDoc> {
-  const [account, known] = await Promise.all([
-    getUser(s, accountId).catch(() => undefined),
-    findAdminOf(s.c, accountId),
-  ])
+  const [account, known] = await Promise.all([findUser(s.mongo.db, accountId), findAdminOf(s.c, accountId)])
   if (account?.status !== 'active') throw new ProblemError('session_invalid')
   // A reset in the panel or on the command line ends the sessions here as well.
   if (opened !== undefined && opened !== passwordMark(account.password_hash)) throw new ProblemError('session_invalid')

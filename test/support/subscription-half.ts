@@ -1,0 +1,69 @@
+/** The subscription half on a database of its own, without HTTP: for tests of single use cases and of the store. */
+import { onTestFinished } from 'vitest'
+import { ensureIndexes } from '../../services/platform/mongo.ts'
+import type { Foundation } from '../../services/platform/run.ts'
+import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
+import { type CreatedApp, createApp } from '../../services/subscriptions/manage-apps.ts'
+import { createPlan } from '../../services/subscriptions/manage-plans.ts'
+import { upsertUser } from '../../services/subscriptions/manage-users.ts'
+import { mergePlan, type PlanFields } from '../../services/subscriptions/rules/plan.ts'
+import { subscriptionCollections } from '../../services/subscriptions/store/collections.ts'
+import type { EndUserDoc, PlanDoc, SubscriptionDoc } from '../../services/subscriptions/store/documents.ts'
+import { type Purchase, subscribe } from '../../services/subscriptions/subscribe.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { freshDatabase } from './database.ts'
+import { testFoundation } from './foundation.ts'
+
+/** Use cases, what they stand on, and short ways to what they work with. */
+export interface SubscriptionHalf {
+  s: Subscriptions
+  foundation: Foundation
+  clock: TestClock
+  giveApp(appKey: string): Promise<CreatedApp>
+  giveUser(appKey: string, openid?: string): Promise<EndUserDoc>
+  /** A plan of 30 days for 19.90 unless told otherwise. */
+  givePlan(appKey: string, fields?: PlanFields): Promise<PlanDoc>
+  /** A payment for the plan; by alipay and for its price unless told otherwise. */
+  pay(user: EndUserDoc, plan: PlanDoc, more?: Partial<Purchase>): Promise<SubscriptionDoc>
+  /** The record as it lies in the database. */
+  stored(id: number): Promise<SubscriptionDoc>
+}
+
+/** Opens it for one test; the clock stands still at 18:00 in Shanghai until it is turned. */
+export async function openSubscriptionHalf(): Promise<SubscriptionHalf> {
+  const mongo = await freshDatabase()
+  onTestFinished(() => mongo.stop())
+  await ensureIndexes(mongo.db, subscriptionCollections)
+  const clock = testClock()
+  const foundation = testFoundation(mongo, {}, clock)
+  const s = openSubscriptions(foundation)
+  let number = 0
+  return {
+    s,
+    foundation,
+    clock,
+    giveApp(appKey) {
+      const spec = { app_name: appKey, app_description: '', status: '1' as const }
+      return createApp(s, systemActor, spec, { appKey })
+    },
+    async giveUser(appKey, openid = `openid-${++number}`) {
+      const login = { identities: { openid }, profile: { email: `${openid}@example.com` } }
+      return (await upsertUser(s, appKey, login)).user
+    },
+    givePlan(appKey, fields = {}) {
+      const spec = { name: `plan-${++number}`, price: 1990, duration: 30, features: ['all'], ...fields }
+      return createPlan(s, systemActor, appKey, mergePlan(undefined, spec))
+    },
+    async pay(user, plan, more = {}) {
+      const paymentId = `pay-${++number}`
+      const price = { amountCents: plan.price_cents, paidAt: clock.now() }
+      const purchase = { appKey: user.app_key, userId: user._id, plan, method: 'alipay', paymentId, ...price, ...more }
+      return (await subscribe(s, systemActor, purchase)).subscription
+    },
+    async stored(id) {
+      const found = await s.c.subscriptions.findOne({ _id: id })
+      if (!found) throw new Error(`there is no subscription ${id}`)
+      return found
+    },
+  }
+}
