@@ -6,7 +6,15 @@ import type { Actor, Subscriptions } from './context.ts'
 import { record } from './record.ts'
 import type { ManagedBy } from './rules/managed.ts'
 import { canonicalRequest, type SignedRequest } from './rules/signature.ts'
-import { findCredential, findPublishable, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
+import {
+  findCredential,
+  findPublishable,
+  hasSigner,
+  insertCredentials,
+  listCredentials,
+  raiseAppVersion,
+  revokeCredentials,
+} from './store/apps.ts'
 import type { CredentialDoc } from './store/documents.ts'
 import { rememberNonce } from './store/nonces.ts'
 
@@ -61,11 +69,18 @@ export async function addCredential(
   return made
 }
 
-/** Revokes a credential at once. Throws `record_not_found`. */
+/**
+ * Revokes a credential at once. Throws `record_not_found`, and `transition_refused` for the last one to sign with of an
+ * app whose requests must be signed: the app would lock itself out.
+ */
 export async function revokeCredential(s: Subscriptions, actor: Actor, appKey: string, id: string): Promise<void> {
   await record(s, actor, async session => {
+    // Against the other key being revoked, or signatures being demanded, in this moment.
+    const app = await raiseAppVersion(s.c, appKey, session)
     if ((await revokeCredentials(s.c, { app_key: appKey, _id: id }, s.clock.now(), session)) === 0)
       throw new ProblemError('record_not_found')
+    if (app?.require_signature && !(await hasSigner(s.c, appKey, session)))
+      throw new ProblemError('transition_refused', 'The app must sign its requests, and this is its last key to do so.')
     return {
       result: undefined,
       deed: { action: 'credential.revoke', appKey, target: { kind: 'credential', id } },

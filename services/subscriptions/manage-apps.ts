@@ -9,10 +9,10 @@ import { fault } from './rules/faults.ts'
 import type { ManagedBy } from './rules/managed.ts'
 import {
   findAppById,
+  hasSigner,
   insertApp,
   insertCredentials,
   isAppKeyUsed,
-  listCredentials,
   replaceApp,
   revokeCredentials,
 } from './store/apps.ts'
@@ -128,8 +128,7 @@ export async function updateApp(
 
 /** Otherwise the app would lock itself out. */
 async function assertCanSign(s: Subscriptions, appKey: string): Promise<void> {
-  const credentials = await listCredentials(s.c, appKey)
-  if (!credentials.some(({ kind, revoked_at }) => kind === 'hmac' && !revoked_at))
+  if (!(await hasSigner(s.c, appKey)))
     throw new ProblemError('transition_refused', 'The app has no credential of kind hmac to sign with.')
 }
 

@@ -73,6 +73,13 @@ export function appsToPurge(c: Collections, before: Date): Promise<AppDoc[]> {
   return c.apps.find({ deleted_at: { $lte: before }, purged_at: { $exists: false } }).toArray()
 }
 
+/** Leaves of a deleted app its key, and that it is emptied. */
+export async function markPurged(c: Collections, appKey: string, at: Date, session: Session): Promise<void> {
+  const blank = { app_name: '', app_description: '', purged_at: at }
+  const rest = { mail_from: '', require_signature: '', managed_by: '', k8s: '' } as const
+  await c.apps.updateOne({ app_key: appKey }, { $set: blank, $unset: rest }, { session })
+}
+
 /** Credentials of an app, oldest first, revoked ones included. */
 export function listCredentials(c: Collections, appKey: string): Promise<CredentialDoc[]> {
   return c.credentials.find({ app_key: appKey }).sort({ created_at: 1, _id: 1 }).toArray()
@@ -95,6 +102,22 @@ export async function insertCredentials(
   session: Session,
 ): Promise<void> {
   await c.credentials.insertMany([...credentials], { session })
+}
+
+/**
+ * Raises the version of an app and gives the app: of two transactions that do so at once one is run again and sees what
+ * the other did.
+ */
+export async function raiseAppVersion(c: Collections, appKey: string, session: Session): Promise<AppDoc | undefined> {
+  const options = { session, returnDocument: 'after' as const }
+  const match = { app_key: appKey, live: true as const }
+  return (await c.apps.findOneAndUpdate(match, { $inc: { version: 1 } }, options)) ?? undefined
+}
+
+/** True while an app has a credential to sign with. */
+export async function hasSigner(c: Collections, appKey: string, session?: Session): Promise<boolean> {
+  const query = { app_key: appKey, kind: 'hmac' as const, revoked_at: { $exists: false } }
+  return (await c.credentials.countDocuments(query, { limit: 1, ...(session ? { session } : {}) })) > 0
 }
 
 /** Revokes one credential of an app, or all of them; gives the number that were live. */

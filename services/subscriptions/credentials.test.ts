@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { systemActor } from './context.ts'
+import { addCredential, revokeCredential } from './credentials.ts'
+import { updateApp } from './manage-apps.ts'
+
+const anySender = async () => true
+
+async function signingApp(keys: number) {
+  const half = await openSubscriptionHalf()
+  const { app } = await half.giveApp('shop')
+  const ids: string[] = []
+  for (let made = 0; made < keys; made++)
+    ids.push((await addCredential(half.s, systemActor, 'shop', 'hmac')).document._id)
+  const demand = (require_signature: '0' | '1') =>
+    updateApp(half.s, systemActor, app._id, { require_signature }, anySender)
+  const live = () =>
+    half.s.c.credentials.countDocuments({ app_key: 'shop', kind: 'hmac', revoked_at: { $exists: false } })
+  const revoke = (id = '') => revokeCredential(half.s, systemActor, 'shop', id)
+  return { ...half, ids, demand, live, revoke }
+}
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: { code?: string }) => error.code,
+  )
+
+test('the last key to sign with stays while signatures are demanded', async () => {
+  const { ids, demand, live, revoke } = await signingApp(2)
+  await demand('1')
+  expect(await codeOf(revoke(ids[0]))).toBe('done')
+  expect(await codeOf(revoke(ids[1]))).toBe('transition_refused')
+  expect(await live()).toBe(1)
+  await demand('0')
+  expect(await codeOf(revoke(ids[1]))).toBe('done')
+  expect(await codeOf(revoke(ids[1]))).toBe('record_not_found')
+})
+
+test('other credentials of such an app may all go', async () => {
+  const { s, demand, revoke } = await signingApp(1)
+  await demand('1')
+  const others = await s.c.credentials.find({ app_key: 'shop', kind: { $ne: 'hmac' } }).toArray()
+  expect(others).toHaveLength(2)
+  for (const { _id } of others) expect(await codeOf(revoke(_id))).toBe('done')
+})
+
+test('of two keys that are revoked in the same moment one stays', async () => {
+  const { ids, demand, live, revoke } = await signingApp(2)
+  await demand('1')
+  const outcomes = await Promise.all(ids.map(id => codeOf(revoke(id))))
+  expect(outcomes.toSorted()).toEqual(['done', 'transition_refused'])
+  expect(await live()).toBe(1)
+})
+
+test('demanding signatures and revoking the only key in the same moment: one of them is refused', async () => {
+  const { s, ids, demand, live, revoke } = await signingApp(1)
+  const outcomes = await Promise.all([codeOf(demand('1')), codeOf(revoke(ids[0]))])
+  const demanded = (await s.c.apps.findOne({ app_key: 'shop' }))?.require_signature === true
+  expect([demanded, await live()]).toEqual(demanded ? [true, 1] : [false, 0])
+  expect(outcomes.filter(outcome => outcome === 'done')).toHaveLength(1)
+})
