@@ -23,6 +23,7 @@ import {
   findSwitch,
   insertRevision,
   insertSwitch,
+  lastRevision,
   removeSwitch,
   replaceSwitch,
 } from './store/plans.ts'
@@ -110,7 +111,8 @@ export async function restoreSwitch(
 ): Promise<SwitchDoc> {
   const kept = await findRevision(s.c, appKey, 'switch', name, revision)
   if (!kept) throw new ProblemError('record_not_found')
-  const document = kept.document as SwitchDoc
+  // Who managed it then does not come back with it.
+  const { managed_by: _, k8s: __, ...document } = kept.document as SwitchDoc
   const current = await findSwitch(s.c, appKey, name)
   if (current) {
     assertUnmanaged(current)
@@ -118,9 +120,9 @@ export async function restoreSwitch(
     return putSwitch(s, actor, current, { ...document, _id, created_at, created_by, version }, 'switch.restore')
   }
   const now = s.clock.now()
-  const { managed_by: _, ...rest } = document
-  // The id stays: it salts the rollout, and the same users get the same side again.
-  const stored: SwitchDoc = { ...rest, version: document.version + 1, updated_at: now, updated_by: actor.name }
+  // The id stays: it salts the rollout, and the same users get the same side again. The numbers go on behind the last.
+  const version = (await lastRevision(s.c, kept)) + 1
+  const stored: SwitchDoc = { ...document, version, updated_at: now, updated_by: actor.name }
   await insertNew(s, actor, stored, 'switch.restore')
   return stored
 }

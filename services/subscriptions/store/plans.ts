@@ -142,7 +142,21 @@ export async function findRevision(
   return (await c.revisions.findOne({ app_key: appKey, kind, name, revision }, { sort: { at: -1 } })) ?? undefined
 }
 
-/** Forgets deleted records after their time. */
+/** The highest number among the former states of a switch. */
+export async function lastRevision(c: Collections, { app_key, name, record_id }: RevisionDoc): Promise<number> {
+  const query = { app_key, kind: 'switch' as const, name, record_id }
+  return (await c.revisions.findOne(query, { sort: { revision: -1 } }))?.revision ?? 0
+}
+
+/** Forgets the history of switches that were removed before a time. One that came back, or went again since, keeps it. */
 export async function dropDeletedRevisions(c: Collections, before: Date): Promise<number> {
-  return (await c.revisions.deleteMany({ deleted: true, at: { $lt: before } })).deletedCount
+  const removal = { kind: 'switch', deleted: true } as const
+  const removed = await c.revisions.distinct('record_id', { ...removal, at: { $lt: before } })
+  const [back, again] = await Promise.all([
+    c.switches.distinct('_id', { _id: { $in: removed } }),
+    c.revisions.distinct('record_id', { ...removal, at: { $gte: before }, record_id: { $in: removed } }),
+  ])
+  const kept = new Set([...back, ...again])
+  const gone = removed.filter(id => !kept.has(id))
+  return (await c.revisions.deleteMany({ kind: 'switch', record_id: { $in: gone } })).deletedCount
 }
