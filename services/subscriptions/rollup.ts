@@ -1,8 +1,10 @@
 /** Keeps the running figures true: the nightly repair, the opening figures of a month, and what is to be forgotten. */
 import { type Subscriptions, systemActor } from './context.ts'
 import { eraseRequested } from './manage-users.ts'
+import { record } from './record.ts'
 import { addDays, monthStart } from './rules/zone.ts'
-import { appsToPurge, liveAppKeys } from './store/apps.ts'
+import { appsToPurge, liveAppKeys, markPurged } from './store/apps.ts'
+import type { AppDoc } from './store/documents.ts'
 import { dropDeletedRevisions } from './store/plans.ts'
 import { purgeApp, repairCounters, repairDay, writeOpening } from './store/repair.ts'
 
@@ -31,6 +33,15 @@ export async function purge(s: Subscriptions): Promise<void> {
   const now = s.clock.now()
   const before = new Date(now.getTime() - KEEP_MS)
   await eraseRequested(s, systemActor)
-  for (const { app_key } of await appsToPurge(s.c, before)) await purgeApp(s.c, app_key, now)
+  for (const app of await appsToPurge(s.c, before)) await emptyApp(s, app)
   await dropDeletedRevisions(s.c, before)
+}
+
+/** Who dies in between leaves an app without its mark, and the next night empties it again. */
+async function emptyApp(s: Subscriptions, { _id, app_key: appKey }: AppDoc): Promise<void> {
+  await purgeApp(s.c, appKey)
+  await record(s, systemActor, async session => {
+    await markPurged(s.c, appKey, s.clock.now(), session)
+    return { result: undefined, deed: { action: 'app.purge', appKey, target: { kind: 'app', id: String(_id) } } }
+  })
 }

@@ -68,6 +68,8 @@ const definitions = {
   paymentEvents: defineCollection<doc.PaymentEventDoc>('sub_payment_events', [
     { key: { state: 1, due: 1 } },
     { key: { app_key: 1, received_at: -1 } },
+    // Those that wait have no such time. What comes once more after so long meets its payment in the ledger.
+    { key: { applied_at: 1 }, expireAfterSeconds: 90 * 86_400 },
   ]),
   switches: defineCollection<doc.SwitchDoc>('sub_switches', [
     { key: { app_key: 1, name: 1 }, unique: true },

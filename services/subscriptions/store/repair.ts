@@ -116,8 +116,11 @@ export async function writeOpening(c: Collections, appKey: string, day: string):
   await c.days.updateOne({ _id, opening_timed: { $exists: false } }, { $set: { opening_timed } })
 }
 
-/** Removes everything of an app but its tombstone. */
-export async function purgeApp(c: Collections, appKey: string, at: Date): Promise<void> {
+/**
+ * Removes what an app had. Its tombstone stays, which keeps the key from being used again, and so does who did what to
+ * which record; what the records held goes from the log as well.
+ */
+export async function purgeApp(c: Collections, appKey: string): Promise<void> {
   const match = { app_key: appKey }
   for (const collection of [
     c.users,
@@ -137,5 +140,5 @@ export async function purgeApp(c: Collections, appKey: string, at: Date): Promis
   ])
     await (collection as typeof c.users).deleteMany(match)
   await c.counters.deleteOne({ _id: appKey })
-  await c.apps.updateOne({ app_key: appKey }, { $set: { purged_at: at, app_name: '', app_description: '' } })
+  await c.audit.updateMany({ ...match, changes: { $ne: {} } }, { $set: { changes: {} } })
 }
