@@ -1,11 +1,12 @@
 /** Main of `helm test`: every API answers, every SMTP port offers TLS and login, and none relays for strangers. */
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 
+/** SMTP_PORTS: `port:mode` as in SUBMISSION_LISTEN, with the public ports. */
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
 const SERVICE_WAIT_MS = 15_000
+const ANSWER_MS = 10_000
 const results: { name: string; ok: boolean; detail: string }[] = []
 
 await Promise.all([
@@ -19,19 +20,21 @@ await Promise.all([
     }),
   ),
   check('administration API answers', () => status(`${ADMIN_URL}/readyz`, 200)),
-  ...SMTP_PORTS.split(',')
-    .filter(Boolean)
-    .map(port => check(`SMTP port ${port} relays for nobody`, () => refusesRelay(Number(port)))),
+  ...SMTP_PORTS.split(',').map(listener => {
+    const [port, mode] = listener.split(':')
+    return check(`SMTP port ${port} relays for nobody`, () =>
+      refusesRelay(Number.parseInt(port ?? '', 10), mode === 'tls'),
+    )
+  }),
 ])
-for (const { name, ok, detail } of results)
-  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name}${detail ? `: ${detail}` : ''}\n`)
+for (const { name, ok, detail } of results) process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name}: ${detail}\n`)
 process.exit(results.every(({ ok }) => ok) ? 0 : 1)
 
 async function check(name: string, work: () => Promise<string>): Promise<void> {
   try {
     results.push({ name, ok: true, detail: await connected(work) })
   } catch (error) {
-    results.push({ name, ok: false, detail: error instanceof Error ? error.message : String(error) })
+    results.push({ name, ok: false, detail: reasonOf(error) })
   }
 }
 
@@ -49,40 +52,83 @@ async function connected<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function refused(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause ? error.cause : error
+  const cause = causeOf(error)
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
 }
 
+/** What lies behind: `fetch` says no more than that it failed. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause ? error.cause : error
+}
+
+function reasonOf(error: unknown): string {
+  const cause = causeOf(error)
+  // One failure an address, and no message of its own.
+  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ')
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
 async function status(url: string, expected: number, init: RequestInit = {}): Promise<string> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(10_000) })
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) })
   if (response.status !== expected) throw new Error(`${url} answered ${response.status}, not ${expected}`)
   return String(response.status)
 }
 
-/** Talks SMTP without a login: MAIL must be refused with 530 (RFC 4954 section 6). */
-async function refusesRelay(port: number): Promise<string> {
-  const socket =
-    port === 465 ? connectTls({ host: SMTP_HOST, port, rejectUnauthorized: false }) : connect({ host: SMTP_HOST, port })
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer within 10 s')))
+/** Talks SMTP up to TLS without a login: AUTH must be offered, and MAIL refused with 530 (RFC 4954 section 6). */
+async function refusesRelay(port: number, implicitTls: boolean): Promise<string> {
+  const plain = implicitTls ? undefined : connect({ host: SMTP_HOST, port })
+  let socket: Socket = plain ?? connectTls({ host: SMTP_HOST, port, rejectUnauthorized: false })
+  const late = setTimeout(() => socket.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS)
   try {
-    await reply(socket, '220')
-    const offers = await command(socket, 'EHLO self-test.invalid', '250')
-    if (port !== 465 && !/STARTTLS/i.test(offers)) throw new Error('STARTTLS is not offered')
-    await command(socket, 'MAIL FROM:<stranger@self-test.invalid>', '530')
+    let ask = conversation(socket)
+    await ask('', '220')
+    if (plain) {
+      const offers = await ask('EHLO self-test.invalid', '250')
+      if (!/^250[ -]STARTTLS\r$/im.test(offers)) throw new Error('STARTTLS is not offered')
+      await ask('MAIL FROM:<stranger@self-test.invalid>', '530')
+      await ask('STARTTLS', '220')
+      socket = connectTls({ socket: plain, rejectUnauthorized: false })
+      ask = conversation(socket)
+    }
+    const offers = await ask('EHLO self-test.invalid', '250')
+    if (!/^250[ -]AUTH /im.test(offers)) throw new Error('AUTH is not offered')
+    await ask('MAIL FROM:<stranger@self-test.invalid>', '530')
     return 'MAIL without login got 530'
   } finally {
+    clearTimeout(late)
     socket.destroy()
   }
 }
 
-function command(socket: Socket, line: string, code: string): Promise<string> {
-  socket.write(`${line}\r\n`)
-  return reply(socket, code)
-}
-
-async function reply(socket: Socket, code: string): Promise<string> {
-  let text = ''
-  while (!/^\d{3} .*\r\n$/m.test(text)) text += String((await once(socket, 'data'))[0])
-  if (!text.startsWith(code)) throw new Error(`expected ${code}, got "${text.trim()}"`)
-  return text
+/** A function that says a line (or nothing) and gives the reply with all of its lines; rejects when its code is another. */
+function conversation(socket: Socket): (line: string, code: string) => Promise<string> {
+  let heard = ''
+  let gone: Error | undefined
+  let news = Promise.withResolvers<void>()
+  const tell = () => {
+    news.resolve()
+    news = Promise.withResolvers()
+  }
+  socket.on('data', chunk => {
+    heard += chunk
+    tell()
+  })
+  socket.once('error', error => {
+    gone = error
+  })
+  socket.once('close', () => {
+    gone ??= new Error('the server closed the connection')
+    tell()
+  })
+  return async (line, code) => {
+    if (line) socket.write(`${line}\r\n`)
+    while (!/^\d{3} .*\r\n$/m.test(heard)) {
+      if (gone) throw gone
+      await news.promise
+    }
+    const reply = heard
+    heard = ''
+    if (!reply.startsWith(code)) throw new Error(`expected ${code}, got "${reply.trim()}"`)
+    return reply
+  }
 }

@@ -131,6 +131,15 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     expect(service?.spec).toMatchObject({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
   })
 
+  test('helm test is told every public port and how TLS begins on it', async () => {
+    const told = async (...args: string[]) => {
+      const pod = (await renderChart(...LEAST, ...args)).find(({ kind }) => kind === 'Pod')
+      return pod?.spec.containers[0].env.find(({ name }: { name: string }) => name === 'SMTP_PORTS').value
+    }
+    expect(await told()).toBe('2525:starttls,25:starttls,587:starttls,465:tls')
+    expect(await told('--set', 'smtp.service.ports.alternate=null')).toBe('25:starttls,587:starttls,465:tls')
+  })
+
   test('no replica count stands where an autoscaler decides', async () => {
     const manifests = await renderChart('-f', 'charts/postwright/ci/production-values.yaml')
     for (const name of ['panel', 'send', 'admin', 'worker', 'smtp']) {
