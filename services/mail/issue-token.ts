@@ -46,7 +46,8 @@ export async function issueToken(
 ): Promise<TokenAndValue> {
   const now = clock.now()
   const domains = await ownDomains(db, userId, input.domains)
-  const limits = { scopes: input.scopes, domains, allowedCidrs: input.allowed_cidrs, expiresAt: input.expires_at }
+  const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
+  const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
   refuse('validation_failed', limitFaults(limits, now))
   if (by) refuse('insufficient_scope', excess(limits, by))
   const secret = makeSecret()
@@ -98,6 +99,7 @@ export async function revokeToken(deps: TokenDeps, userId: string, id: string): 
 /** The limits of a stored token. */
 function limitsOf(token: TokenDoc): TokenLimits {
   return {
+    mode: token.mode,
     scopes: token.scopes,
     domains: token.domains,
     allowedCidrs: token.allowed_cidrs,

@@ -174,6 +174,38 @@ describe('a token that makes tokens', () => {
   })
 })
 
+describe('a test token gets nothing that sends for real', () => {
+  const tester = async (scopes = ['tokens:write', 'emails:send', 'smtp:write', 'smtp:read']) => {
+    const { user, client } = await api.newUser()
+    return { user, client, maker: await api.withToken(user, { mode: 'test', scopes }) }
+  }
+
+  test('no live token, neither made nor by rotation', async () => {
+    const { user, maker } = await tester()
+    const refused = { status: 403, body: { code: 'insufficient_scope', errors: [{ pointer: '/mode' }] } }
+    expect(await maker.post(path, { name: 'x', scopes: ['emails:send'] })).toMatchObject(refused)
+    const live = await giveToken(api.db, user._id, { scopes: ['emails:send'] })
+    expect(await maker.post(`${path}/${live._id}/rotate`)).toMatchObject(refused)
+    expect(await bearer(live.value).get(path)).toMatchObject({ status: 403 }) // it still opens what it did
+    expect(await maker.post(path, { name: 'x', mode: 'test' })).toMatchObject({ status: 201, body: { mode: 'test' } })
+  })
+
+  test('no SMTP login, not even with the scope that tokens could have before', async () => {
+    const { maker } = await tester()
+    const answer = await maker.post('/api/v1/smtp-credentials', { username: 'by-a-test-token' })
+    expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
+    expect(await maker.get('/api/v1/smtp-credentials')).toMatchObject({ status: 200 })
+  })
+
+  test('and none is made with that scope', async () => {
+    const { client } = await tester()
+    expect(await client.post(path, { name: 'x', mode: 'test', scopes: ['smtp:write'] })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/scopes' }] },
+    })
+  })
+})
+
 test('the configured API_TOKEN opens nothing here', async () => {
   await api.newUser({ role: 'admin' })
   const legacy = bearer('the-old-token-of-the-configuration')

@@ -6,6 +6,7 @@ import { ProblemError } from '../../platform/problems.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
 import { type CheckedToken, type CheckToken, createTokenCheck } from '../check-token.ts'
+import { sendsForReal } from '../rules/token-limits.ts'
 import type { Submitter } from '../submission.ts'
 import { type Access, SCOPES, type Scope } from './access.ts'
 
@@ -51,6 +52,12 @@ export function authoriseWith({
   return createAuthorise({ db, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
 }
 
+/** Refuses a token for certain domains where the answer is about the account as a whole. */
+export function requireWholeAccount({ token }: Principal): void {
+  if (token && token.domains.length > 0)
+    throw new ProblemError('insufficient_scope', 'This is about all domains of the account; the token is for some.')
+}
+
 /** What the door needs to know of a caller that sends over HTTP. */
 export function submitterOf({ account, token }: Principal): Submitter {
   return {
@@ -70,7 +77,7 @@ function byToken(checked: CheckedToken, access: Access): Principal {
   }
   if (access.kind !== 'account') throw new ProblemError('forbidden', 'This needs a login; tokens do not open it.')
   const { token } = checked
-  requireScope(token.scopes, access.scope)
+  requireScope(token, access.scope)
   return {
     account,
     via: 'token',
@@ -85,7 +92,11 @@ function byToken(checked: CheckedToken, access: Access): Principal {
   }
 }
 
-function requireScope(scopes: readonly string[], needed: Scope): void {
+function requireScope(
+  { mode, scopes }: { mode: PresentedToken['mode']; scopes: readonly string[] },
+  needed: Scope,
+): void {
+  if (sendsForReal(mode, needed)) throw new ProblemError('insufficient_scope', `A test token never has ${needed}.`)
   if (!scopes.includes(needed)) throw new ProblemError('insufficient_scope', `The token lacks the scope ${needed}.`)
 }
 

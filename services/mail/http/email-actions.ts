@@ -1,11 +1,14 @@
 /** What can be done with a message after it was accepted: stop it, try it now, another time, a new copy. */
 import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
+import type { Mongo } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { cancel, retryNow } from '../queue-control.ts'
 import { resend } from '../resend.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
+import type { MessageDoc } from '../store/documents.ts'
 import { reschedule } from '../store/reschedule.ts'
+import type { Principal } from './authorise.ts'
 import { detailOf, type LogRoutesDeps, ownMessage, rawOf } from './emails.ts'
 import { cancelEmail, rescheduleEmail, resendEmail, retryEmail } from './emails-contract.ts'
 import { opening } from './opening.ts'
@@ -16,7 +19,7 @@ export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutes
   const { mongo, clock, config } = deps
   const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit: '16kb' })
   add(rescheduleEmail, async ({ params, body }, principal) => {
-    const message = await ownMessage(mongo, principal, params.id)
+    const message = await messageToChange(mongo, principal, params.id)
     const at = new Date(body.scheduled_at)
     judgeTime(at, clock.now())
     if (!(await reschedule(mongo.db, message, at, clock.now())))
@@ -25,22 +28,32 @@ export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutes
   })
   const control = { mongo, clock, logDays: config.RETENTION_LOG_DAYS }
   add(cancelEmail, async ({ params }, principal) => {
+    await messageToChange(mongo, principal, params.id)
     await cancel(control, principal.account.id, params.id)
     return detailOf(mongo, await ownMessage(mongo, principal, params.id))
   })
   add(retryEmail, async ({ params }, principal) => {
+    await messageToChange(mongo, principal, params.id)
     if ((await retryNow(control, principal.account.id, params.id)) === 0)
       throw new ProblemError('conflict', 'No recipient of this message waits for another attempt.')
     return detailOf(mongo, await ownMessage(mongo, principal, params.id))
   })
   add(resendEmail, async ({ params, body }, principal, context) => {
-    const message = await ownMessage(mongo, principal, params.id)
+    const message = await messageToChange(mongo, principal, params.id)
     const caller = callerOf(context, principal, `resend ${params.id}`, config.TRUSTED_PROXIES)
     const result = await resend(message, await rawOf(mongo, message), body.to, caller, deps)
     if (!result)
       throw new ProblemError('conflict', 'No recipient of this message failed; send to: "all" for a copy to everybody.')
     return answerOne(context, result, [])
   })
+}
+
+/** The caller's message, to change what becomes of it; a test token changes nothing that goes out. */
+async function messageToChange(mongo: Mongo, principal: Principal, id: string): Promise<MessageDoc> {
+  const message = await ownMessage(mongo, principal, id)
+  if (principal.token?.mode === 'test' && !message.test)
+    throw new ProblemError('forbidden', 'A test token changes test messages only.')
+  return message
 }
 
 function judgeTime(at: Date, now: Date): void {

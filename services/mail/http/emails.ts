@@ -3,6 +3,7 @@ import type Router from '@koa/router'
 import type { Mongo } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, bind, type WebContext } from '../../platform/web.ts'
+import { isFrom } from '../rules/address.ts'
 import { readMime } from '../rules/mime-reader.ts'
 import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
 import { readBody } from '../store/bodies.ts'
@@ -30,10 +31,15 @@ export interface LogRoutesDeps {
 export function addLogRoutes(router: Router, { authorise, mongo }: LogRoutesDeps): void {
   const { db } = mongo
   const message = (principal: Principal, id: string) => ownMessage(mongo, principal, id)
-  bind(router, authorise, listEmails, async ({ query }, { account }) => {
+  bind(router, authorise, listEmails, async ({ query }, { account, token }) => {
     const { limit, after, since, until, ...filters } = query
     const period = { since: since ? new Date(since) : undefined, until: until ? new Date(until) : undefined }
-    const page = await listMessages(db, account.id, { ...filters, ...period }, { limit, after })
+    const page = await listMessages(
+      db,
+      account.id,
+      { ...filters, ...period, domains: token?.domains },
+      { limit, after },
+    )
     return { ...listOf(page.messages.map(toSummary)), has_more: page.next !== null, next: page.next }
   })
   bind(router, authorise, getEmail, async ({ params }, principal) =>
@@ -60,10 +66,11 @@ function listOf<T>(data: T[]) {
   return { object: 'list' as const, data, has_more: false }
 }
 
-/** The caller's message; another's is as unknown as one that never was. */
-export async function ownMessage({ db }: Mongo, { account }: Principal, id: string): Promise<MessageDoc> {
+/** The caller's message; another's, or one from a domain that the token is not for, is as unknown as one that never was. */
+export async function ownMessage({ db }: Mongo, { account, token }: Principal, id: string): Promise<MessageDoc> {
   const found = await findMessage(db, account.id, id)
-  if (!found) throw new ProblemError('not_found', 'There is no message with this id.')
+  if (!found || !isFrom(found.from, token?.domains ?? []))
+    throw new ProblemError('not_found', 'There is no message with this id.')
   return found
 }
 

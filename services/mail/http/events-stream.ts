@@ -6,7 +6,7 @@ import type { Mongo } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, bind, type WebContext } from '../../platform/web.ts'
 import type { EventDoc } from '../store/documents.ts'
-import { eventsSince } from '../store/log.ts'
+import { eventsSince, sentFrom } from '../store/log.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
 import { toEvent } from './email-views.ts'
@@ -52,7 +52,7 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
     const position = startOf(context, deps.clock.now())
     change(userId, 1)
     const ended = new AbortController()
-    const stream = Readable.from(lines(position, userId, context, { ...deps, signal: ended.signal }))
+    const stream = Readable.from(lines(position, principal, context, { ...deps, signal: ended.signal }))
     const end = () => ended.abort()
     deps.closing.addEventListener('abort', end, { once: true })
     context.res.once('close', () => {
@@ -71,19 +71,22 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
 /** The text of the stream. Ends quietly when the caller may not read any more or the database is away. */
 async function* lines(
   position: Position,
-  userId: string,
+  principal: Principal,
   context: WebContext,
   { mongo, authorise, clock, pollMs = 1_000, signal }: StreamDeps & { signal: AbortSignal },
 ): AsyncGenerator<string> {
+  const userId = principal.account.id
+  const domains = principal.token?.domains ?? []
   yield 'retry: 2000\n\n'
   let judged = clock.now().getTime()
   let spoken = judged
   try {
-    for await (const events of tail(position, {
+    for await (const found of tail(position, {
       read: (since, limit) => eventsSince(mongo.db, userId, since, limit),
       signal,
       pollMs,
     })) {
+      const events = await shownOf(mongo, userId, found, domains)
       const now = clock.now().getTime()
       if (now - judged >= AUTHORISE_MS) {
         await authorise(context, streamEvents.access)
@@ -97,6 +100,13 @@ async function* lines(
   } catch {
     // The reader comes back with Last-Event-ID and is told then what is wrong.
   }
+}
+
+/** The events that a caller limited to some sender domains may see; no domains = all. */
+async function shownOf({ db }: Mongo, userId: string, events: EventDoc[], domains: readonly string[]) {
+  if (domains.length === 0 || events.length === 0) return events
+  const ids = await sentFrom(db, userId, new Set(events.map(({ m }) => m)), domains)
+  return events.filter(({ m }) => ids.has(m))
 }
 
 function toMessage(event: EventDoc): string {

@@ -6,13 +6,15 @@ import { ProblemError } from '../../platform/problems.ts'
 import { bind } from '../../platform/web.ts'
 import { listCaptured, readCaptured } from '../store/captured.ts'
 import { subjectsOf } from '../store/log.ts'
-import type { Principal } from './authorise.ts'
+import { type Principal, requireWholeAccount } from './authorise.ts'
 import { answerPreview, answerRaw, type LogRoutesDeps } from './emails.ts'
 import { getInboxRaw, listInbox, previewInbox } from './reports-contract.ts'
 
 /** Adds the operations to a router. */
 export function addInboxRoutes(router: Router, { authorise, mongo }: LogRoutesDeps): void {
-  bind(router, authorise, listInbox, async ({ query }, { account }) => {
+  bind(router, authorise, listInbox, async ({ query }, principal) => {
+    requireWholeAccount(principal)
+    const { account } = principal
     const found = await listCaptured(mongo, account.id, query.limit + 1, query.after)
     const subjects = await subjectsOf(mongo.db, account.id, new Set(found.map(({ m }) => m)))
     return toPage(found, query.limit, ({ _id, m, mail_from, rcpts, size, at }) => ({
@@ -34,9 +36,10 @@ export function addInboxRoutes(router: Router, { authorise, mongo }: LogRoutesDe
   })
 }
 
-async function rawOf(mongo: Mongo, { account }: Principal, id: string): Promise<Buffer> {
+async function rawOf(mongo: Mongo, principal: Principal, id: string): Promise<Buffer> {
+  requireWholeAccount(principal)
   const [messageId = ''] = id.split('.')
-  const found = (await readCaptured(mongo, account.id, messageId)).find(({ _id }) => _id === id)
+  const found = (await readCaptured(mongo, principal.account.id, messageId)).find(({ _id }) => _id === id)
   if (!found) throw new ProblemError('not_found', 'There is no captured message with this id.')
   return found.raw
 }

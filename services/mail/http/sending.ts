@@ -67,14 +67,17 @@ export function answerOne(
   return toAnswer(result, warnings)
 }
 
-/** The caller of this request. `operation` is part of the idempotency key: equal keys of two operations are two keys. */
+/**
+ * The caller of this request. `operation` is part of the idempotency key: equal keys of two operations are two keys. So
+ * are those of a test token and a live one, or a rehearsal would be the answer to what was meant to go out.
+ */
 export function callerOf(
   context: WebContext,
   principal: Principal,
   operation: string,
   trusted: readonly string[],
 ): Caller {
-  const idem = idempotencyOf(context, operation)
+  const idem = idempotencyOf(context, principal.token?.mode === 'test' ? `test ${operation}` : operation)
   return {
     submitter: submitterOf(principal),
     received: receivedFrom(context, trusted),

@@ -8,7 +8,7 @@ import { type Authorise, bind } from '../../platform/web.ts'
 import { periodOf } from '../rules/stats-days.ts'
 import { type StatsDayDoc, type StatusCounts, statsOfDays } from '../store/stats.ts'
 import type { Access } from './access.ts'
-import type { Principal } from './authorise.ts'
+import { type Principal, requireWholeAccount } from './authorise.ts'
 import { getStats } from './reports-contract.ts'
 
 /** Recipient domains that a report names. */
@@ -21,7 +21,9 @@ export function addStatsRoute(
   router: Router,
   deps: { authorise: Authorise<Access, Principal>; mongo: Mongo; clock: Clock; config: Config },
 ): void {
-  bind(router, deps.authorise, getStats, async ({ query }, { account }) => {
+  bind(router, deps.authorise, getStats, async ({ query }, principal) => {
+    requireWholeAccount(principal)
+    const { account } = principal
     const now = deps.clock.now()
     const period = periodOf(query, now)
     if ('fault' in period) throw new ProblemError('validation_failed', period.fault)

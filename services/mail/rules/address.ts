@@ -39,6 +39,11 @@ export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1)
 }
 
+/** True when an address in its stored form lies in one of these domains; no domains = any. */
+export function isFrom(email: string, domains: readonly string[]): boolean {
+  return domains.length === 0 || domains.includes(domainOf(email))
+}
+
 /** The address with its domain in lower-case A-label form, or undefined when it is not one. */
 export function normaliseEmail(email: string): string | undefined {
   const at = email.lastIndexOf('@')

@@ -5,6 +5,7 @@ import { excess, limitFaults, type TokenLimits } from './token-limits.ts'
 const now = new Date('2026-11-21T10:00:00Z')
 const hours = (count: number) => new Date(now.getTime() + count * 3_600_000)
 const limits = (change: Partial<TokenLimits> = {}): TokenLimits => ({
+  mode: 'live',
   scopes: ['emails:send'],
   domains: [],
   allowedCidrs: [],
@@ -19,6 +20,8 @@ test.each<[string, Partial<TokenLimits>, string[]]>([
   ['one that is over', { expiresAt: now }, ['expires_at']],
   ['sending from certain domains', { domains: ['a.example'], scopes: ['emails:send', 'emails:read'] }, []],
   ['certain domains and SMTP logins', { domains: ['a.example'], scopes: ['emails:send', 'smtp:write'] }, ['scopes']],
+  ['test mode and reading of SMTP logins', { mode: 'test', scopes: ['smtp:read', 'tokens:write'] }, []],
+  ['test mode and SMTP logins', { mode: 'test', scopes: ['smtp:write'] }, ['scopes']],
   ['certain domains and tokens', { domains: ['a.example'], scopes: ['tokens:write'] }, ['scopes']],
 ])('a token with %s', (_, change, expected) => expect(fields(limitFaults(limits(change), now))).toEqual(expected))
 
@@ -26,6 +29,9 @@ describe('what a token hands on without having it', () => {
   const own = { scopes: ['tokens:write', 'emails:send'] }
   test.each<[string, Partial<TokenLimits>, Partial<TokenLimits>, string[]]>([
     ['nothing', {}, own, []],
+    ['test mode', { mode: 'test' }, own, []],
+    ['live mode, being a test token', {}, { ...own, mode: 'test' }, ['mode']],
+    ['test mode, being a test token', { mode: 'test' }, { ...own, mode: 'test' }, []],
     ['a scope', { scopes: ['emails:send', 'dns:write'] }, own, ['scopes']],
     ['any network, being limited', {}, { ...own, allowedCidrs: ['10.0.0.0/8'] }, ['allowed_cidrs']],
     ['a wider network', { allowedCidrs: ['10.0.0.0/7'] }, { ...own, allowedCidrs: ['10.0.0.0/8'] }, ['allowed_cidrs']],

@@ -3,6 +3,8 @@ import ipaddr from 'ipaddr.js'
 
 /** The limits of a token; empty lists limit nothing. */
 export interface TokenLimits {
+  /** What a `test` token sends goes nowhere. */
+  mode: 'live' | 'test'
   scopes: readonly string[]
   /** Domain names it may send from. */
   domains: readonly string[]
@@ -12,12 +14,17 @@ export interface TokenLimits {
 
 /** A fault of one field of the request. */
 export interface LimitFault {
-  field: 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
+  field: 'mode' | 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
   message: string
 }
 
 /** Scopes that a limit to domains can hold; with any other one, such as making logins, the token would get around it. */
 const DOMAIN_SCOPES: readonly string[] = ['emails:send', 'emails:read']
+
+/** True when a test token may not have the scope: what an SMTP login sends goes out. */
+export function sendsForReal(mode: TokenLimits['mode'], scope: string): boolean {
+  return mode === 'test' && scope === 'smtp:write'
+}
 
 /** What is wrong with these limits in themselves. */
 export function limitFaults(asked: TokenLimits, now: Date): LimitFault[] {
@@ -25,6 +32,8 @@ export function limitFaults(asked: TokenLimits, now: Date): LimitFault[] {
   const wide = asked.scopes.find(scope => !DOMAIN_SCOPES.includes(scope))
   if (asked.domains.length > 0 && wide !== undefined)
     faults.push({ field: 'scopes', message: `A token for certain domains cannot have the scope ${wide}.` })
+  const real = asked.scopes.find(scope => sendsForReal(asked.mode, scope))
+  if (real !== undefined) faults.push({ field: 'scopes', message: `A test token cannot have the scope ${real}.` })
   if (asked.expiresAt !== undefined && asked.expiresAt <= now)
     faults.push({ field: 'expires_at', message: 'This time is over.' })
   return faults
@@ -33,6 +42,8 @@ export function limitFaults(asked: TokenLimits, now: Date): LimitFault[] {
 /** What a token that makes another one would hand on without having it. */
 export function excess(asked: TokenLimits, own: TokenLimits): LimitFault[] {
   const faults: LimitFault[] = []
+  if (own.mode === 'test' && asked.mode === 'live')
+    faults.push({ field: 'mode', message: 'The token that asks is a test token itself.' })
   const scope = asked.scopes.find(name => !own.scopes.includes(name))
   if (scope !== undefined)
     faults.push({ field: 'scopes', message: `The token that asks lacks the scope ${scope} itself.` })

@@ -1,7 +1,7 @@
 /** Reads of the delivery log, always within one account: lists, one message, its deliveries and its events. */
 import { newId } from '../../platform/ids.ts'
 import { collectionOf, type Db } from '../../platform/mongo.ts'
-import { normaliseEmail } from '../rules/address.ts'
+import { isFrom, normaliseEmail } from '../rules/address.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientStatus } from './documents.ts'
@@ -21,6 +21,8 @@ export interface LogFilters {
   source?: 'api' | 'smtp' | 'system' | undefined
   since?: Date | undefined
   until?: Date | undefined
+  /** Sender domains that the caller is limited to; empty = none. */
+  domains?: readonly string[] | undefined
 }
 
 /** A page of messages. `next` is the cursor behind everything that was looked at, or null at the end. */
@@ -93,7 +95,7 @@ export function firstIdAt(at: Date): string {
 
 /** Every value is a string compared with $eq, or an escaped expression: callers cannot bring operators. */
 function toMatch(filters: LogFilters): Record<string, unknown> {
-  const { q, status, from, to, domain, tag, message_id: messageId, source } = filters
+  const { q, status, from, to, domain, tag, message_id: messageId, source, domains = [] } = filters
   const match: Record<string, unknown> = {}
   if (status) match['rcpts.status'] = { $eq: status }
   if (from) match.from = { $regex: `^${RegExp.escape(from)}$`, $options: 'i' }
@@ -102,6 +104,7 @@ function toMatch(filters: LogFilters): Record<string, unknown> {
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
   const and: object[] = []
   if (domain) and.push({ from: { $regex: `@${RegExp.escape(domain)}$`, $options: 'i' } })
+  if (domains.length > 0) and.push({ from: { $in: domains.map(name => new RegExp(`@${RegExp.escape(name)}$`)) } })
   if (tag) and.push({ tags: { $elemMatch: toTag(tag) } })
   if (q) {
     const part = { $regex: RegExp.escape(q), $options: 'i' }
@@ -143,6 +146,20 @@ export function eventsSince(db: Db, userId: string, since: Date, limit: number):
 /** True while the bytes of a message are kept. */
 export async function hasBody(db: Db, messageId: string): Promise<boolean> {
   return (await collectionOf(db, BODIES).findOne({ _id: bodyId(messageId, 0) }, { projection: { _id: 1 } })) !== null
+}
+
+/** Which of some messages an account sent from certain domains. */
+export async function sentFrom(
+  db: Db,
+  userId: string,
+  ids: ReadonlySet<string>,
+  domains: readonly string[],
+): Promise<Set<string>> {
+  const found = await collectionOf(db, MESSAGES)
+    .find({ _id: { $in: [...ids] }, user_id: userId })
+    .project<{ _id: string; from: string }>({ from: 1 })
+    .toArray()
+  return new Set(found.filter(({ from }) => isFrom(from, domains)).map(({ _id }) => _id))
 }
 
 /** The subjects of some of an account's messages. */
