@@ -15,10 +15,10 @@ const env = { LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' }
 const submission = await startSubmissionProcess(env)
 const { mongod, port, service } = submission
 
-const line = `${randomBytes(54).toString('base64').slice(0, 72)}\r\n`
 const head =
   'From: Bench <a@example.org>\r\nTo: b@example.net\r\nSubject: bench\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n'
-const mail = `${head}${line.repeat(Math.ceil((bytes - head.length) / line.length))}.\r\n`
+const text = randomBytes(bytes).toString('base64').slice(0, bytes - head.length).replaceAll(/.{72}/g, '$&\r\n')
+const mail = `${head}${text}\r\n.\r\n`
 const envelope = 'MAIL FROM:<bounce@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
 
 const count = { accepted: 0, refused: 0 }

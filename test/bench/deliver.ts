@@ -2,6 +2,7 @@
  * Delivery alone: fills the queue, starts one worker, and measures until the sink has everything.
  * `node test/bench/deliver.ts [messages] [bytes] [waiting]`; `waiting` deliveries lie in the queue for later.
  */
+import { randomBytes } from 'node:crypto'
 import { createEnqueue } from '../../services/mail/store/enqueue.ts'
 import type { NewMessage } from '../../services/mail/store/new-message.ts'
 import { fixSlotCount } from '../../services/mail/store/slots.ts'
@@ -56,14 +57,16 @@ sink.stop()
 await rig.stop()
 
 async function fill({ userId, domainId }: Rig, count: number, scheduledAt: Date | undefined, size: number) {
-  const line = `${'x'.repeat(70)}\r\n`
+  // Words would compress better and random octets not at all: base64 of random octets is what attachments are.
+  const text = (length: number) =>
+    `${randomBytes(length).toString('base64').slice(0, length).replaceAll(/.{72}/g, '$&\r\n')}\r\n`
   let next = 0
   await Promise.all(
     Array.from({ length: 200 }, async () => {
       while (next < count) {
         const n = next++
         const outcome = await enqueue(
-          toMessage(n, userId, domainId, line.repeat(Math.ceil(size / line.length)), scheduledAt),
+          toMessage(n, userId, domainId, text(size), scheduledAt),
         )
         if (outcome.kind !== 'stored') throw new Error('the queue could not be filled')
       }

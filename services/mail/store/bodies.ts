@@ -10,7 +10,9 @@ export const BODIES = defineCollection<BodyDoc>('bodies', [{ key: { exp: 1 }, ex
 /** Bytes of a part before compression: small enough for sixteen in one write, large enough for nearly all mail. */
 const PART_BYTES = 1024 * 1024
 /** Level 1: level 3 takes 1 MiB from 2 ms to 8 ms for a seventh less. */
-const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const COMPRESSION = { [constants.ZSTD_c_compressionLevel]: 1 }
+/** A frame may be larger than what is in it, and the library wants room behind the last octet. */
+const SPARE = 1024
 /** Smaller parts stay as they are: for 4 KiB both ways cost 54 µs and save mongod 15 µs. */
 const WORTH_COMPRESSING = 16 * 1024
 
@@ -31,8 +33,20 @@ export function toBodyDocs(messageId: string, raw: Buffer, exp: Date): BodyDoc[]
     const place = { _id: bodyId(messageId, p), cell: 0 as const, m: messageId, p, exp }
     return part.length < WORTH_COMPRESSING
       ? { ...place, z: new mongoose.mongo.Binary(part) }
-      : { ...place, z: new mongoose.mongo.Binary(zstdCompressSync(part, COMPRESSION)), enc: 'zstd' as const }
+      : { ...place, z: new mongoose.mongo.Binary(compress(part)), enc: 'zstd' as const }
   })
+}
+
+/** In one output buffer: by default the library gathers pieces of 16 KiB, which takes twice as long. */
+function compress(part: Buffer): Buffer {
+  return zstdCompressSync(part, { params: COMPRESSION, pledgedSrcSize: part.length, chunkSize: part.length + SPARE })
+}
+
+/** The bytes of a part, of which there are at most `most`. Throws when what is stored is damaged. */
+export function unpack({ z, enc }: BodyDoc, most = PART_BYTES): Buffer {
+  const { buffer, byteOffset, byteLength } = z.buffer
+  if (enc) return zstdDecompressSync(z.buffer, { chunkSize: most + SPARE })
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 /** Reads a raw message back; undefined when a part is gone. */
@@ -42,7 +56,5 @@ export async function readBody(mongo: Mongo, messageId: string, parts: number): 
     .find({ _id: { $in: ids } })
     .toArray()
   if (found.length !== parts) return undefined
-  return Buffer.concat(
-    found.sort((a, b) => a.p - b.p).map(({ z, enc }) => (enc ? zstdDecompressSync(z.buffer) : z.buffer)),
-  )
+  return Buffer.concat(found.sort((a, b) => a.p - b.p).map(part => unpack(part)))
 }

@@ -1,7 +1,6 @@
 /** Reads accepted messages for delivery, many at once, and notes what became of their recipients. */
-import { zstdDecompressSync } from 'node:zlib'
 import { type Collection, collectionOf, type Mongo } from '../../platform/mongo.ts'
-import { BODIES, bodyId, readBody } from './bodies.ts'
+import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
 import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 
@@ -104,8 +103,7 @@ export class Outbox {
 
   #outgoing(message: OutgoingMessage, body: BodyDoc | undefined): Outgoing {
     if (!body) return { message, raw: () => readBody(this.#mongo, message._id, message.parts) }
-    const { buffer, byteOffset, byteLength } = body.enc ? zstdDecompressSync(body.z.buffer) : body.z.buffer
-    const raw = Buffer.from(buffer, byteOffset, byteLength)
+    const raw = unpack(body, message.size)
     return { message, raw: async () => raw }
   }
 
