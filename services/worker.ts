@@ -10,7 +10,7 @@ import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail } from './mail/system-mail.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
 import { ensureIndexes } from './platform/mongo.ts'
-import { type Foundation, type Running, run, together } from './platform/run.ts'
+import { type Foundation, type Running, run } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
 import { registerSubscriptionJobs } from './subscriptions/jobs.ts'
 import { resealSubscriptions } from './subscriptions/reseal.ts'
@@ -62,7 +62,12 @@ export async function worker(foundation: Foundation): Promise<Running> {
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
   await registerDnsJobs(timed, createDnsDeps(foundation))
   await register(timed, foundation)
-  return together(timed, await startConfiguredDelivery(foundation))
+  const delivery = await startConfiguredDelivery(foundation)
+  return {
+    async stop() {
+      await Promise.all([timed.stop(), delivery.stop()])
+    },
+  }
 }
 
 async function register(timed: Jobs, foundation: Foundation): Promise<void> {

@@ -3,6 +3,7 @@
  * which way out are handed in; everything that must survive is in the database.
  */
 import type { Clock } from '../platform/clock.ts'
+import { within } from '../platform/deadline.ts'
 import { createGroupCommit } from '../platform/group-commit.ts'
 import type { Jobs } from '../platform/jobs.ts'
 import type { Log } from '../platform/log.ts'
@@ -65,6 +66,8 @@ const KEEP_MS = VISIBILITY_MS / 3
 const IN_HAND = { relay: 600, direct: 3_000 }
 const SITES_MS = 5_000
 const GAUGES_MS = 15_000
+/** At the stop, for giving back the slots: a few writes, unless the database is away. */
+const RELEASE_MS = 5_000
 
 /** Starts delivering. `stop` lets what is in flight finish, gives back the rest and the slots. */
 export async function startDelivery(options: DeliveryOptions): Promise<Running> {
@@ -162,13 +165,16 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
       stopping.abort()
       deaf()
       bell.ring()
-      await Promise.all(loops)
-      dispatcher.postponeAll()
+      // While the database is away a round takes as long as the driver's patience lasts, and then another one.
       const late = abortableDelay(options.graceMs, hopeless.signal).then(() => hopeless.abort())
+      await Promise.race([Promise.all(loops), late])
+      dispatcher.postponeAll()
       await Promise.race([hand.idle(), late])
       await options.transport.stop()
-      await options.jobs.stop()
-      await leases.stop()
+      const release = options.jobs.stop().then(() => leases.stop())
+      await within(RELEASE_MS, release).catch((error: unknown) =>
+        log.warn({ err: error }, 'slots not given back; their leases run out'),
+      )
       hopeless.abort()
     },
   }

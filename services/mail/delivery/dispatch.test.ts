@@ -129,6 +129,17 @@ test('at the end everything that was not begun goes back at once', () => {
   expect(postponed).toEqual([now(), now(), now()])
 })
 
+test('what comes after the end, from a claim that the database answered late, is not begun either', async () => {
+  const { submit, dispatcher, running, postponed, endOne, now } = scene()
+  submit('example.com')
+  dispatcher.postponeAll()
+  submit('example.com')
+  submit('example.net')
+  await endOne()
+  expect(running).toHaveLength(0)
+  expect(postponed).toEqual([now(), now()])
+})
+
 /** Work at two sites, and what became of each piece. */
 function ledger() {
   let now = 1_000_000

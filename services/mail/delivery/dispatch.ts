@@ -18,7 +18,7 @@ export interface Dispatcher {
   slowDown(site: string): SiteState | undefined
   /** Another worker saw a pause. */
   suspendUntil(site: string, until: number): void
-  /** Gives back everything that was not started. */
+  /** Gives back everything that was not started, and from now on everything that comes. */
   postponeAll(): void
 }
 
@@ -56,6 +56,8 @@ const FORGET_MS = 3_600_000
 /** Makes the dispatcher of a worker. */
 export function createDispatcher({ partsOf, relay, now }: DispatchOptions): Dispatcher {
   const sites = new Map<string, Lane>()
+
+  let ended = false
 
   const laneOf = (site: string): Lane => {
     const known = sites.get(site)
@@ -123,6 +125,10 @@ export function createDispatcher({ partsOf, relay, now }: DispatchOptions): Disp
 
   return {
     submit(work) {
+      if (ended) {
+        work.postpone(now())
+        return
+      }
       const lane = laneOf(work.site)
       if (!suspended(lane) && isFull(lane)) {
         work.postpone(nextPlace(lane))
@@ -147,6 +153,7 @@ export function createDispatcher({ partsOf, relay, now }: DispatchOptions): Disp
       lane.state = { ...lane.state, suspendedUntil: Math.max(lane.state.suspendedUntil, until) }
     },
     postponeAll() {
+      ended = true
       for (const lane of sites.values()) for (const work of lane.waiting.splice(0)) work.postpone(now())
     },
   }
