@@ -83,6 +83,33 @@ describe('buildDsn', () => {
     expect(status).toContain('Final-Recipient: utf-8; jos\\x{E9}@example.org')
   })
 
+  test.each([
+    ['QQ314159', 'QQ314159'],
+    ['a+2Bb+3Dc', 'a+b=c'],
+    ['a+0D+0ABcc:+20x', 'a?Bcc: x'],
+    ['+C3+A9+00', '?'],
+  ])('ENVID=%s stands in it decoded, on its one line (RFC 3461 6.3)', (envid, expected) => {
+    const status = partsOf(buildDsn({ ...input, envid }))[2] ?? ''
+    expect(status.split('\r\n').slice(2, 5)).toEqual([
+      'Reporting-MTA: dns; mail.example',
+      `Original-Envelope-Id: ${expected}`,
+      'Arrival-Date: Fri, 20 Nov 2026 10:15:12 +0000',
+    ])
+  })
+
+  test.each([
+    ['rfc822;a+2Bshop@example.org', 'rfc822;a+shop@example.org'],
+    ['rfc822;a+0D+0AAction:+20delivered', 'rfc822;a?Action: delivered'],
+    ['utf-8;jos\\x{E9}@example.org', 'utf-8;jos\\x{E9}@example.org'],
+  ])('ORCPT=%s stands in it decoded, on its one line', (orcpt, expected) => {
+    const recipients = input.recipients.map(recipient => ({ ...recipient, orcpt }))
+    const status = partsOf(buildDsn({ ...input, recipients }))[2] ?? ''
+    expect(status.split('\r\n').filter(line => /^(Original-Recipient|Action):/.test(line))).toEqual([
+      `Original-Recipient: ${expected}`,
+      'Action: failed',
+    ])
+  })
+
   test('says that a message was handed over when nothing failed', () => {
     const recipients = [{ email: 'a@example.net', action: 'relayed', status: '2.0.0', at } as const]
     const raw = buildDsn({ ...input, recipients }).toString()

@@ -1,4 +1,5 @@
 /** Reports on delivery (RFC 3464) in English and Chinese, as raw messages. */
+import { fromXtext } from './xtext.ts'
 
 /** One recipient that a report is about. */
 export interface DsnRecipient {
@@ -29,6 +30,7 @@ export interface DsnInput {
   boundary: string
   at: Date
   arrivedAt: Date
+  /** ENVID of the submission, as given (xtext). */
   envid?: string
   recipients: readonly DsnRecipient[]
   /** The original: its header, or with RET=FULL the whole message. */
@@ -98,12 +100,12 @@ function explain({ recipients, reportingMta }: DsnInput, failed: boolean): strin
 function statusFields({ reportingMta, envid, arrivedAt, recipients }: DsnInput): string {
   const message = [
     `Reporting-MTA: dns; ${reportingMta}`,
-    ...(envid ? [`Original-Envelope-Id: ${envid}`] : []),
+    ...(envid ? [`Original-Envelope-Id: ${ascii(fromXtext(envid))}`] : []),
     `Arrival-Date: ${rfc5322Date(arrivedAt)}`,
   ]
   const each = recipients.map(recipient =>
     [
-      ...(recipient.orcpt ? [`Original-Recipient: ${recipient.orcpt}`] : []),
+      ...(recipient.orcpt ? [`Original-Recipient: ${ascii(fromXtext(recipient.orcpt))}`] : []),
       `Final-Recipient: ${addressType(recipient.email)}`,
       `Action: ${recipient.action}`,
       `Status: ${recipient.status}`,

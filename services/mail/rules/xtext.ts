@@ -7,6 +7,12 @@ export function toXtext(value: string): string {
   )
 }
 
+/** What was encoded; octets that are no UTF-8 become U+FFFD. May hold line ends. */
+export function fromXtext(encoded: string): string {
+  const octets = encoded.replace(/\+([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(octets, 'latin1').toString()
+}
+
 /** Encodes an ORCPT value: the type in front of the semicolon stays (`rfc822;…`). */
 export function toOrcpt(value: string): string {
   const end = value.indexOf(';') + 1
