@@ -1,5 +1,5 @@
 /** `GET /api/v1/events/stream`: an account's delivery events as server-sent events. */
-import { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
 import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/mongo.ts'
@@ -55,7 +55,8 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
     const stream = Readable.from(lines(position, principal, context, { ...deps, signal: ended.signal }))
     const end = () => ended.abort()
     deps.closing.addEventListener('abort', end, { once: true })
-    context.res.once('close', () => {
+    // Also calls back for a reader that was gone before the guard let it in, when `close` is over.
+    finished(context.res, () => {
       deps.closing.removeEventListener('abort', end)
       end()
       change(userId, -1)
