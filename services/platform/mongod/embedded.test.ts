@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +71,28 @@ test('the password and the data are readable by their owner only', async () => {
     ),
   )
   expect(modes).toEqual([0, 0, 0])
+})
+
+test.each([
+  ['cut off', '{"port":27'],
+  ['empty', ''],
+  ['something else', '[]'],
+])('a state file that is %s is named and left alone: it held the only password of the data', async (_, text) => {
+  const dataDir = await folder()
+  await mkdir(join(dataDir, 'mongo'))
+  const path = join(dataDir, 'mongo/postwright.json')
+  await writeFile(path, text)
+  await expect(startEmbeddedMongod(await binary(), dataDir, silentLog)).rejects.toThrow(`${path} cannot be read`)
+  expect(await readFile(path, 'utf8')).toBe(text)
+})
+
+test('a crash while the state is written leaves the one before', async () => {
+  const dataDir = await folder()
+  const first = await startEmbeddedMongod(await binary(), dataDir, silentLog)
+  await write(first.uri, 'a')
+  await first.stop()
+  await writeFile(join(dataDir, 'mongo/postwright.json.new'), '{"port":27')
+  expect(await read((await start(dataDir)).uri)).toEqual(['a'])
 })
 
 test('a killed mongod is started again, with what was acknowledged', async () => {

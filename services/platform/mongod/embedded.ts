@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -71,6 +71,7 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
     for (let wait = 500; !stopping; wait = Math.min(wait * 2, 10_000)) {
       try {
         child = await launch()
+        if (stopping) child.kill('SIGTERM') // the stop that came meanwhile found no child to end
         log.info({ pid: child.pid }, 'the embedded database is back')
         return
       } catch (error) {
@@ -244,21 +245,44 @@ async function untilPrimary(state: State, deadline: number): Promise<void> {
   }
 }
 
+/** Only a folder that has no state gets a new one: a second password would lock everybody out of the data. */
 async function loadState(folder: string): Promise<State> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'postwright.json'), 'utf8')) as State
-  } catch {
-    const state: State = { port: 0, password: randomBytes(24).toString('base64url') }
-    await writeFile(join(folder, 'keyfile'), randomBytes(96).toString('base64'), { mode: 0o400, flag: 'wx' }).catch(
-      () => undefined,
-    )
-    await saveState(folder, state)
-    return state
-  }
+  const path = join(folder, 'postwright.json')
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw unreadable(path, error)
+    return undefined
+  })
+  if (text !== undefined) return parseState(text, path)
+  const state: State = { port: 0, password: randomBytes(24).toString('base64url') }
+  await writeFile(join(folder, 'keyfile'), randomBytes(96).toString('base64'), { mode: 0o400, flag: 'wx' }).catch(
+    () => undefined,
+  )
+  await saveState(folder, state)
+  return state
 }
 
+function parseState(text: string, path: string): State {
+  try {
+    const state = JSON.parse(text) as Partial<State> | null
+    if (typeof state?.password === 'string') return { port: 0, ...state, password: state.password }
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+  throw unreadable(path, undefined)
+}
+
+function unreadable(path: string, cause: unknown): Error {
+  return new Error(
+    `${path} cannot be read; it holds the password of the database: restore it, or set DATA_DIR to a new folder`,
+    { cause },
+  )
+}
+
+/** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
 async function saveState(folder: string, state: State): Promise<void> {
-  await writeFile(join(folder, 'postwright.json'), JSON.stringify(state), { mode: 0o600 })
+  const path = join(folder, 'postwright.json')
+  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600 })
+  await rename(`${path}.new`, path)
 }
 
 /** A mongod that outlived its Postwright (kill -9) still holds the data: it is ours by pid and path, so it is stopped. */
