@@ -2,6 +2,7 @@
 import { newId } from '../../platform/ids.ts'
 import { collectionOf, type Db } from '../../platform/mongo.ts'
 import { isFrom, normaliseEmail } from '../rules/address.ts'
+import { normaliseDomain } from '../rules/domain-name.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientStatus } from './documents.ts'
@@ -98,12 +99,12 @@ function toMatch(filters: LogFilters): Record<string, unknown> {
   const { q, status, from, to, domain, tag, message_id: messageId, source, domains = [] } = filters
   const match: Record<string, unknown> = {}
   if (status) match['rcpts.status'] = { $eq: status }
-  if (from) match.from = { $regex: `^${RegExp.escape(from)}$`, $options: 'i' }
+  if (from) match.from = { $regex: `^${RegExp.escape(normaliseEmail(from) ?? from)}$`, $options: 'i' }
   if (to) match['rcpts.email'] = { $eq: normaliseEmail(to) ?? to }
   if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
   if (source) match['via.channel'] = { $eq: CHANNELS[source] }
   const and: object[] = []
-  if (domain) and.push({ from: { $regex: `@${RegExp.escape(domain)}$`, $options: 'i' } })
+  if (domain) and.push({ from: { $regex: `@${RegExp.escape(storedName(domain))}$`, $options: 'i' } })
   if (domains.length > 0) and.push({ from: { $in: domains.map(name => new RegExp(`@${RegExp.escape(name)}$`)) } })
   if (tag) and.push({ tags: { $elemMatch: toTag(tag) } })
   if (q) {
@@ -111,6 +112,12 @@ function toMatch(filters: LogFilters): Record<string, unknown> {
     and.push({ $or: [{ subject: part }, { from: part }, { 'rcpts.email': part }, { message_id: part }] })
   }
   return and.length > 0 ? { ...match, $and: and } : match
+}
+
+/** A domain as messages hold it, whichever way it was typed. */
+function storedName(typed: string): string {
+  const read = normaliseDomain(typed)
+  return read.ok ? read.name : typed
 }
 
 function toTag(tag: string): { name: { $eq: string }; value?: { $eq: string } } {
