@@ -124,7 +124,7 @@ describe('a batch', () => {
     expect(answer.status).toBe(422)
     const { errors } = answer.body as { errors: { pointer: string; code: string }[] }
     expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
-      '/1/to/0 custom',
+      '/1/to custom',
       '/2 sender_not_allowed',
       '/3/track unsupported_field',
     ])
@@ -149,8 +149,30 @@ describe('a batch', () => {
     const second = await send(key, mixed, '/api/v1/emails/batch?mode=partial')
     expect(second.text).toBe(first.text)
     expect(await countAll()).toBe(before)
-    const changed = await send(key, [minimal], '/api/v1/emails/batch?mode=partial')
-    expect(codes(changed.body)).toEqual(['0 422 idempotency_key_reused'])
+    expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true'])
+  })
+
+  test.each<[string, unknown[], string]>([
+    ['fewer messages', [minimal], '?mode=partial'],
+    ['one message more', [...mixed, minimal], '?mode=partial'],
+    ['a first message that is not valid', [{ ...minimal, to: 'nobody' }, minimal], '?mode=partial'],
+    ['another mode', mixed, '?mode=strict'],
+  ])('with the key of another one (%s) sends nothing at all', async (_, body, query) => {
+    const key = newId('k')
+    await send(key, mixed, '/api/v1/emails/batch?mode=partial')
+    const before = await countAll()
+    const answer = await send(key, body, `/api/v1/emails/batch${query}`)
+    expect([answer.status, answer.body]).toMatchObject([422, { code: 'idempotency_key_reused' }])
+    expect(await countAll()).toBe(before)
+  })
+
+  test('with a key that the messages of another batch, a day ago, had is a new one', async () => {
+    const key = newId('k')
+    await send(key, [minimal, minimal], '/api/v1/emails/batch')
+    const past = { $set: { 'idem.until': new Date(Date.now() - 1) } }
+    await collectionOf(api.mongo.db, MESSAGES).updateMany({ 'idem.key': new RegExp(`^batch:${key}#`) }, past)
+    const answer = await send(key, [minimal], '/api/v1/emails/batch')
+    expect([codes(answer.body), answer.headers.get('idempotency-replayed')]).toEqual([['0 202 sent'], null])
   })
 
   test.each<[string, unknown, string]>([

@@ -1,8 +1,10 @@
 /** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
 import { type FieldFault, ProblemError } from '../../platform/problems.ts'
 import { parse, problemBody, toProblem } from '../../platform/web.ts'
+import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
 import { type Caller, sendEmail } from '../send-email.ts'
+import { keysStandForAnother } from '../store/messages.ts'
 import { judgeRequest } from './judge-request.ts'
 import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal } from './sending.ts'
 
@@ -19,22 +21,40 @@ interface BatchItem {
 /**
  * Sends the messages of a batch. `strict`: one message that is not valid, or has a sender that is not allowed, refuses
  * the whole batch before anything is stored. What fails later (a quota that runs out) is a result of its item in both
- * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the whole body.
+ * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the whole body; a key that stands
+ * for another body refuses the whole batch. `replayed`: nothing was stored, every message had been accepted before.
  */
 export async function handleBatch(
   body: readonly unknown[],
   mode: 'strict' | 'partial',
   caller: Caller,
   deps: SendRoutesDeps,
-): Promise<{ object: 'list'; data: BatchItem[]; has_more: false }> {
+): Promise<{ list: { object: 'list'; data: BatchItem[]; has_more: false }; replayed: boolean }> {
+  await refuseReusedKey(caller, deps)
   const judged = await Promise.all(body.map(item => judge(item, caller, deps)))
   if (mode === 'strict') refuseAll(judged)
-  const data = await Promise.all(
+  const results = await Promise.all(
     judged.map((item, index) =>
-      item instanceof ProblemError ? failed(index, item) : sendItem(item, index, caller, deps),
+      item instanceof ProblemError ? { item: failed(index, item) } : sendItem(item, index, caller, deps),
     ),
   )
-  return { object: 'list', data, has_more: false }
+  const replayed = results.flatMap(result => ('replayed' in result ? [result.replayed] : []))
+  return {
+    list: { object: 'list', data: results.map(({ item }) => item), has_more: false },
+    replayed: replayed.length > 0 && replayed.every(Boolean),
+  }
+}
+
+/** The messages of the earlier batch may be more than those of this one. */
+async function refuseReusedKey({ idem, submitter }: Caller, { mongo, clock }: SendRoutesDeps): Promise<void> {
+  if (!idem) return
+  const keys = Array.from({ length: EMAIL_LIMITS.batch }, (_, index) => keyOfItem(idem.key, index))
+  if (await keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() }))
+    throw new ProblemError('idempotency_key_reused')
+}
+
+function keyOfItem(key: string, index: number): string {
+  return `${key}#${index}`
 }
 
 async function judge(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
@@ -69,14 +89,14 @@ async function sendItem(
   index: number,
   caller: Caller,
   deps: SendRoutesDeps,
-): Promise<BatchItem> {
-  const idem = caller.idem && { ...caller.idem, key: `${caller.idem.key}#${index}` }
+): Promise<{ item: BatchItem; replayed?: boolean }> {
+  const idem = caller.idem && { ...caller.idem, key: keyOfItem(caller.idem.key, index) }
   try {
     const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps)
-    if (result.kind === 'refused') return failed(index, toRefusal(result))
-    return { index, status: 202, email: toAnswer(result, []) }
+    if (result.kind === 'refused') return { item: failed(index, toRefusal(result)) }
+    return { item: { index, status: 202, email: toAnswer(result, []) }, replayed: result.replayed }
   } catch (error) {
-    return failed(index, toProblem(error))
+    return { item: failed(index, toProblem(error)) }
   }
 }
 

@@ -34,9 +34,12 @@ export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
   add(emailEndpoint, ({ body, query }, principal, context) =>
     handleOne({ request: body, warnings: [], dryRun: query.dry_run }, principal, context, deps),
   )
-  add(batchEndpoint, ({ body, query }, principal, context) =>
-    handleBatch(body, query.mode, callerOf(context, principal, 'batch', deps.config.TRUSTED_PROXIES), deps),
-  )
+  add(batchEndpoint, async ({ body, query }, principal, context) => {
+    const caller = callerOf(context, principal, 'batch', deps.config.TRUSTED_PROXIES)
+    const { list, replayed } = await handleBatch(body, query.mode, caller, deps)
+    if (replayed) context.set('Idempotency-Replayed', 'true')
+    return list
+  })
   add(sendRaw, async ({ body }, principal, context) => {
     refuseFaults(commonFaults(body, deps.clock.now()))
     const caller = callerOf(context, principal, 'raw', deps.config.TRUSTED_PROXIES)

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
+import type { Mongo } from '../../platform/mongo.ts'
 import { type ProblemCode, ProblemError } from '../../platform/problems.ts'
 import { type Authorise, factsOf, inNetwork, type WebContext } from '../../platform/web.ts'
 import type { Warning } from '../rules/email-request.ts'
@@ -14,6 +15,7 @@ import { type TakeRequest, tellRate } from './rate-limit.ts'
 
 /** What the sending operations need. */
 export interface SendRoutesDeps extends SendDeps {
+  mongo: Mongo
   authorise: Authorise<Access, Principal>
   /** Judges an envelope sender alone, before anything is stored. */
   judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>

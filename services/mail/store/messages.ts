@@ -33,3 +33,16 @@ export async function findByIdempotencyKey(
   await messages.updateOne({ _id: found._id, 'idem.until': found.idem.until }, { $unset: { idem: '' } })
   return undefined
 }
+
+/** True when one of these keys lies, within its time, on a message of the account that stands for another body. */
+export async function keysStandForAnother(
+  mongo: Mongo,
+  userId: string,
+  { keys, hash, now }: { keys: readonly string[]; hash: string; now: Date },
+): Promise<boolean> {
+  const found = await collectionOf(mongo.db, MESSAGES).findOne(
+    { user_id: userId, 'idem.key': { $in: [...keys] }, 'idem.hash': { $ne: hash }, 'idem.until': { $gt: now } },
+    { projection: { _id: 1 }, readConcern: 'majority', timeoutMS: WAIT_MS },
+  )
+  return found !== null
+}
