@@ -79,10 +79,14 @@ export function createWeb({ log, metrics, trustedProxies, readiness }: WebOption
   return app
 }
 
-/** Parses JSON bodies up to `limit` (as in `2mb`); anything else with a body is 415, broken JSON 400, too large 413. */
+/**
+ * Parses JSON bodies (RFC 8259: UTF-8) up to `limit` (as in `2mb`); anything else with a body is 415, broken JSON 400,
+ * too large 413.
+ */
 export function jsonBody(limit: string) {
   const parse = bodyParser({
     enableTypes: ['json'],
+    extendTypes: { json: ['application/json', '+json'] },
     jsonLimit: limit,
     encoding: 'utf-8',
     onError(error) {
@@ -94,6 +98,9 @@ export function jsonBody(limit: string) {
   return async (context: WebContext, next: () => Promise<void>) => {
     const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
     if (hasBody && !context.is('json', '+json')) throw new ProblemError('unsupported_media_type')
+    // Read as UTF-8, text in another charset would become garbage that nobody notices before its recipient.
+    if (!/^(?:utf-?8|us-ascii)?$/i.test(context.request.charset))
+      throw new ProblemError('unsupported_media_type', `JSON is sent in UTF-8, not in ${context.request.charset}.`)
     await parse(context, next)
   }
 }

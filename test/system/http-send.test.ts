@@ -316,6 +316,22 @@ describe('bad input gets a problem and stores nothing', () => {
     expect(answer.status).toBe(415)
   })
 
+  test.each([
+    ['application/json; charset=UTF-8', 202],
+    ['application/json;charset=utf8', 202],
+    ['application/vnd.shop+json', 202],
+    ['application/json; charset=gbk', 415],
+    ['application/json; charset=utf-16le', 415],
+    ['text/json', 415],
+    ['text/plain', 415],
+  ])('JSON that calls itself %s: %i', async (type, status) => {
+    const answer = await post(JSON.stringify(minimal), { headers: { 'content-type': type }, path: '/api/send' })
+    expect([answer.status, answer.status === 415 && answer.body]).toMatchObject([
+      status,
+      status === 415 && { code: 'unsupported_media_type' },
+    ])
+  })
+
   test('a body over the limit, and a message over it', async () => {
     const small = await sendApiForThisTest({ MAX_MESSAGE_BYTES: '10000' })
     const send = (text: string) => small.call('POST', '/api/send', { body: { ...minimal, text } })
