@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compose } from './compose.ts'
 import { type EmailInput, emailRequest } from './rules/email-request.ts'
+import { fieldText, parseHeader } from './rules/headers.ts'
 import { readMime } from './rules/mime-reader.ts'
 
 const STAMP = { messageId: '<m1@example.com>', date: new Date('2026-11-21T12:00:00Z') }
@@ -28,6 +30,63 @@ test('the four old fields make exactly this message', async () => {
       '',
     ].join('\r\n'),
   )
+})
+
+describe('no field makes a line that nobody would take', () => {
+  const longest = (raw: string) => Math.max(...raw.split('\r\n').map(line => line.length))
+
+  test.each([
+    ['one word of 998 letters', 'a'.repeat(998)],
+    ['a long word among others', `see ${'x'.repeat(960)} there`],
+    ['998 letters of another script', '中'.repeat(998)],
+  ])('a subject of %s goes out whole', async (_, subject) => {
+    const { head, bytes } = await composed({ subject })
+    expect(longest(head)).toBeLessThanOrEqual(998)
+    const header = parseHeader(bytes)
+    const field = typeof header === 'string' ? undefined : header.fields.find(({ name }) => name === 'subject')
+    expect(field && fieldText(field)).toBe(subject)
+  })
+
+  test('a subject of short words stays readable on the wire', async () => {
+    const subject = 'word '.repeat(190).trim()
+    expect((await composed({ subject })).head.replaceAll('\r\n ', ' ')).toContain(`Subject: ${subject}\r\n`)
+  })
+
+  test('whatever the fields hold', async () => {
+    const word = fc.string({
+      unit: fc.constantFrom('a', ' ', '"', ',', '<', '=', '?', 'é', '中', '😀'),
+      maxLength: 998,
+    })
+    const run = fc.integer({ min: 0, max: 998 }).map(n => 'x'.repeat(n))
+    const value = fc.oneof(
+      word,
+      run,
+      fc.tuple(word, run).map(parts => parts.join(' ').slice(0, 998)),
+    )
+    await fc.assert(
+      fc.asyncProperty(value, value, value, value, async (subject, header, name, filename) => {
+        const given = {
+          ...minimal,
+          from: { email: 'ann@example.com', name: name.slice(0, 255) },
+          subject,
+          headers: { 'X-Trace-Of-Something-With-A-Long-Name': header },
+          attachments: [{ filename: filename.slice(0, 255) || 'a', content: '' }],
+        }
+        const parsed = emailRequest.safeParse(given)
+        // Only a word that cannot be folded is refused, and the fault names its field.
+        if (!parsed.success) {
+          expect(header).toMatch(/[!-~]{998}/)
+          expect(parsed.error.issues.map(({ path }) => path.join('/'))).toEqual([
+            'headers/X-Trace-Of-Something-With-A-Long-Name',
+          ])
+          return
+        }
+        const raw = (await compose(parsed.data, STAMP)).toString('latin1')
+        expect(longest(raw)).toBeLessThanOrEqual(998)
+        expect(raw).not.toMatch(/[^\r]\n|\r[^\n]/)
+      }),
+    )
+  })
 })
 
 describe('bodies arrive as they were given', () => {

@@ -1,6 +1,7 @@
 /** Makes the RFC 5322 message of an HTTP request: nodemailer encodes headers and parts, and reads no file and no URL. */
 import * as base64 from 'nodemailer/lib/base64'
 import MailComposer, { type MailComposerOptions } from 'nodemailer/lib/mail-composer'
+import * as mimeFuncs from 'nodemailer/lib/mime-funcs'
 import type MimeNode from 'nodemailer/lib/mime-node'
 import * as quotedPrintable from 'nodemailer/lib/qp'
 import type { Mailbox } from './rules/address.ts'
@@ -27,7 +28,7 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
     to: request.to.map(address),
     ...(request.cc?.length && { cc: request.cc.map(address) }),
     ...(request.reply_to?.length && { replyTo: request.reply_to.map(address) }),
-    subject: request.subject,
+    subject: foldable(request.subject),
     messageId,
     date,
     // An empty part must still be a part: nodemailer drops empty strings.
@@ -53,6 +54,11 @@ function attachment(given: NonNullable<EmailRequest['attachments']>[number]) {
     ...(given.content_id !== undefined && { cid: given.content_id }),
     ...(given.disposition !== undefined && { contentDisposition: given.disposition }),
   }
+}
+
+/** A word longer than a line may be (RFC 5322 2.1.1) goes as encoded words, which fold. */
+function foldable(text: string): string {
+  return /\S{900}/.test(text) ? mimeFuncs.encodeWord(text, 'B', 52) : text
 }
 
 /** One kind of line end; a bare CR or LF would be refused at the door. */

@@ -50,6 +50,8 @@ describe('what is no address is refused', () => {
     'Ann\nBcc: x <ann@example.com>',
     'ann\u0000@example.com',
     'ann\u2028@example.com',
+    'ann\ud83d@example.com',
+    'ann\ude00@example.com',
     'ann@example.com/x',
     'ann@bücher.example:25',
     `${'a'.repeat(65)}@example.com`,

@@ -17,8 +17,12 @@ const NAME_MAX = 255
 /** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
 export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532. Quoted local parts are refused. */
-const LOCAL = /^[\w!#$%&'*+/=?^`{|}~\u00a1-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u00a1-\u{10ffff}-]+)*$/u
+/**
+ * Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532 (half a surrogate pair is none). Quoted
+ * local parts are refused.
+ */
+const LOCAL =
+  /^[\w!#$%&'*+/=?^`{|}~\u00a1-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u00a1-\ud7ff\ue000-\u{10ffff}-]+)*$/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is a fault. Never a list. */

@@ -27,11 +27,19 @@ export const mailbox = z.transform((value: AddressInput, context): Mailbox => {
   return z.NEVER
 })
 
-/** One address or a list of them; always a list afterwards. */
-export const mailboxes = z.preprocess(
-  (value: AddressInput | AddressInput[]) => (Array.isArray(value) ? value : [value]),
-  z.array(mailbox).max(EMAIL_LIMITS.recipients, `At most ${EMAIL_LIMITS.recipients} addresses are allowed.`),
-)
+/** One address or a list of them; always a list afterwards. A fault points at the field, or at its place in the list. */
+export const mailboxes = z.transform((value: AddressInput | AddressInput[], context): Mailbox[] => {
+  const list = Array.isArray(value) ? value : [value]
+  const fault = (message: string, path: number[]) =>
+    context.issues.push({ code: 'custom', message, input: value, path })
+  if (list.length > EMAIL_LIMITS.recipients) fault(`At most ${EMAIL_LIMITS.recipients} addresses are allowed.`, [])
+  return list.slice(0, EMAIL_LIMITS.recipients).flatMap((one, index) => {
+    const result = readMailbox(one)
+    if ('mailbox' in result) return [result.mailbox]
+    fault(result.fault, Array.isArray(value) ? [index] : [])
+    return []
+  })
+})
 
 /** A value that stands in one header line. */
 export const headerText = (max: number) =>
@@ -80,6 +88,9 @@ export const attachment = z.strictObject({
 const DENIED =
   /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|authentication-results|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key)$/i
 
+/** Lines are folded between words only, and a folded line begins with a space (RFC 5322 2.1.1 and 2.2.3). */
+const LONG_WORD = /[!-~]{998}/
+
 /** Further headers. A map, so that a name can never reach a prototype. */
 export const headers = z.record(z.string(), headerText(998)).transform((given, context) => {
   const entries = Object.entries(given)
@@ -89,6 +100,7 @@ export const headers = z.record(z.string(), headerText(998)).transform((given, c
   for (const [name, value] of entries) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4
     if (!/^[!-9;-~]{1,76}$/.test(name)) fault('This is not a header name.', [name])
+    else if (LONG_WORD.test(value)) fault('A word of a header has at most 997 characters: lines end after 998.', [name])
     else if (DENIED.test(name)) fault('This header is set by the service; use the field made for it.', [name])
   }
   if (bytes > EMAIL_LIMITS.headerBytes) fault(`All headers together have at most ${EMAIL_LIMITS.headerBytes} bytes.`)
