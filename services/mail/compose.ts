@@ -5,6 +5,7 @@ import * as mimeFuncs from 'nodemailer/lib/mime-funcs'
 import type MimeNode from 'nodemailer/lib/mime-node'
 import * as quotedPrintable from 'nodemailer/lib/qp'
 import type { Mailbox } from './rules/address.ts'
+import { UNFOLDABLE } from './rules/email-parts.ts'
 import type { EmailRequest } from './rules/email-request.ts'
 
 /** What the composer adds to the request. */
@@ -28,7 +29,7 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
     to: request.to.map(address),
     ...(request.cc?.length && { cc: request.cc.map(address) }),
     ...(request.reply_to?.length && { replyTo: request.reply_to.map(address) }),
-    subject: foldable(request.subject),
+    subject: foldable(request.subject.trim()),
     messageId,
     date,
     // An empty part must still be a part: nodemailer drops empty strings.
@@ -43,7 +44,8 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
 }
 
 function address({ name, email }: Mailbox): { name: string; address: string } {
-  return { name, address: email }
+  // A run of spaces could fill a whole folded line, which the door takes for a hidden end of the header.
+  return { name: name.replaceAll(/\s{2,}/g, ' '), address: email }
 }
 
 function attachment(given: NonNullable<EmailRequest['attachments']>[number]) {
@@ -56,9 +58,9 @@ function attachment(given: NonNullable<EmailRequest['attachments']>[number]) {
   }
 }
 
-/** A word longer than a line may be (RFC 5322 2.1.1) goes as encoded words, which fold. */
+/** Text that does not fold into lines of 998 octets (RFC 5322 2.1.1) goes as encoded words, which do. */
 function foldable(text: string): string {
-  return /\S{900}/.test(text) ? mimeFuncs.encodeWord(text, 'B', 52) : text
+  return UNFOLDABLE.test(text) ? mimeFuncs.encodeWord(text, 'B', 52) : text
 }
 
 /** One kind of line end; a bare CR or LF would be refused at the door. */

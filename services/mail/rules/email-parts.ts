@@ -88,8 +88,11 @@ export const attachment = z.strictObject({
 const DENIED =
   /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|authentication-results|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key)$/i
 
-/** Lines are folded between words only, and a folded line begins with a space (RFC 5322 2.1.1 and 2.2.3). */
-const LONG_WORD = /[!-~]{998}/
+/**
+ * What may not fold into lines of 998 octets (RFC 5322 2.1.1): lines are folded between words only, and a line of
+ * spaces alone looks like the end of the header.
+ */
+export const UNFOLDABLE = /[!-~]{900}|\s{40}/
 
 /** Further headers. A map, so that a name can never reach a prototype. */
 export const headers = z.record(z.string(), headerText(998)).transform((given, context) => {
@@ -100,11 +103,12 @@ export const headers = z.record(z.string(), headerText(998)).transform((given, c
   for (const [name, value] of entries) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4
     if (!/^[!-9;-~]{1,76}$/.test(name)) fault('This is not a header name.', [name])
-    else if (LONG_WORD.test(value)) fault('A word of a header has at most 997 characters: lines end after 998.', [name])
+    else if (UNFOLDABLE.test(value))
+      fault('A header has no word of 900 characters and no 40 spaces in a row: its lines end after 998.', [name])
     else if (DENIED.test(name)) fault('This header is set by the service; use the field made for it.', [name])
   }
   if (bytes > EMAIL_LIMITS.headerBytes) fault(`All headers together have at most ${EMAIL_LIMITS.headerBytes} bytes.`)
-  return new Map(entries)
+  return new Map(entries.map(([name, value]) => [name, value.trim()]))
 })
 
 const KEY = /^[A-Za-z0-9_-]{1,64}$/
