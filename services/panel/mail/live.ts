@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Operation } from '../api/client.ts'
+import { follow } from './follow.ts'
 
 /** How news arrive. */
 export type LiveState = 'off' | 'streaming' | 'polling'
@@ -20,32 +21,25 @@ export function useLive(on: boolean, refresh: readonly Operation[]): LiveState {
       return
     }
     let timer: number | undefined
-    const stream = new EventSource('/api/v1/events/stream')
     const news = () => {
       timer ??= window.setTimeout(() => {
         timer = undefined
         for (const name of names.split(' ')) void queries.invalidateQueries({ queryKey: [name] })
       }, QUIET_MS)
     }
-    stream.onopen = () => setState('streaming')
-    stream.onerror = () => setState('polling')
-    for (const type of EVENT_TYPES) stream.addEventListener(type, news)
+    const leave = follow({
+      open: () => new EventSource('/api/v1/events/stream'),
+      later(ms, task) {
+        const id = window.setTimeout(task, ms)
+        return () => window.clearTimeout(id)
+      },
+      news,
+      told: open => setState(open ? 'streaming' : 'polling'),
+    })
     return () => {
       window.clearTimeout(timer)
-      stream.close()
+      leave()
     }
   }, [on, names, queries])
   return state
 }
-
-const EVENT_TYPES = [
-  'message',
-  'email.queued',
-  'email.scheduled',
-  'email.deferred',
-  'email.delivered',
-  'email.bounced',
-  'email.failed',
-  'email.suppressed',
-  'email.canceled',
-]
