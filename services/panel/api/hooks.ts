@@ -8,26 +8,32 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Input, type Operation, type Output } from './client.ts'
+import { aboutTheSame } from './keep.ts'
+import type { AnyInput } from './typed.ts'
 
 /** Query options of a read; the key is the operation and its input, so that equal questions share one answer. */
 export function read<K extends Operation>(name: K, input: Input<K>) {
   return queryOptions({ queryKey: [name, input] as QueryKey, queryFn: ({ signal }) => call(name, input, signal) })
 }
 
+type Poll = number | false
+
 /**
- * A cached read. `poll` asks again every so many milliseconds while it is a number; with `fresh` what was read before is
- * not shown when it is opened again, because somebody decides by it.
+ * A cached read. `poll` asks again every so many milliseconds while it is, or gives for what was read, a number; with
+ * `fresh` what was read before is not shown when it is opened again, because somebody decides by it.
  */
 export function useRead<K extends Operation>(
   name: K,
   input: Input<K>,
-  options: { enabled?: boolean; poll?: number | false; fresh?: boolean } = {},
+  options: { enabled?: boolean; poll?: Poll | ((data: Output<K> | undefined) => Poll); fresh?: boolean } = {},
 ) {
+  const { poll = false } = options
   return useQuery({
     ...read(name, input),
     enabled: options.enabled ?? true,
-    refetchInterval: options.poll ?? false,
-    placeholderData: previous => previous,
+    refetchInterval: ({ state }) => (typeof poll === 'function' ? poll(state.data) : poll),
+    placeholderData: (previous, before) =>
+      aboutTheSame(before?.queryKey[1], input as AnyInput) ? previous : undefined,
     ...(options.fresh ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
   })
 }

@@ -27,10 +27,8 @@ const route = getRouteApi('/shell/domains/$id')
 export function DomainPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
-  const [waiting, setWaiting] = useState(false)
-  const query = useRead('getDomainOperation', { params: { id } }, { poll: waiting ? 10_000 : false })
-  const pending = query.data?.status === 'pending'
-  if (pending !== waiting) setWaiting(pending)
+  const poll = (domain: Domain | undefined) => (domain?.status === 'pending' ? 10_000 : false)
+  const query = useRead('getDomainOperation', { params: { id } }, { poll })
   return (
     <Page
       title={query.data?.name ?? id}

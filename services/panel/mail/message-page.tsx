@@ -18,6 +18,8 @@ import { isOpen } from './statuses.ts'
 
 type Message = Output<'getEmail'>
 
+const SLOW_MS = 10_000
+
 const ICONS = { timeline: IconRoute, preview: IconEye, source: IconCode, facts: IconListDetails }
 
 const route = getRouteApi('/shell/messages/$id')
@@ -26,9 +28,10 @@ const route = getRouteApi('/shell/messages/$id')
 export function MessagePage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
-  const query = useRead('getEmail', { params: { id } })
-  const open = query.data ? isOpen(query.data.status) : false
-  useLive(open, ['getEmail', 'listEmailAttempts'])
+  const waiting = (message: Message | undefined) => message !== undefined && isOpen(message.status)
+  // Events bring news at once; asking now and then brings them where no stream comes through.
+  const query = useRead('getEmail', { params: { id } }, { poll: message => waiting(message) && SLOW_MS })
+  useLive(waiting(query.data), ['getEmail', 'listEmailAttempts'])
   return (
     <Page
       title={query.data ? query.data.subject || t('messages.noSubject') : t('messages.one')}

@@ -10,14 +10,15 @@ import { Loaded } from '../ui/states.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
 import { MailState } from './mail-status.tsx'
-import { toneOf } from './statuses.ts'
+import { isOpen, toneOf } from './statuses.ts'
 
 type Message = Output<'getEmail'>
 type Attempt = Output<'listEmailAttempts'>['data'][number]
 
 /** One card a recipient. */
 export function MessageTimeline({ message }: { message: Message }) {
-  const attempts = useRead('listEmailAttempts', { params: { id: message.id } })
+  const poll = isOpen(message.status) && 10_000
+  const attempts = useRead('listEmailAttempts', { params: { id: message.id } }, { poll })
   return (
     <Stack gap="md">
       {message.recipients.map(recipient => (

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type * as apps from '../../subscriptions/http/apps-contract.ts'
 import type * as rest from '../../subscriptions/http/contract.ts'
 import { fillPath, request } from '../api/fetch.ts'
+import { aboutTheSame } from '../api/keep.ts'
 import type { AnyInput, InputOf, OutputOf } from '../api/typed.ts'
 import { preferences } from '../app/preferences.ts'
 import { operations } from './operations.ts'
@@ -71,7 +72,8 @@ function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
 export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { fresh = false } = {}) {
   return useQuery({
     ...subRead(name, input),
-    placeholderData: previous => previous,
+    placeholderData: (previous, before) =>
+      aboutTheSame(before?.queryKey[2], input as AnyInput) ? previous : undefined,
     ...(fresh ? { staleTime: 0, gcTime: 0 } : {}),
   })
 }
