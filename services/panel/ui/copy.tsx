@@ -1,13 +1,13 @@
 /** Copying: a button that says that it worked, and a value with that button beside it. */
 import { ActionIcon, Group, Tooltip } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { useCopy } from './clipboard.ts'
 
 /** Copies `value`; `what` names it for people who do not see it. */
 export function CopyButton({ value, what }: { value: string; what: string }) {
   const { t } = useTranslation()
-  const { copy, copied } = useClipboard({ timeout: 1800 })
+  const { copy, copied } = useCopy()
   return (
     <Tooltip label={copied ? t('ui.copied') : t('ui.copy')}>
       <ActionIcon
@@ -16,7 +16,7 @@ export function CopyButton({ value, what }: { value: string; what: string }) {
         size="md"
         aria-label={copied ? t('ui.copied') : t('ui.copyWhat', { what })}
         aria-live="polite"
-        onClick={() => copy(value)}
+        onClick={() => void copy(() => value)}
       >
         {copied ? <IconCheck size={15} /> : <IconCopy size={15} />}
       </ActionIcon>
