@@ -1,15 +1,16 @@
 /** What a reader can choose for the own account: language, time zone, look, password. */
-import { PasswordInput, SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine/core'
+import { SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
 import { choose, LANGUAGES, type Language, usePreferences } from '../app/preferences.ts'
-import { langOf, sessionRead, useAccount } from '../app/session.ts'
+import { sessionRead, useAccount, useKeepLanguage } from '../app/session.ts'
 import { speak } from '../i18n/index.ts'
+import { useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Card, Page } from '../ui/page.tsx'
+import { PasswordInput } from '../ui/password.tsx'
 
 /** Browsers leave UTC out of their own list. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
@@ -37,9 +38,10 @@ function Appearance() {
   const { language, zone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const patch = useWrite('patchMe')
-  const save = (body: { lang?: 'en' | 'zh'; tz?: string }) =>
+  const keep = useKeepLanguage()
+  const saveZone = (tz: string) =>
     patch.mutate(
-      { body },
+      { body: { tz } },
       {
         onSuccess: user => queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user }),
         onError: error => tellFailed(error, t),
@@ -47,7 +49,7 @@ function Appearance() {
     )
   const setLanguage = async (tag: Language) => {
     await speak(tag)
-    save({ lang: langOf(tag) })
+    keep(tag)
   }
   return (
     <Stack gap="md" maw={420}>
@@ -69,7 +71,7 @@ function Appearance() {
         onChange={value => {
           if (!value) return
           choose({ zone: value })
-          save({ tz: value })
+          saveZone(value)
         }}
       />
       <div>
@@ -90,36 +92,30 @@ function Appearance() {
 function PasswordForm() {
   const { t } = useTranslation()
   const change = useWrite('putMyPassword')
-  const [current, setCurrent] = useState('')
-  const [fresh, setFresh] = useState('')
+  const fields = useFields({ current_password: '', new_password: '' }, change.error)
   const submit = () =>
     change.mutate(
-      { body: { current_password: current, new_password: fresh } },
+      { body: fields.values },
       {
         onSuccess: () => {
-          setCurrent('')
-          setFresh('')
+          fields.change({ current_password: '', new_password: '' })
           tellDone(t('account.passwordChanged'))
         },
       },
     )
   return (
     <div className="pw-narrow">
-      <SubmitForm state={change} submit={submit} action={t('account.changePassword')}>
+      <SubmitForm state={change} fields={fields} submit={submit} action={t('account.changePassword')}>
         <PasswordInput
           label={t('account.currentPassword')}
           autoComplete="current-password"
-          value={current}
-          onChange={event => setCurrent(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+          {...fields.text('current_password')}
         />
         <PasswordInput
           label={t('account.newPassword')}
           description={t('account.newPasswordHint')}
           autoComplete="new-password"
-          value={fresh}
-          onChange={event => setFresh(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+          {...fields.text('new_password')}
         />
       </SubmitForm>
     </div>

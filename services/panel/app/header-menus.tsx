@@ -13,13 +13,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { speak } from '../i18n/index.ts'
 import { LANGUAGES, type Language, usePreferences } from './preferences.ts'
-import { useAccount, useSignOut } from './session.ts'
+import { useAccount, useKeepLanguage, useSignOut } from './session.ts'
 
 /** The three. */
 export function HeaderMenus() {
+  const keep = useKeepLanguage()
   return (
     <Group gap={4} wrap="nowrap">
-      <LanguageMenu />
+      <LanguageMenu chosen={keep} />
       <SchemeButton />
       <AccountMenu />
     </Group>
@@ -27,7 +28,7 @@ export function HeaderMenus() {
 }
 
 /** Chooses the language; also on the sign-in page. */
-export function LanguageMenu() {
+export function LanguageMenu({ chosen }: { chosen: (language: Language) => void }) {
   const { t } = useTranslation()
   const { language } = usePreferences()
   return (
@@ -43,7 +44,10 @@ export function LanguageMenu() {
             key={tag}
             lang={tag}
             leftSection={tag === language ? <IconCheck size={15} /> : <span className="pw-check-gap" />}
-            onClick={() => void speak(tag)}
+            onClick={() => {
+              chosen(tag)
+              void speak(tag)
+            }}
           >
             {LANGUAGES[tag]}
           </Menu.Item>

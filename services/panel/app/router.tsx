@@ -13,9 +13,10 @@ import { messageTab } from '../mail/message-tab.ts'
 import { resourceSearch } from '../operator/resource-search.ts'
 import { subSearch } from '../subscriptions/search.ts'
 import { textsOf } from '../ui/search.ts'
+import { spanSearch } from '../ui/span.tsx'
 import { NotFound, RouteFailure } from './not-found.tsx'
 import { onSessionEnd, queries } from './queries.ts'
-import { safePlace, sessionRead } from './session.ts'
+import { sessionRead, signInSearch } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 
@@ -24,12 +25,12 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, e
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (raw: Record<string, unknown>): { to?: string } => {
-    const to = safePlace(raw.to)
-    return to ? { to } : {}
-  },
+  validateSearch: signInSearch,
   component: SignInPage,
 })
+
+/** Somebody was signed in when the service said that the session is over. */
+let wasOpen = false
 
 const shell = createRoute({
   getParentRoute: () => root,
@@ -39,9 +40,10 @@ const shell = createRoute({
   beforeLoad: async ({ location }) => {
     try {
       await queries.ensureQueryData(sessionRead)
+      wasOpen = false
     } catch (error) {
       if (error instanceof ApiProblem && error.code === 'not_logged_in')
-        throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } })
+        throw redirect({ to: '/sign-in', search: signInSearch({ to: location.href, ended: wasOpen }) })
       throw error
     }
   },
@@ -54,6 +56,7 @@ const pages = [
   createRoute({
     getParentRoute: within,
     path: '/',
+    validateSearch: spanSearch,
     component: lazyRouteComponent(() => import('../mail/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
@@ -164,7 +167,7 @@ const pages = [
   createRoute({
     getParentRoute: within,
     path: '/subscriptions',
-    validateSearch: subSearch,
+    validateSearch: (raw: Record<string, unknown>) => ({ ...subSearch(raw), ...spanSearch(raw) }),
     component: lazyRouteComponent(() => import('../subscriptions/figures-page.tsx'), 'FiguresPage'),
   }),
   createRoute({
@@ -226,6 +229,7 @@ export const router = createRouter({
 })
 
 onSessionEnd(() => {
+  wasOpen = true
   queries.removeQueries({ queryKey: sessionRead.queryKey })
   void router.invalidate()
 })

@@ -1,19 +1,25 @@
 /** Where a sign-in may lead to. */
 import { expect, test } from 'vitest'
-import { langOf, languageOf, safePlace } from './session.ts'
+import { langOf, languageOf, signInSearch } from './session.ts'
 
 test.each([
-  ['/domains?after=x', '/domains?after=x'],
-  ['/', '/'],
-  ['//evil.example', undefined],
-  ['/\\evil.example', undefined],
-  ['https://evil.example', undefined],
-  ['javascript:alert(1)', undefined],
-  ['', undefined],
-  [7, undefined],
-  [undefined, undefined],
-])('%s leads to %s', (to, place) => {
-  expect(safePlace(to)).toBe(place)
+  [{ to: '/domains?after=x' }, { to: '/domains?after=x' }],
+  [
+    { to: '/domains', ended: true },
+    { to: '/domains', ended: true },
+  ],
+  [{ to: '/', ended: true }, { ended: true }],
+  [{ to: '/', ended: false }, {}],
+  [{ ended: 'yes' }, {}],
+  [{ to: '//evil.example' }, {}],
+  [{ to: '/\\evil.example' }, {}],
+  [{ to: 'https://evil.example' }, {}],
+  [{ to: 'javascript:alert(1)' }, {}],
+  [{ to: '' }, {}],
+  [{ to: 7 }, {}],
+  [{}, {}],
+])('%j leads to %j', (raw, search) => {
+  expect(signInSearch(raw)).toEqual(search)
 })
 
 test('languages have one name at the service and one in the browser', () => {

@@ -2,8 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { createContext, useContext } from 'react'
+import { useTranslation } from 'react-i18next'
 import { call, type Output } from '../api/client.ts'
-import { read } from '../api/hooks.ts'
+import { read, useWrite } from '../api/hooks.ts'
+import { tellFailed } from '../ui/notify.ts'
 import type { Language } from './preferences.ts'
 
 /** The account of the reader. */
@@ -43,13 +45,35 @@ export function useSignOut(): () => Promise<void> {
   }
 }
 
+/** Keeps the language with the account, so that it is spoken at the next sign-in, too; a refusal is told. */
+export function useKeepLanguage(): (language: Language) => void {
+  const { t } = useTranslation()
+  const queries = useQueryClient()
+  const patch = useWrite('patchMe')
+  return language =>
+    patch.mutate(
+      { body: { lang: langOf(language) } },
+      {
+        onSuccess: user => queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user }),
+        onError: error => tellFailed(error, t),
+      },
+    )
+}
+
 /** The service's name of a language, and back. */
 export const languageOf = (lang: Account['lang']): Language => (lang === 'zh' ? 'zh-CN' : 'en')
 
 /** See {@link languageOf}. */
 export const langOf = (language: Language): Account['lang'] => (language === 'zh-CN' ? 'zh' : 'en')
 
-/** A place inside the panel to go to after signing in; anything else (another site) is dropped. */
-export function safePlace(to: unknown): string | undefined {
-  return typeof to === 'string' && /^\/(?![/\\])/.test(to) ? to : undefined
+/** Where to go after signing in, and whether a session ended while the panel was open. */
+export interface SignInSearch {
+  to?: string
+  ended?: true
+}
+
+/** Reads it. Only places inside the panel are gone to; anything else (another site) is dropped. */
+export function signInSearch({ to, ended }: Record<string, unknown>): SignInSearch {
+  const inside = typeof to === 'string' && to !== '/' && /^\/(?![/\\])/.test(to)
+  return { ...(inside ? { to } : {}), ...(ended === true ? { ended } : {}) }
 }

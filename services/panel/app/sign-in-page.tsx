@@ -1,5 +1,5 @@
 /** Signing in. */
-import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
@@ -7,17 +7,22 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
 import { speak } from '../i18n/index.ts'
+import { useFields } from '../ui/fields.ts'
 import { Logo } from '../ui/logo.tsx'
+import { PasswordInput } from '../ui/password.tsx'
 import { problemText } from '../ui/problem-text.ts'
 import { Note } from '../ui/status.tsx'
 import { LanguageMenu, SchemeButton } from './header-menus.tsx'
-import { languageOf, sessionRead } from './session.ts'
+import type { Language } from './preferences.ts'
+import { languageOf, sessionRead, useKeepLanguage } from './session.ts'
 
 const route = getRouteApi('/sign-in')
 
 /** The page. */
 export function SignInPage() {
   const { t } = useTranslation()
+  const { ended } = route.useSearch()
+  const [language, setLanguage] = useState<Language>()
   useDocumentTitle(`${t('account.signIn')} · Postwright`)
   return (
     <main className="pw-welcome">
@@ -26,7 +31,7 @@ export function SignInPage() {
           <Group justify="space-between">
             <Logo />
             <Group gap={2}>
-              <LanguageMenu />
+              <LanguageMenu chosen={setLanguage} />
               <SchemeButton />
             </Group>
           </Group>
@@ -38,29 +43,36 @@ export function SignInPage() {
               {t('account.welcomeLead')}
             </Text>
           </div>
-          <SignInForm />
+          {ended ? (
+            <div role="status">
+              <Note tone="info">{t('account.sessionEnded')}</Note>
+            </div>
+          ) : null}
+          <SignInForm language={language} />
         </Stack>
       </div>
     </main>
   )
 }
 
-function SignInForm() {
+/** A language that was chosen here is meant for the account, too; without one the panel speaks that of the account. */
+function SignInForm({ language }: { language: Language | undefined }) {
   const { t } = useTranslation()
   const { to } = route.useSearch()
   const router = useRouter()
   const queries = useQueryClient()
+  const keep = useKeepLanguage()
   const logIn = useWrite('logInOperation')
-  const [username, setUsername] = useState('')
-  const [password, setPassword] = useState('')
+  const fields = useFields({ username: '', password: '' }, null)
   const submit = () =>
     logIn.mutate(
-      { body: { username: username.trim(), password } },
+      { body: { ...fields.values, username: fields.values.username.trim() } },
       {
         onSuccess: async session => {
           queries.clear()
           queries.setQueryData(sessionRead.queryKey, session)
-          await speak(languageOf(session.user.lang))
+          if (language) keep(language)
+          else await speak(languageOf(session.user.lang))
           router.history.push(to ?? '/')
         },
       },
@@ -79,17 +91,14 @@ function SignInForm() {
           autoFocus
           required
           withAsterisk={false}
-          value={username}
-          onChange={event => setUsername(event.currentTarget.value)}
+          {...fields.text('username')}
         />
         <PasswordInput
           label={t('account.password')}
           autoComplete="current-password"
           required
           withAsterisk={false}
-          value={password}
-          onChange={event => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
+          {...fields.text('password')}
         />
         {logIn.error ? (
           <div role="alert">

@@ -1,8 +1,10 @@
-/** A form in a dialog: fields, the refusal in words, faults at their fields, one button. */
+/** A form in a dialog: fields, what is wrong at each of them, the refusal in words, one button. */
 import { Button, Group, Modal, Stack } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { fieldFaults, problemText } from './problem-text.ts'
+import { faultsIn, fieldOf } from './fault-text.ts'
+import type { Fields } from './fields.ts'
+import { headline } from './problem-text.ts'
 import { Note } from './status.tsx'
 
 /** The part of a write that a form shows. */
@@ -11,9 +13,13 @@ export interface Submitting {
   error: Error | null
 }
 
-/** Fields with a submit button; the refusal stands above the button and is read out. */
+/**
+ * Fields with a submit button. A refusal stands above the button and is read out; the first of the fields that it
+ * names gets the focus. Faults of others than `fields` are listed with it.
+ */
 export function SubmitForm(props: {
   state: Submitting
+  fields?: Pick<Fields<object>, 'values'>
   submit: () => void
   action: string
   cancel?: () => void
@@ -22,35 +28,30 @@ export function SubmitForm(props: {
   children: ReactNode
 }) {
   const { t } = useTranslation()
+  const { error, isPending } = props.state
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error])
   return (
     <form
+      ref={form}
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        props.submit()
+        if (!isPending) props.submit()
       }}
     >
       <Stack gap="md">
         {props.children}
-        {props.state.error ? (
-          <div role="alert">
-            <Note tone="bad">
-              {problemText(props.state.error, t)}
-              {Object.entries(fieldFaults(props.state.error)).map(([field, message]) => (
-                <div key={field}>
-                  <span className="pw-mono">{field}</span>: {message}
-                </div>
-              ))}
-            </Note>
-          </div>
-        ) : null}
+        {error ? <Refusal error={error} shown={props.fields?.values ?? {}} /> : null}
         <Group justify="flex-end" gap="xs">
           {props.cancel ? (
             <Button variant="default" onClick={props.cancel}>
               {t('ui.cancel')}
             </Button>
           ) : null}
-          <Button type="submit" loading={props.state.isPending} disabled={props.disabled ?? false}>
+          <Button type="submit" loading={isPending} disabled={props.disabled ?? false}>
             {props.action}
           </Button>
         </Group>
@@ -59,7 +60,25 @@ export function SubmitForm(props: {
   )
 }
 
-/** A dialog whose content starts fresh each time it opens. */
+function Refusal({ error, shown }: { error: Error; shown: object }) {
+  const { t } = useTranslation()
+  const others = faultsIn(error, t).filter(fault => fieldOf(fault, shown) === undefined)
+  return (
+    <div role="alert">
+      <Note tone="bad">
+        {headline(error, t)}
+        {others.map(({ path, text }) => (
+          <div key={`${path.join('.')} ${text}`}>
+            {path.length > 0 ? <span className="pw-mono">{path.join('.')}: </span> : null}
+            {text}
+          </div>
+        ))}
+      </Note>
+    </div>
+  )
+}
+
+/** A dialog whose content starts fresh each time it opens. A click beside it does not throw away what was typed. */
 export function Dialog(props: {
   opened: boolean
   close: () => void
@@ -74,6 +93,7 @@ export function Dialog(props: {
       onClose={props.close}
       title={props.title}
       size={props.size ?? 'md'}
+      closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
     >
       {props.opened ? props.children() : null}

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { ApiProblem } from '../api/problem.ts'
 import { catalogue as en } from '../i18n/en/index.ts'
 import { catalogue as zh } from '../i18n/zh-CN/index.ts'
-import { fieldFaults, problemText } from './problem-text.ts'
+import { headline, problemText } from './problem-text.ts'
 
 beforeAll(() =>
   i18next.init({ lng: 'en', resources: { en: { translation: en }, 'zh-CN': { translation: zh } }, fallbackLng: false }),
@@ -28,16 +28,43 @@ test.each([
   expect(problemText(error, i18next.t)).toBe(words)
 })
 
-test('faults are found by the name of their field', () => {
-  const error = new ApiProblem({
-    code: 'validation_failed',
+const refused = (faults: [pointer: string, message: string][], code = 'validation_failed') =>
+  new ApiProblem({
+    code,
     status: 422,
-    detail: '',
-    faults: [
-      { pointer: '/allowed_senders/0', code: 'x', message: 'is no address' },
-      { pointer: '', code: 'x', message: 'odd' },
-    ],
+    detail: '/name: Too small: expected string to have >=1 characters',
+    faults: faults.map(([pointer, message]) => ({ pointer, code: 'x', message })),
   })
-  expect(fieldFaults(error)).toEqual({ allowed_senders: 'is no address', '': 'odd' })
-  expect(fieldFaults(new Error('x'))).toEqual({})
+
+test.each([
+  [
+    'en',
+    refused([['/name', 'Too small: expected string to have >=1 characters']]),
+    'Some fields are not valid.',
+    'Some fields are not valid. name: Fill this in.',
+  ],
+  [
+    'zh-CN',
+    refused([
+      ['/name', 'Too small: expected string to have >=1 characters'],
+      ['', 'odd'],
+    ]),
+    zh.problems.validation_failed,
+    `${zh.problems.validation_failed} name: 请填写此项。 odd`,
+  ],
+  [
+    'en',
+    refused([['/managed_by', 'k8s:web/gold']], '40907'),
+    '/name: Too small: expected string to have >=1 characters',
+    '/name: Too small: expected string to have >=1 characters managed_by: k8s:web/gold',
+  ],
+])('in %s a form tells the sentence, a notice also the fields', async (language, error, sentence, all) => {
+  await i18next.changeLanguage(language)
+  expect(headline(error, i18next.t)).toBe(sentence)
+  expect(problemText(error, i18next.t)).toBe(all)
+})
+
+test('a refusal of fields that names none keeps its own words', async () => {
+  await i18next.changeLanguage('en')
+  expect(headline(problem('validation_failed', 'The file is no CSV.'), i18next.t)).toBe('The file is no CSV.')
 })

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { LANGUAGES } from '../../../services/panel/app/preferences.ts'
 import { catalogue as en } from '../../../services/panel/i18n/en/index.ts'
 import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
 import type { Look, TestBrowser, Visitor } from './browser.ts'
@@ -17,7 +18,7 @@ export async function signIn(page: Page, login: { username: string; password: st
   await page.locator('#content').waitFor()
 }
 
-/** A visitor who is signed in and reads in the language of the look. */
+/** A visitor who is signed in and reads in the language of the look, whatever the account spoke before. */
 export async function signedIn(
   browser: TestBrowser,
   url: string,
@@ -25,12 +26,15 @@ export async function signedIn(
   look: Look = {},
 ): Promise<Visitor> {
   const visitor = await browser.visit(url, look)
-  await visitor.page.goto('/')
-  await signIn(visitor.page, login)
-  if (look.language === 'zh-CN' && (await visitor.page.locator('html').getAttribute('lang')) !== 'zh-CN') {
-    await visitor.page.getByRole('button', { name: en.ui.language }).click()
-    await visitor.page.getByRole('menuitem', { name: '简体中文' }).click()
-    await visitor.page.locator('html[lang=zh-CN]').waitFor()
+  const { page } = visitor
+  const language = look.language ?? 'en'
+  await page.goto('/')
+  await signIn(page, login)
+  const spoken = (await page.locator('html').getAttribute('lang')) === 'zh-CN' ? 'zh-CN' : 'en'
+  if (spoken !== language) {
+    await page.getByRole('button', { name: words[spoken].ui.language }).click()
+    await page.getByRole('menuitem', { name: LANGUAGES[language] }).click()
+    await page.locator(`html[lang=${language}]`).waitFor()
   }
   return visitor
 }
