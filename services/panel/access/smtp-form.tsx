@@ -1,26 +1,28 @@
 /** Making an SMTP login, or changing its limits. */
-import { NumberInput, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
+import { type Fields, useFields } from '../ui/fields.ts'
 import { linesOf, SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
-import type { Credential, Show } from './types.ts'
+import { useSaved } from '../ui/outcome.ts'
+import { PasswordInput } from '../ui/password.tsx'
+import type { Show } from '../ui/secret.tsx'
+import type { Credential } from './types.ts'
 
 interface Limits {
-  senders: string
-  cidrs: string
-  perHour: number
+  allowed_senders: string
+  allowed_cidrs: string
+  messages_per_hour: number
 }
 
 /** A new login. */
 export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
-  const [username, setUsername] = useState('')
-  const [password, setPassword] = useState('')
-  const [limits, setLimits] = useState<Limits>({ senders: '', cidrs: '', perHour: 0 })
-  const submit = () =>
+  const start = { username: '', password: '', allowed_senders: '', allowed_cidrs: '', messages_per_hour: 0 }
+  const fields = useFields(start, create.error)
+  const submit = () => {
+    const { username, password, ...limits } = fields.values
     create.mutate(
       { body: { username: username.trim(), ...(password === '' ? {} : { password }), ...bodyOf(limits) } },
       {
@@ -33,27 +35,23 @@ export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
         },
       },
     )
+  }
   return (
-    <SubmitForm state={create} submit={submit} action={t('ui.create')} cancel={close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('access.login')}
-          description={t('access.loginHint')}
-          autoComplete="off"
-          value={username}
-          onChange={event => setUsername(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label={t('account.password')}
-          description={t('access.passwordHint')}
-          autoComplete="new-password"
-          value={password}
-          onChange={event => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
-        />
-        <LimitFields limits={limits} set={setLimits} />
-      </Stack>
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('ui.create')} cancel={close}>
+      <TextInput
+        data-autofocus
+        label={t('access.login')}
+        description={t('access.loginHint')}
+        autoComplete="off"
+        {...fields.text('username')}
+      />
+      <PasswordInput
+        label={t('account.password')}
+        description={t('access.passwordHint')}
+        autoComplete="new-password"
+        {...fields.text('password')}
+      />
+      <LimitFields fields={fields} />
     </SubmitForm>
   )
 }
@@ -62,44 +60,36 @@ export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
 export function SmtpLimits({ login, close }: { login: Credential; close: () => void }) {
   const { t } = useTranslation()
   const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])
-  const [limits, setLimits] = useState<Limits>({
-    senders: login.allowed_senders.join('\n'),
-    cidrs: login.allowed_cidrs.join('\n'),
-    perHour: login.messages_per_hour,
-  })
-  const submit = () =>
-    patch.mutate(
-      { params: { id: login.id }, body: bodyOf(limits) },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const saved = useSaved(close)
+  const start = {
+    allowed_senders: login.allowed_senders.join('\n'),
+    allowed_cidrs: login.allowed_cidrs.join('\n'),
+    messages_per_hour: login.messages_per_hour,
+  }
+  const fields = useFields(start, patch.error)
+  const submit = () => patch.mutate({ params: { id: login.id }, body: bodyOf(fields.values) }, saved)
   return (
-    <SubmitForm state={patch} submit={submit} action={t('ui.save')} cancel={close}>
-      <LimitFields limits={limits} set={setLimits} />
+    <SubmitForm state={patch} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+      <LimitFields fields={fields} />
     </SubmitForm>
   )
 }
 
-function bodyOf({ senders, cidrs, perHour }: Limits) {
-  return { allowed_senders: linesOf(senders), allowed_cidrs: linesOf(cidrs), messages_per_hour: perHour }
+function bodyOf({ allowed_senders, allowed_cidrs, messages_per_hour }: Limits) {
+  return { allowed_senders: linesOf(allowed_senders), allowed_cidrs: linesOf(allowed_cidrs), messages_per_hour }
 }
 
-function LimitFields({ limits, set }: { limits: Limits; set: (limits: Limits) => void }) {
+function LimitFields({ fields }: { fields: Pick<Fields<Limits>, 'text' | 'count'> }) {
   const { t } = useTranslation()
   return (
-    <Stack gap="md">
+    <>
       <Textarea
         label={t('access.senders')}
         description={t('access.sendersHint')}
         placeholder={'@example.com\nhello@example.org'}
         autosize
         minRows={2}
-        value={limits.senders}
-        onChange={event => set({ ...limits, senders: event.currentTarget.value })}
+        {...fields.text('allowed_senders')}
       />
       <Textarea
         label={t('access.networks')}
@@ -107,8 +97,7 @@ function LimitFields({ limits, set }: { limits: Limits; set: (limits: Limits) =>
         placeholder="192.0.2.0/24"
         autosize
         minRows={2}
-        value={limits.cidrs}
-        onChange={event => set({ ...limits, cidrs: event.currentTarget.value })}
+        {...fields.text('allowed_cidrs')}
       />
       <NumberInput
         label={t('access.perHour')}
@@ -116,9 +105,8 @@ function LimitFields({ limits, set }: { limits: Limits; set: (limits: Limits) =>
         min={0}
         max={10_000_000}
         allowDecimal={false}
-        value={limits.perHour}
-        onChange={value => set({ ...limits, perHour: Number(value) || 0 })}
+        {...fields.count('messages_per_hour')}
       />
-    </Stack>
+    </>
   )
 }

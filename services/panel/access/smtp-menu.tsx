@@ -5,12 +5,14 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
+import { useCopy } from '../ui/clipboard.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
+import { useTold } from '../ui/outcome.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
+import type { Show } from '../ui/secret.tsx'
 import { SmtpLimits } from './smtp-form.tsx'
-import type { Credential, Show } from './types.ts'
+import type { Credential } from './types.ts'
 
 type Asking = 'limits' | 'password' | 'delete'
 
@@ -19,12 +21,9 @@ export function SmtpMenu({ login, show }: { login: Credential; show: Show }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState<Asking>()
   const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])
+  const told = useTold()
   const done = () => setAsking(undefined)
-  const toggle = () =>
-    patch.mutate(
-      { params: { id: login.id }, body: { disabled: !login.disabled } },
-      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
-    )
+  const toggle = () => patch.mutate({ params: { id: login.id }, body: { disabled: !login.disabled } }, told)
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end" display="inline-flex">
       <CopyPassword login={login} />
@@ -87,17 +86,9 @@ function Questions(props: { login: Credential; asking: Asking | undefined; done:
 /** Fetches the password only when it is asked for, and never shows it. */
 function CopyPassword({ login }: { login: Credential }) {
   const { t } = useTranslation()
-  const [copied, setCopied] = useState(false)
-  const copy = async () => {
-    try {
-      const { password } = await call('getCredentialPasswordOperation', { params: { id: login.id } })
-      await navigator.clipboard.writeText(password)
-      setCopied(true)
-      setTimeout(() => setCopied(false), 1800)
-    } catch (error) {
-      tellFailed(error, t)
-    }
-  }
+  const { copied, copy } = useCopy()
+  const fetchPassword = async () =>
+    (await call('getCredentialPasswordOperation', { params: { id: login.id } })).password
   const label = login.copyable ? t('access.copyPassword') : t('access.notCopyable')
   return (
     <Tooltip label={copied ? t('ui.copied') : label}>
@@ -106,7 +97,7 @@ function CopyPassword({ login }: { login: Credential }) {
         color="gray"
         aria-label={`${copied ? t('ui.copied') : label}: ${login.username}`}
         aria-disabled={!login.copyable}
-        onClick={() => (login.copyable ? void copy() : undefined)}
+        onClick={() => (login.copyable ? void copy(fetchPassword) : undefined)}
       >
         {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
       </ActionIcon>

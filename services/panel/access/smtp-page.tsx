@@ -2,21 +2,20 @@
 import { Group } from '@mantine/core'
 import { IconPlugConnected } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { useFormat } from '../ui/format.ts'
 import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { setOnly } from '../ui/search.ts'
-import { SecretOnce } from '../ui/secret.tsx'
+import { type Show, useSecretOnce } from '../ui/secret.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { SmtpConnection } from './smtp-connection.tsx'
 import { SmtpForm } from './smtp-form.tsx'
 import { SmtpMenu } from './smtp-menu.tsx'
-import type { Credential, Show } from './types.ts'
+import type { Credential } from './types.ts'
 
 const route = getRouteApi('/shell/smtp')
 
@@ -25,7 +24,7 @@ export function SmtpPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [secret, setSecret] = useState<[string, string][]>()
+  const [secret, show] = useSecretOnce(t('access.loginMade'))
   const query = useRead('listCredentialsOperation', { query: search })
   const [first] = query.data?.data ?? []
   return (
@@ -36,15 +35,15 @@ export function SmtpPage() {
       after={search.after}
       go={after => void navigate({ search: setOnly({ after }) })}
       empty={{ icon: <IconPlugConnected size={26} />, title: t('access.noLogins'), hint: t('access.noLoginsHint') }}
-      add={{ label: t('access.newLogin'), form: close => <SmtpForm close={close} show={setSecret} /> }}
+      add={{ label: t('access.newLogin'), form: close => <SmtpForm close={close} show={show} /> }}
       below={
         <>
           {first ? <SmtpConnection connection={first.connection} /> : null}
-          <SecretOnce title={t('access.loginMade')} entries={secret} close={() => setSecret(undefined)} />
+          {secret}
         </>
       }
     >
-      {logins => <Logins logins={logins} show={setSecret} />}
+      {logins => <Logins logins={logins} show={show} />}
     </ListPage>
   )
 }

@@ -1,10 +1,11 @@
 /** Making an API token: what it may do, from where, how long. */
-import { Checkbox, MultiSelect, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Checkbox, MultiSelect, Select, SimpleGrid, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { useFields } from '../ui/fields.ts'
 import { linesOf, SubmitForm } from '../ui/form.tsx'
+import type { Show } from '../ui/secret.tsx'
 
 type Scope = NonNullable<Input<'createTokenOperation'>['body']['scopes']>[number]
 
@@ -24,88 +25,81 @@ const LIVES = ['never', '30', '90', '365'] as const
 type Life = (typeof LIVES)[number]
 
 /** The form. */
-export function TokenForm(props: { close: () => void; show: (entries: [name: string, value: string][]) => void }) {
+export function TokenForm({ close, show }: { close: () => void; show: Show }) {
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])
-  const domains = useRead('listDomainsOperation', { query: { limit: 100 } })
-  const [name, setName] = useState('')
-  const [test, setTest] = useState(false)
-  const [scopes, setScopes] = useState<Scope[]>(['emails:send'])
-  const [limited, setLimited] = useState<string[]>([])
-  const [cidrs, setCidrs] = useState('')
-  const [life, setLife] = useState<Life>('never')
-  const submit = () =>
+  const known = useRead('listDomainsOperation', { query: { limit: 100 } })
+  const start = { name: '', test: false, scopes: ['emails:send'] as Scope[], domains: [] as string[] }
+  const fields = useFields({ ...start, allowed_cidrs: '', expires_at: 'never' as Life }, create.error)
+  const submit = () => {
+    const { name, test, scopes, domains, allowed_cidrs, expires_at } = fields.values
     create.mutate(
       {
         body: {
           name,
           mode: test ? 'test' : 'live',
           scopes,
-          domains: limited,
-          allowed_cidrs: linesOf(cidrs),
-          ...(life === 'never' ? {} : { expires_at: new Date(Date.now() + Number(life) * 86_400_000).toISOString() }),
+          domains,
+          allowed_cidrs: linesOf(allowed_cidrs),
+          ...expiryOf(expires_at, Date.now()),
         },
       },
       {
         onSuccess: token => {
-          props.close()
-          props.show([[token.name, token.token]])
+          close()
+          show([[token.name, token.token]])
         },
       },
     )
+  }
   return (
-    <SubmitForm state={create} submit={submit} action={t('ui.create')} cancel={props.close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('access.name')}
-          description={t('access.tokenNameHint')}
-          autoComplete="off"
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
-        />
-        <Checkbox.Group
-          label={t('access.scopes')}
-          value={scopes}
-          onChange={values => setScopes(SCOPES.filter(scope => values.includes(scope)))}
-        >
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
-            {SCOPES.map(scope => (
-              <Checkbox key={scope} value={scope} label={t(`access.scope.${scope}`)} />
-            ))}
-          </SimpleGrid>
-        </Checkbox.Group>
-        <MultiSelect
-          label={t('access.onlyDomains')}
-          placeholder={limited.length === 0 ? t('access.allDomains') : ''}
-          data={domains.data?.data.map(domain => domain.name) ?? []}
-          value={limited}
-          onChange={setLimited}
-          searchable
-        />
-        <Textarea
-          label={t('access.networks')}
-          description={t('access.networksHint')}
-          placeholder="192.0.2.0/24"
-          autosize
-          minRows={1}
-          value={cidrs}
-          onChange={event => setCidrs(event.currentTarget.value)}
-        />
-        <Select
-          label={t('access.expires')}
-          data={LIVES.map(value => ({ value, label: t(`access.life.${value}`) }))}
-          value={life}
-          allowDeselect={false}
-          onChange={value => setLife(LIVES.find(known => known === value) ?? 'never')}
-        />
-        <Checkbox
-          label={t('access.testToken')}
-          description={t('access.testTokenHint')}
-          checked={test}
-          onChange={event => setTest(event.currentTarget.checked)}
-        />
-      </Stack>
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('ui.create')} cancel={close}>
+      <TextInput
+        data-autofocus
+        label={t('access.name')}
+        description={t('access.tokenNameHint')}
+        autoComplete="off"
+        {...fields.text('name')}
+      />
+      <Checkbox.Group
+        label={t('access.scopes')}
+        {...fields.value('scopes')}
+        onChange={values => fields.change({ scopes: SCOPES.filter(scope => values.includes(scope)) })}
+      >
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
+          {SCOPES.map(scope => (
+            <Checkbox key={scope} value={scope} label={t(`access.scope.${scope}`)} />
+          ))}
+        </SimpleGrid>
+      </Checkbox.Group>
+      <MultiSelect
+        label={t('access.onlyDomains')}
+        placeholder={fields.values.domains.length === 0 ? t('access.allDomains') : ''}
+        data={known.data?.data.map(domain => domain.name) ?? []}
+        searchable
+        {...fields.value('domains')}
+      />
+      <Textarea
+        label={t('access.networks')}
+        description={t('access.networksHint')}
+        placeholder="192.0.2.0/24"
+        autosize
+        minRows={1}
+        {...fields.text('allowed_cidrs')}
+      />
+      <Select
+        label={t('access.expires')}
+        data={LIVES.map(value => ({ value, label: t(`access.life.${value}`) }))}
+        allowDeselect={false}
+        {...fields.value('expires_at')}
+        onChange={value => fields.change({ expires_at: LIVES.find(life => life === value) ?? 'never' })}
+      />
+      <Checkbox label={t('access.testToken')} description={t('access.testTokenHint')} {...fields.flag('test')} />
     </SubmitForm>
   )
+}
+
+/** When a token made at `now` (milliseconds) ends. */
+function expiryOf(life: Life, now: number): { expires_at?: string } {
+  return life === 'never' ? {} : { expires_at: new Date(now + Number(life) * 86_400_000).toISOString() }
 }

@@ -10,12 +10,12 @@ import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
-import { SecretOnce } from '../ui/secret.tsx'
+import { type Show, useSecretOnce } from '../ui/secret.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { TokenForm } from './token-form.tsx'
-import type { Show, Token } from './types.ts'
+import type { Token } from './types.ts'
 
 const route = getRouteApi('/shell/tokens')
 
@@ -24,7 +24,7 @@ export function TokensPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [secret, setSecret] = useState<[string, string][]>()
+  const [secret, show] = useSecretOnce(t('access.tokenMade'))
   return (
     <ListPage
       title={t('access.tokensTitle')}
@@ -33,10 +33,10 @@ export function TokensPage() {
       after={search.after}
       go={after => void navigate({ search: setOnly({ after }) })}
       empty={{ icon: <IconKey size={26} />, title: t('access.noTokens'), hint: t('access.noTokensHint') }}
-      add={{ label: t('access.newToken'), form: close => <TokenForm close={close} show={setSecret} /> }}
-      below={<SecretOnce title={t('access.tokenMade')} entries={secret} close={() => setSecret(undefined)} />}
+      add={{ label: t('access.newToken'), form: close => <TokenForm close={close} show={show} /> }}
+      below={secret}
     >
-      {tokens => <Tokens tokens={tokens} show={setSecret} />}
+      {tokens => <Tokens tokens={tokens} show={show} />}
     </ListPage>
   )
 }

@@ -6,6 +6,3 @@ export type Credential = Output<'listCredentialsOperation'>['data'][number]
 
 /** An API token as the API shows it. */
 export type Token = Output<'listTokensOperation'>['data'][number]
-
-/** Shows secrets once. */
-export type Show = (entries: [name: string, value: string][]) => void

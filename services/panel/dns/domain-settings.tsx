@@ -1,9 +1,9 @@
 /** What the records of a domain should say: DMARC policy and reports, further SPF senders, rotation of the key. */
 import { NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
+import { useFields } from '../ui/fields.ts'
 import { linesOf, SubmitForm } from '../ui/form.tsx'
 import { tellDone } from '../ui/notify.ts'
 import { Card } from '../ui/page.tsx'
@@ -25,29 +25,24 @@ export function DomainSettings({ domain }: { domain: Domain }) {
 function SettingsForm({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const save = useWrite('patchDomainOperation', ['getDomainOperation'])
-  const [policy, setPolicy] = useState(domain.dns.dmarc.policy)
-  const [rua, setRua] = useState(domain.dns.dmarc.rua.join('\n'))
-  const [spf, setSpf] = useState(domain.dns.spf.join('\n'))
-  const [address, setAddress] = useState(domain.dns.address)
-  const [days, setDays] = useState(domain.dns.dkim_rotation_days)
-  const submit = () =>
-    save.mutate(
-      {
-        params: { id: domain.id },
-        body: { dns: { address, dmarc: { policy, rua: linesOf(rua) }, spf: linesOf(spf), dkim_rotation_days: days } },
-      },
-      { onSuccess: () => tellDone(t('dns.settingsSaved')) },
-    )
+  const { dmarc, spf, address, dkim_rotation_days } = domain.dns
+  const start = { policy: dmarc.policy, rua: dmarc.rua.join('\n'), spf: spf.join('\n'), address, dkim_rotation_days }
+  const fields = useFields(start, save.error)
+  const submit = () => {
+    const { policy, rua, spf: senders, ...others } = fields.values
+    const dns = { ...others, dmarc: { policy, rua: linesOf(rua) }, spf: linesOf(senders) }
+    save.mutate({ params: { id: domain.id }, body: { dns } }, { onSuccess: () => tellDone(t('dns.settingsSaved')) })
+  }
   return (
-    <SubmitForm state={save} submit={submit} action={t('ui.save')}>
+    <SubmitForm state={save} fields={fields} submit={submit} action={t('ui.save')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
         <Select
           label={t('dns.policy')}
-          description={t(`dns.policyHint.${policy}`)}
+          description={t(`dns.policyHint.${fields.values.policy}`)}
           data={POLICIES.map(value => ({ value, label: t(`dns.policies.${value}`) }))}
-          value={policy}
           allowDeselect={false}
-          onChange={value => setPolicy(POLICIES.find(known => known === value) ?? 'none')}
+          {...fields.value('policy')}
+          onChange={value => fields.change({ policy: POLICIES.find(known => known === value) ?? 'none' })}
         />
         <Textarea
           label={t('dns.rua')}
@@ -55,8 +50,7 @@ function SettingsForm({ domain }: { domain: Domain }) {
           placeholder="dmarc@example.com"
           autosize
           minRows={1}
-          value={rua}
-          onChange={event => setRua(event.currentTarget.value)}
+          {...fields.text('rua')}
         />
         <Textarea
           label={t('dns.spf')}
@@ -65,8 +59,7 @@ function SettingsForm({ domain }: { domain: Domain }) {
           autosize
           minRows={1}
           spellCheck={false}
-          value={spf}
-          onChange={event => setSpf(event.currentTarget.value)}
+          {...fields.text('spf')}
         />
         <NumberInput
           label={t('dns.rotation')}
@@ -74,16 +67,10 @@ function SettingsForm({ domain }: { domain: Domain }) {
           min={0}
           max={3650}
           allowDecimal={false}
-          value={days}
-          onChange={value => setDays(Number(value) || 0)}
+          {...fields.count('dkim_rotation_days')}
         />
       </SimpleGrid>
-      <Switch
-        label={t('dns.address')}
-        description={t('dns.addressHint')}
-        checked={address}
-        onChange={event => setAddress(event.currentTarget.checked)}
-      />
+      <Switch label={t('dns.address')} description={t('dns.addressHint')} {...fields.flag('address')} />
     </SubmitForm>
   )
 }

@@ -1,9 +1,10 @@
 /** Adds a DKIM key, made here or brought along, that takes over once its record is seen everywhere. */
-import { Button, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
+import { useFields } from '../ui/fields.ts'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
 import { tellDone } from '../ui/notify.ts'
 
@@ -29,14 +30,13 @@ export function RotateButton({ domainId }: { domainId: string }) {
 function RotateForm({ domainId, close }: { domainId: string; close: () => void }) {
   const { t } = useTranslation()
   const rotate = useWrite('rotateDkimOperation', ['getDomainOperation'])
-  const [kind, setKind] = useState<Kind>('rsa-sha256')
-  const [selector, setSelector] = useState('')
-  const [pem, setPem] = useState('')
+  const fields = useFields({ kind: 'rsa-sha256' as Kind, selector: '', private_key: '' }, rotate.error)
+  const { kind, selector, private_key } = fields.values
   const submit = () =>
     rotate.mutate(
       {
         params: { id: domainId },
-        body: kind === 'own' ? { selector: selector.trim(), private_key: pem } : { algorithm: kind },
+        body: kind === 'own' ? { selector: selector.trim(), private_key } : { algorithm: kind },
       },
       {
         onSuccess: key => {
@@ -46,23 +46,17 @@ function RotateForm({ domainId, close }: { domainId: string; close: () => void }
       },
     )
   return (
-    <SubmitForm state={rotate} submit={submit} action={t('dns.rotate')} cancel={close}>
+    <SubmitForm state={rotate} fields={fields} submit={submit} action={t('dns.rotate')} cancel={close}>
       <Text fz="sm">{t('dns.rotateText')}</Text>
       <SegmentedControl
         aria-label={t('domains.algorithm')}
         value={kind}
-        onChange={value => setKind(KINDS.find(known => known === value) ?? 'rsa-sha256')}
+        onChange={value => fields.change({ kind: KINDS.find(known => known === value) ?? 'rsa-sha256' })}
         data={KINDS.map(value => ({ value, label: t(`dns.keyKind.${value}`) }))}
       />
       {kind === 'own' ? (
-        <Stack gap="md">
-          <TextInput
-            label={t('domains.selector')}
-            autoComplete="off"
-            spellCheck={false}
-            value={selector}
-            onChange={event => setSelector(event.currentTarget.value)}
-          />
+        <>
+          <TextInput label={t('domains.selector')} autoComplete="off" spellCheck={false} {...fields.text('selector')} />
           <Textarea
             label={t('dns.privateKey')}
             description={t('dns.privateKeyHint')}
@@ -70,10 +64,9 @@ function RotateForm({ domainId, close }: { domainId: string; close: () => void }
             minRows={4}
             maxRows={8}
             spellCheck={false}
-            value={pem}
-            onChange={event => setPem(event.currentTarget.value)}
+            {...fields.text('private_key')}
           />
-        </Stack>
+        </>
       ) : null}
     </SubmitForm>
   )

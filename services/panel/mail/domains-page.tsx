@@ -2,10 +2,10 @@
 import { Group, TextInput } from '@mantine/core'
 import { IconWorld } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
+import { useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
 import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
@@ -64,11 +64,18 @@ export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name:
   const { t } = useTranslation()
   const navigate = useNavigate()
   const create = useWrite('createDomainOperation', ['listDomainsOperation'])
-  const [name, setName] = useState('')
+  const fields = useFields({ name: '' }, create.error)
   const go = then ?? (created => void navigate({ to: '/domains/$id', params: { id: created } }))
-  const submit = () => create.mutate({ body: { name: name.trim() } }, { onSuccess: domain => go(domain.name) })
+  const submit = () =>
+    create.mutate({ body: { name: fields.values.name.trim() } }, { onSuccess: domain => go(domain.name) })
   return (
-    <SubmitForm state={create} submit={submit} action={t('domains.add')} {...(cancel ? { cancel } : {})}>
+    <SubmitForm
+      state={create}
+      fields={fields}
+      submit={submit}
+      action={t('domains.add')}
+      {...(cancel ? { cancel } : {})}
+    >
       <TextInput
         data-autofocus
         label={t('domains.name')}
@@ -76,8 +83,7 @@ export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name:
         placeholder="example.com"
         autoComplete="off"
         spellCheck={false}
-        value={name}
-        onChange={event => setName(event.currentTarget.value)}
+        {...fields.text('name')}
       />
     </SubmitForm>
   )

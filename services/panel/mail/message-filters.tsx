@@ -2,13 +2,16 @@
 import { Button, Group, Select, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { usePreferences } from '../app/preferences.ts'
 import { TextFilter } from '../ui/text-filter.tsx'
+import { browserZone, dayOf, dayStart } from '../ui/zone.ts'
 import { type FilterChange, isFiltered, type MessageSearch, SOURCES } from './message-search.ts'
 import { MAIL_STATUSES } from './statuses.ts'
 
 /** The filters. */
 export function MessageFilters({ search, go }: { search: MessageSearch; go: (change: FilterChange) => void }) {
   const { t } = useTranslation()
+  const { zone = browserZone() } = usePreferences()
   return (
     <Group gap="xs" align="flex-end" role="search">
       <TextFilter
@@ -41,8 +44,8 @@ export function MessageFilters({ search, go }: { search: MessageSearch; go: (cha
       <TextInput
         type="date"
         label={t('messages.since')}
-        value={search.since?.slice(0, 10) ?? ''}
-        onChange={event => go({ since: dayStart(event.currentTarget.value) })}
+        value={search.since ? dayOf(new Date(search.since), zone) : ''}
+        onChange={event => go({ since: dayStart(event.currentTarget.value, zone)?.toISOString() })}
         w={150}
       />
       {isFiltered(search) ? (
@@ -62,9 +65,4 @@ const NOTHING: FilterChange = {
   to: undefined,
   since: undefined,
   until: undefined,
-}
-
-/** A day of a date field as the moment it begins in UTC; undefined while the field is empty. */
-function dayStart(day: string): string | undefined {
-  return day === '' ? undefined : `${day}T00:00:00Z`
 }

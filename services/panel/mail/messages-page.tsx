@@ -1,5 +1,5 @@
 /** The message log: filters and place in the address, newest first, following what happens while it is open. */
-import { Button, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,7 +7,7 @@ import { useRead } from '../api/hooks.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
+import { Empty, Loaded, NoMatch } from '../ui/states.tsx'
 import { useLive } from './live.ts'
 import { MessageFilters } from './message-filters.tsx'
 import { type FilterChange, isFiltered, type MessageSearch } from './message-search.ts'
@@ -66,17 +66,7 @@ export function MessagesPage() {
 
 function NoMessages({ search, reset }: { search: MessageSearch; reset: () => void }) {
   const { t } = useTranslation()
-  if (isFiltered(search))
-    return (
-      <Empty
-        title={t('messages.noMatch')}
-        action={
-          <Button variant="default" onClick={reset}>
-            {t('messages.clearFilters')}
-          </Button>
-        }
-      />
-    )
+  if (isFiltered(search)) return <NoMatch reset={reset} />
   return (
     <Empty title={t('messages.none')} action={<SendButton />}>
       {t('messages.noneHint')}

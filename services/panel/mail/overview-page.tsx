@@ -1,13 +1,15 @@
 /** The first page: how the mail of the last weeks fared, and what to do next while there is none. */
-import { SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Figure } from '../ui/figure.tsx'
 import { useFormat } from '../ui/format.ts'
 import { Card, Page } from '../ui/page.tsx'
+import { SpanControl, spanSearch, USUAL_SPAN } from '../ui/span.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { DailyLimit } from './daily-limit.tsx'
@@ -17,25 +19,24 @@ import { SendButton } from './send-button.tsx'
 
 const Chart = lazy(() => import('./overview-chart.tsx').then(module => ({ default: module.OverviewChart })))
 
-const SPANS = [7, 30, 90] as const
-type Span = (typeof SPANS)[number]
+const route = getRouteApi('/shell/')
+
 type Stats = Output<'getStats'>
 
 /** The page. */
 export function OverviewPage() {
   const { t } = useTranslation()
-  const [span, setSpan] = useState<Span>(30)
-  const query = useRead('getStats', { query: { since: daysAgo(span - 1, Date.now()) } })
+  const { days = USUAL_SPAN } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useRead('getStats', { query: { since: daysAgo(days - 1, Date.now()) } })
   return (
     <Page
       title={t('overview.title')}
       lead={t('overview.lead')}
       actions={
-        <SegmentedControl
-          aria-label={t('overview.span')}
-          value={String(span)}
-          onChange={value => setSpan(SPANS.find(days => String(days) === value) ?? 30)}
-          data={SPANS.map(days => ({ value: String(days), label: t('overview.days', { count: days }) }))}
+        <SpanControl
+          days={days}
+          set={chosen => void navigate({ search: spanSearch({ days: chosen }), replace: true })}
         />
       }
     >

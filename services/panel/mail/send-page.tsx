@@ -1,10 +1,10 @@
 /** Sends one message, the way applications do, and leads to what becomes of it. */
-import { Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Text, Textarea, TextInput } from '@mantine/core'
 import { IconMailCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
+import { useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { Blank } from '../ui/states.tsx'
@@ -24,28 +24,24 @@ export function SendPage() {
 /** The form; `from` is what stands in the sender field at first. */
 export function SendForm({ from = '' }: { from?: string }) {
   const { t } = useTranslation()
-  const [fields, setFields] = useState({
-    from,
-    to: '',
-    subject: t('messages.subjectDefault'),
-    text: t('messages.textDefault'),
-  })
   const send = useWrite('sendEmail', ['listEmails', 'getStats', 'listInbox'])
-  const field = (name: keyof typeof fields) => ({
-    value: fields[name],
-    onChange: (event: { currentTarget: { value: string } }) =>
-      setFields({ ...fields, [name]: event.currentTarget.value }),
-  })
+  const fields = useFields(
+    { from, to: '', subject: t('messages.subjectDefault'), text: t('messages.textDefault') },
+    send.error,
+  )
   if (send.data?.object === 'email') return <Sent id={send.data.id} again={() => send.reset()} />
   return (
     <div className="pw-form">
-      <SubmitForm state={send} submit={() => send.mutate({ body: fields })} action={t('messages.sendAction')}>
-        <Stack gap="md">
-          <TextInput type="email" label={t('messages.from')} placeholder="hello@example.com" {...field('from')} />
-          <TextInput type="email" label={t('messages.to')} placeholder="you@example.org" {...field('to')} />
-          <TextInput label={t('messages.subject')} {...field('subject')} />
-          <Textarea label={t('messages.text')} autosize minRows={5} {...field('text')} />
-        </Stack>
+      <SubmitForm
+        state={send}
+        fields={fields}
+        submit={() => send.mutate({ body: fields.values })}
+        action={t('messages.sendAction')}
+      >
+        <TextInput type="email" label={t('messages.from')} placeholder="hello@example.com" {...fields.text('from')} />
+        <TextInput type="email" label={t('messages.to')} placeholder="you@example.org" {...fields.text('to')} />
+        <TextInput label={t('messages.subject')} {...fields.text('subject')} />
+        <Textarea label={t('messages.text')} autosize minRows={5} {...fields.text('text')} />
       </SubmitForm>
     </div>
   )

@@ -8,7 +8,7 @@ import { useSubRead } from '../subscriptions/api.ts'
 import { Conditions } from '../ui/conditions.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
+import { Empty, Loaded, NoMatch } from '../ui/states.tsx'
 import { Note, Status } from '../ui/status.tsx'
 import { TextFilter } from '../ui/text-filter.tsx'
 import { chosen, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './resources.ts'
@@ -19,6 +19,7 @@ const route = getRouteApi('/shell/admin/resources')
 export function ResourcesPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
+  const navigate = route.useNavigate()
   const mail = useRead('listResources', {}, { poll: 15_000 })
   const subscriptions = useSubRead('listResourcesOperation', {})
   const more = (subscriptions.data?.resources ?? []).map(fromSubscriptions)
@@ -37,7 +38,7 @@ export function ResourcesPage() {
             <>
               {has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
               <Filters namespaces={namespacesOf(all)} />
-              <Resources resources={chosen(all, search)} />
+              <Resources resources={chosen(all, search)} reset={() => void navigate({ search: {} })} />
             </>
           )
         }}
@@ -87,12 +88,12 @@ function Filters({ namespaces }: { namespaces: string[] }) {
 
 const TONES = { ready: 'ok', not_ready: 'bad', unseen: 'quiet' } as const
 
-function Resources({ resources }: { resources: readonly Resource[] }) {
+function Resources({ resources, reset }: { resources: readonly Resource[]; reset: () => void }) {
   const { t } = useTranslation()
   if (resources.length === 0)
     return (
       <Card flush>
-        <Empty icon={<IconBox size={26} />} title={t('operator.noResourceFits')} />
+        <NoMatch reset={reset} />
       </Card>
     )
   return resources.map(resource => {

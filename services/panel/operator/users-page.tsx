@@ -1,5 +1,5 @@
 /** Accounts for admins: create, daily limit, suspend, let in again, new password. */
-import { Group, Menu, NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { Group, Menu, NumberInput, Select, TextInput } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,14 +7,15 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { useAccount } from '../app/session.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { useFields } from '../ui/fields.ts'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
 import { useFormat } from '../ui/format.ts'
 import { ListPage } from '../ui/list-page.tsx'
 import { ManagedBy } from '../ui/managed-by.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
+import { useSaved, useTold } from '../ui/outcome.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
-import { SecretOnce } from '../ui/secret.tsx'
+import { type Show, useSecretOnce } from '../ui/secret.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -28,7 +29,7 @@ export function UsersPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const [secret, setSecret] = useState<[string, string][]>()
+  const [secret, show] = useSecretOnce(t('operator.password'))
   return (
     <ListPage
       title={t('operator.usersTitle')}
@@ -36,15 +37,13 @@ export function UsersPage() {
       query={useRead('listUsersOperation', { query: search })}
       after={search.after}
       go={after => void navigate({ search: setOnly({ after }) })}
-      add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={setSecret} /> }}
-      below={<SecretOnce title={t('operator.password')} entries={secret} close={() => setSecret(undefined)} />}
+      add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
+      below={secret}
     >
-      {users => <Users users={users} show={setSecret} />}
+      {users => <Users users={users} show={show} />}
     </ListPage>
   )
 }
-
-type Show = (entries: [string, string][]) => void
 
 function Users({ users, show }: { users: readonly User[]; show: Show }) {
   const { t } = useTranslation()
@@ -83,11 +82,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
   const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
   const reset = useWrite('resetPasswordOperation')
   const params = { id: user.id }
-  const letIn = () =>
-    unsuspend.mutate(
-      { params },
-      { onSuccess: () => tellDone(t('operator.unsuspended')), onError: error => tellFailed(error, t) },
-    )
+  const letIn = useTold(t('operator.unsuspended'))
   const resetPassword = async () => {
     const answer = await reset.mutateAsync({ params, body: {} })
     if (answer.password) show([[t('operator.passwordOf', { name: user.username }), answer.password]])
@@ -108,7 +103,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
                 {t('operator.suspend')}
               </Menu.Item>
             ) : (
-              <Menu.Item onClick={letIn}>{t('operator.unsuspend')}</Menu.Item>
+              <Menu.Item onClick={() => unsuspend.mutate({ params }, letIn)}>{t('operator.unsuspend')}</Menu.Item>
             )}
           </>
         )}
@@ -142,19 +137,11 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
 function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
   const { t } = useTranslation()
   const change = useWrite('changeUserOperation', ['listUsersOperation'])
-  const [perDay, setPerDay] = useState(user.recipients_per_day)
-  const submit = () =>
-    change.mutate(
-      { params: { id: user.id }, body: { recipients_per_day: perDay } },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const saved = useSaved(close)
+  const fields = useFields({ recipients_per_day: user.recipients_per_day }, change.error)
+  const submit = () => change.mutate({ params: { id: user.id }, body: fields.values }, saved)
   return (
-    <SubmitForm state={change} submit={submit} action={t('ui.save')} cancel={close}>
+    <SubmitForm state={change} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
       <NumberInput
         data-autofocus
         label={t('operator.perDay')}
@@ -162,8 +149,7 @@ function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
         min={0}
         max={1_000_000_000}
         allowDecimal={false}
-        value={perDay}
-        onChange={value => setPerDay(Number(value) || 0)}
+        {...fields.count('recipients_per_day')}
       />
     </SubmitForm>
   )
@@ -172,9 +158,9 @@ function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
 function NewUser({ close, show }: { close: () => void; show: Show }) {
   const { t } = useTranslation()
   const create = useWrite('createUserOperation', ['listUsersOperation'])
-  const [username, setUsername] = useState('')
-  const [role, setRole] = useState<'admin' | 'user'>('user')
-  const submit = () =>
+  const fields = useFields({ username: '', role: 'user' as User['role'] }, create.error)
+  const submit = () => {
+    const { username, role } = fields.values
     create.mutate(
       { body: { username: username.trim(), role } },
       {
@@ -184,25 +170,18 @@ function NewUser({ close, show }: { close: () => void; show: Show }) {
         },
       },
     )
+  }
   return (
-    <SubmitForm state={create} submit={submit} action={t('operator.create')} cancel={close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('account.username')}
-          autoComplete="off"
-          value={username}
-          onChange={event => setUsername(event.currentTarget.value)}
-        />
-        <Select
-          label={t('operator.role')}
-          description={t('operator.roleHint')}
-          data={(['user', 'admin'] as const).map(value => ({ value, label: t(`operator.roles.${value}`) }))}
-          value={role}
-          allowDeselect={false}
-          onChange={value => setRole(value === 'admin' ? 'admin' : 'user')}
-        />
-      </Stack>
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('operator.create')} cancel={close}>
+      <TextInput data-autofocus label={t('account.username')} autoComplete="off" {...fields.text('username')} />
+      <Select
+        label={t('operator.role')}
+        description={t('operator.roleHint')}
+        data={(['user', 'admin'] as const).map(value => ({ value, label: t(`operator.roles.${value}`) }))}
+        allowDeselect={false}
+        {...fields.value('role')}
+        onChange={value => fields.change({ role: value === 'admin' ? 'admin' : 'user' })}
+      />
     </SubmitForm>
   )
 }

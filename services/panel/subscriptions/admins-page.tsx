@@ -1,13 +1,15 @@
 /** Who administers subscriptions, with which role and in which apps. */
-import { Button, MultiSelect, PasswordInput, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, MultiSelect, Select, Switch, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { type Fields, useFields } from '../ui/fields.ts'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
+import { useSaved } from '../ui/outcome.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
+import { PasswordInput } from '../ui/password.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
@@ -116,31 +118,31 @@ interface Rights {
   app_keys: string[]
 }
 
-function RightsFields({ rights, set }: { rights: Rights; set: (rights: Rights) => void }) {
+function RightsFields({ fields }: { fields: Pick<Fields<Rights>, 'values' | 'value' | 'change'> }) {
   const { t } = useTranslation()
   const { apps } = useScope()
+  const { role } = fields.values
   return (
     <>
       <Select
         label={t('operator.role')}
-        description={t(`subs.roleHint.${rights.role}`)}
+        description={t(`subs.roleHint.${role}`)}
         data={ROLES.map(value => ({ value, label: t(`subs.roles.${value}`) }))}
-        value={rights.role}
         allowDeselect={false}
-        onChange={value => set({ ...rights, role: ROLES.find(known => known === value) ?? 'viewer' })}
+        {...fields.value('role')}
+        onChange={value => fields.change({ role: ROLES.find(known => known === value) ?? 'viewer' })}
       />
-      {rights.role === 'super' ? null : (
+      {role === 'super' ? null : (
         <MultiSelect
           label={t('subs.appsTitle')}
           data={[
             { value: EVERY, label: t('subs.everyApp') },
             ...apps.map(app => ({ value: app.app_key, label: app.app_name || app.app_key })),
           ]}
-          value={rights.app_keys}
-          onChange={app_keys => set({ ...rights, app_keys })}
           searchable
           clearable
           clearButtonProps={{ 'aria-label': t('messages.clearFilters') }}
+          {...fields.value('app_keys')}
         />
       )}
     </>
@@ -150,40 +152,26 @@ function RightsFields({ rights, set }: { rights: Rights; set: (rights: Rights) =
 function NewAdmin({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const create = useSubWrite('createAdminOperation')
-  const [rights, setRights] = useState<Rights>({ role: 'viewer', app_keys: [] })
-  const [username, setUsername] = useState('')
-  const [password, setPassword] = useState('')
-  const submit = () =>
-    create.mutate(
-      { body: { username: username.trim(), password, ...rights } },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const saved = useSaved(close)
+  const start = { username: '', password: '', role: 'viewer' as Admin['role'], app_keys: [] as string[] }
+  const fields = useFields(start, create.error)
+  const submit = () => create.mutate({ body: { ...fields.values, username: fields.values.username.trim() } }, saved)
   return (
-    <SubmitForm state={create} submit={submit} action={t('ui.create')} cancel={close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('account.username')}
-          description={t('subs.adminNameHint')}
-          autoComplete="off"
-          value={username}
-          onChange={event => setUsername(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label={t('account.password')}
-          description={t('subs.adminPasswordHint')}
-          autoComplete="new-password"
-          value={password}
-          onChange={event => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('account.showPassword') }}
-        />
-        <RightsFields rights={rights} set={setRights} />
-      </Stack>
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('ui.create')} cancel={close}>
+      <TextInput
+        data-autofocus
+        label={t('account.username')}
+        description={t('subs.adminNameHint')}
+        autoComplete="off"
+        {...fields.text('username')}
+      />
+      <PasswordInput
+        label={t('account.password')}
+        description={t('subs.adminPasswordHint')}
+        autoComplete="new-password"
+        {...fields.text('password')}
+      />
+      <RightsFields fields={fields} />
     </SubmitForm>
   )
 }
@@ -191,36 +179,18 @@ function NewAdmin({ close }: { close: () => void }) {
 function ChangeAdmin({ admin, close }: { admin: Admin; close: () => void }) {
   const { t } = useTranslation()
   const update = useSubWrite('updateAdminOperation')
-  const [rights, setRights] = useState<Rights>({ role: admin.role, app_keys: admin.app_keys })
-  const [name, setName] = useState(admin.name)
-  const [on, setOn] = useState(admin.status === '1')
-  const submit = () =>
-    update.mutate(
-      { params: { id: admin.id }, body: { ...rights, name, status: on ? '1' : '0' } },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const saved = useSaved(close)
+  const { role, app_keys, name } = admin
+  const fields = useFields({ role, app_keys, name, status: admin.status === '1' }, update.error)
+  const submit = () => {
+    const body = { ...fields.values, status: fields.values.status ? ('1' as const) : ('0' as const) }
+    update.mutate({ params: { id: admin.id }, body }, saved)
+  }
   return (
-    <SubmitForm state={update} submit={submit} action={t('ui.save')} cancel={close}>
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('subs.name')}
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
-        />
-        <RightsFields rights={rights} set={setRights} />
-        <Switch
-          label={t('subs.adminOn')}
-          description={t('subs.adminOnHint')}
-          checked={on}
-          onChange={event => setOn(event.currentTarget.checked)}
-        />
-      </Stack>
+    <SubmitForm state={update} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+      <TextInput data-autofocus label={t('subs.name')} {...fields.text('name')} />
+      <RightsFields fields={fields} />
+      <Switch label={t('subs.adminOn')} description={t('subs.adminOnHint')} {...fields.flag('status')} />
     </SubmitForm>
   )
 }

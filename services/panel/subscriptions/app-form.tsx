@@ -1,32 +1,29 @@
 /** The form of an app: a new one gets name and key, one that exists also what it asks for. */
-import { Stack, Switch, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
+import type { Show } from '../ui/secret.tsx'
 import { useSubWrite } from './api.ts'
 import type { SubApp } from './scope.tsx'
 
 /** The form; `show` gets the keys of a new app. */
-export function AppForm(props: { app?: SubApp; close: () => void; show?: (entries: [string, string][]) => void }) {
+export function AppForm({ app, close, show }: { app?: SubApp; close: () => void; show?: Show }) {
   const { t } = useTranslation()
-  const { app, close, show } = props
   const create = useSubWrite('createAppOperation')
   const update = useSubWrite('updateAppOperation')
-  const [name, setName] = useState(app?.app_name ?? '')
-  const [key, setKey] = useState('')
-  const [description, setDescription] = useState(app?.app_description ?? '')
-  const [on, setOn] = useState(app?.status !== '0')
-  const [signed, setSigned] = useState(app?.require_signature === '1')
-  const [mailFrom, setMailFrom] = useState(app?.mail_from ?? '')
-  const body = { app_name: name.trim(), app_description: description, status: on ? '1' : '0' }
+  const write = app ? update : create
+  const fields = useFields(() => fieldsOf(app), write.error)
   const submit = () => {
+    const { app_name, app_key, app_description, status, require_signature, mail_from } = fields.values
+    const body = { app_name: app_name.trim(), app_description, status: status ? '1' : '0' }
     if (app) {
-      const settings = { require_signature: signed ? '1' : '0', mail_from: mailFrom.trim() }
+      const settings = { require_signature: require_signature ? '1' : '0', mail_from: mail_from.trim() }
       const changed = { ...body, ...settings, version: app.version }
       return update.mutate({ params: { id: app.id }, body: changed }, { onSuccess: close })
     }
     return create.mutate(
-      { body: { ...body, ...(key === '' ? {} : { app_key: key.trim() }) } },
+      { body: { ...body, ...(app_key === '' ? {} : { app_key: app_key.trim() }) } },
       {
         onSuccess: made => {
           close()
@@ -40,51 +37,46 @@ export function AppForm(props: { app?: SubApp; close: () => void; show?: (entrie
     )
   }
   return (
-    <SubmitForm state={app ? update : create} submit={submit} action={t('ui.save')} cancel={close}>
-      <Stack gap="md">
+    <SubmitForm state={write} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+      <TextInput data-autofocus label={t('subs.name')} {...fields.text('app_name')} />
+      {app ? null : (
         <TextInput
-          data-autofocus
-          label={t('subs.name')}
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
+          label={t('subs.appKey')}
+          description={t('subs.appKeyHint')}
+          placeholder="shop"
+          {...fields.text('app_key')}
         />
-        {app ? null : (
-          <TextInput
-            label={t('subs.appKey')}
-            description={t('subs.appKeyHint')}
-            placeholder="shop"
-            value={key}
-            onChange={event => setKey(event.currentTarget.value)}
+      )}
+      <Textarea label={t('subs.description')} autosize minRows={2} {...fields.text('app_description')} />
+      <Switch label={t('subs.on')} {...fields.flag('status')} />
+      {app ? (
+        <>
+          <Switch
+            label={t('subs.requireSignature')}
+            description={t('subs.requireSignatureHint')}
+            {...fields.flag('require_signature')}
           />
-        )}
-        <Textarea
-          label={t('subs.description')}
-          autosize
-          minRows={2}
-          value={description}
-          onChange={event => setDescription(event.currentTarget.value)}
-        />
-        <Switch label={t('subs.on')} checked={on} onChange={event => setOn(event.currentTarget.checked)} />
-        {app ? (
-          <>
-            <Switch
-              label={t('subs.requireSignature')}
-              description={t('subs.requireSignatureHint')}
-              checked={signed}
-              onChange={event => setSigned(event.currentTarget.checked)}
-            />
-            <TextInput
-              label={t('subs.mailFrom')}
-              description={t('subs.mailFromHint')}
-              type="email"
-              autoComplete="off"
-              spellCheck={false}
-              value={mailFrom}
-              onChange={event => setMailFrom(event.currentTarget.value)}
-            />
-          </>
-        ) : null}
-      </Stack>
+          <TextInput
+            label={t('subs.mailFrom')}
+            description={t('subs.mailFromHint')}
+            type="email"
+            autoComplete="off"
+            spellCheck={false}
+            {...fields.text('mail_from')}
+          />
+        </>
+      ) : null}
     </SubmitForm>
   )
+}
+
+function fieldsOf(app: SubApp | undefined) {
+  return {
+    app_name: app?.app_name ?? '',
+    app_key: '',
+    app_description: app?.app_description ?? '',
+    status: app?.status !== '0',
+    require_signature: app?.require_signature === '1',
+    mail_from: app?.mail_from ?? '',
+  }
 }

@@ -7,7 +7,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { tellFailed } from '../ui/notify.ts'
 import { Card } from '../ui/page.tsx'
-import { SecretOnce } from '../ui/secret.tsx'
+import { useSecretOnce } from '../ui/secret.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -25,12 +25,12 @@ export function AppKeys({ app }: { app: SubApp }) {
   const params = { id: app.id }
   const query = useSubRead('listCredentialsOperation', { params })
   const create = useSubWrite('createCredential')
-  const [secret, setSecret] = useState<[string, string][]>()
+  const [secret, show] = useSecretOnce(t('subs.keyMade'))
   const make = (kind: Key['kind']) =>
     create.mutate(
       { params, body: { kind } },
       {
-        onSuccess: key => setSecret([[t(`subs.keyKind.${kind}`), key.secret ?? key.key]]),
+        onSuccess: key => show([[t(`subs.keyKind.${kind}`), key.secret ?? key.key]]),
         onError: error => tellFailed(error, t),
       },
     )
@@ -61,7 +61,7 @@ export function AppKeys({ app }: { app: SubApp }) {
           )
         }
       </Loaded>
-      <SecretOnce title={t('subs.keyMade')} entries={secret} close={() => setSecret(undefined)} />
+      {secret}
     </Card>
   )
 }

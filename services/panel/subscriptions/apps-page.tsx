@@ -8,7 +8,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
-import { SecretOnce } from '../ui/secret.tsx'
+import { useSecretOnce } from '../ui/secret.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -24,7 +24,7 @@ export function AppsPage() {
   const { role } = useScope()
   const query = useSubRead('listAppsOperation', { query: { pageSize: 100 } })
   const [editing, edit] = useState<SubApp | 'new'>()
-  const [secret, setSecret] = useState<[string, string][]>()
+  const [secret, show] = useSecretOnce(t('subs.keysOfApp'))
   const may = role === 'super'
   const add = may ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
@@ -54,12 +54,12 @@ export function AppsPage() {
         {() => (
           <AppForm
             close={() => edit(undefined)}
-            show={setSecret}
+            show={show}
             {...(typeof editing === 'object' ? { app: editing } : {})}
           />
         )}
       </Dialog>
-      <SecretOnce title={t('subs.keysOfApp')} entries={secret} close={() => setSecret(undefined)} />
+      {secret}
     </Page>
   )
 }

@@ -1,7 +1,7 @@
 /** Times of the Subscription Administration API, which writes them in its own zone, as everywhere else in the panel. */
 import { useSession } from '../app/session.ts'
 import { Time } from '../ui/time.tsx'
-import { instantOf } from './business-zone.ts'
+import { instantOf } from '../ui/zone.ts'
 
 /** The time; words that stand in its place ("permanent", nothing) are shown as they are. */
 export function BusinessTime({ at }: { at: string | null | undefined }) {

@@ -2,14 +2,14 @@
 import { IconNotebook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { Card, Page } from '../ui/page.tsx'
+import { Card } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { type SubOutput, useSubRead } from './api.ts'
 import { BusinessTime } from './business-time.tsx'
-import { AppSelect, InScope } from './scope.tsx'
+import { ScopedPage } from './scope.tsx'
 
 type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 
@@ -19,9 +19,9 @@ const route = getRouteApi('/shell/subscriptions/changes')
 export function ChangesPage() {
   const { t } = useTranslation()
   return (
-    <Page title={t('subs.changesTitle')} lead={t('subs.changesLead')} actions={<AppSelect />}>
-      <InScope>{({ app }) => <Changes appKey={app.app_key} />}</InScope>
-    </Page>
+    <ScopedPage title={t('subs.changesTitle')} lead={t('subs.changesLead')}>
+      {({ app }) => <Changes appKey={app.app_key} />}
+    </ScopedPage>
   )
 }
 

@@ -1,43 +1,40 @@
 /** The figures of an app: users, subscriptions, revenue, how they move. */
-import { SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { SimpleGrid, Skeleton } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Figure } from '../ui/figure.tsx'
 import { useFormat } from '../ui/format.ts'
-import { Card, Page } from '../ui/page.tsx'
+import { Card } from '../ui/page.tsx'
+import { type Span, SpanControl, spanSearch, USUAL_SPAN } from '../ui/span.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { type SubOutput, useSubRead } from './api.ts'
-import { AppSelect, InScope } from './scope.tsx'
+import { ScopedPage } from './scope.tsx'
+import { subSearch } from './search.ts'
 
 const Charts = lazy(() => import('./figures-charts.tsx').then(module => ({ default: module.FiguresCharts })))
 
 type Overview = SubOutput<'overviewOperation'>
 
-const SPANS = [7, 30, 90] as const
+const route = getRouteApi('/shell/subscriptions')
 
 /** The page. */
 export function FiguresPage() {
   const { t } = useTranslation()
-  const [days, setDays] = useState<(typeof SPANS)[number]>(30)
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { days = USUAL_SPAN } = search
+  const go = (chosen: Span) =>
+    void navigate({ search: { ...subSearch({ ...search }), ...spanSearch({ days: chosen }) }, replace: true })
   return (
-    <Page
+    <ScopedPage
       title={t('subs.figuresTitle')}
       lead={t('subs.figuresLead')}
-      actions={
-        <>
-          <SegmentedControl
-            aria-label={t('overview.span')}
-            value={String(days)}
-            onChange={value => setDays(SPANS.find(span => String(span) === value) ?? 30)}
-            data={SPANS.map(span => ({ value: String(span), label: t('overview.days', { count: span }) }))}
-          />
-          <AppSelect />
-        </>
-      }
+      actions={<SpanControl days={days} set={go} />}
     >
-      <InScope>{({ app }) => <Figures appKey={app.app_key} days={days} />}</InScope>
-    </Page>
+      {({ app }) => <Figures appKey={app.app_key} days={days} />}
+    </ScopedPage>
   )
 }
 

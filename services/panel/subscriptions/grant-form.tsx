@@ -1,9 +1,9 @@
 /** Granting a period of a plan by hand. */
-import { NumberInput, Select, Stack, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
+import { useSaved } from '../ui/outcome.ts'
 import { useSubRead, useSubWrite } from './api.ts'
 
 /** The form; for a user that was chosen already, only the plan is asked for. */
@@ -11,52 +11,39 @@ export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: 
   const { t } = useTranslation()
   const grant = useSubWrite('grantSubscription')
   const plans = useSubRead('listPlansOperation', { query: { app_key: appKey, pageSize: 100 } })
-  const [user, setUser] = useState(userId ?? '')
-  const [plan, setPlan] = useState<string | null>(null)
-  const [days, setDays] = useState<number | string>('')
-  const submit = () =>
-    grant.mutate(
-      {
-        query: { app_key: appKey },
-        body: { user_id: user.trim(), plan_id: plan ?? '', ...(days === '' ? {} : { days }) },
-      },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const saved = useSaved(close)
+  const start = { user_id: userId ?? '', plan_id: null as string | null, days: '' as number | string }
+  const fields = useFields(start, grant.error)
+  const submit = () => {
+    const { user_id, plan_id, days } = fields.values
+    const body = { user_id: user_id.trim(), plan_id: plan_id ?? '', ...(days === '' ? {} : { days }) }
+    grant.mutate({ query: { app_key: appKey }, body }, saved)
+  }
   return (
-    <SubmitForm state={grant} submit={submit} action={t('subs.grant')} cancel={close}>
-      <Stack gap="md">
-        {userId === undefined ? (
-          <TextInput
-            data-autofocus
-            label={t('subs.userId')}
-            description={t('subs.userIdHint')}
-            inputMode="numeric"
-            value={user}
-            onChange={event => setUser(event.currentTarget.value)}
-          />
-        ) : null}
-        <Select
-          label={t('subs.plan')}
-          data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
-          value={plan}
-          onChange={setPlan}
-          searchable
+    <SubmitForm state={grant} fields={fields} submit={submit} action={t('subs.grant')} cancel={close}>
+      {userId === undefined ? (
+        <TextInput
+          data-autofocus
+          label={t('subs.userId')}
+          description={t('subs.userIdHint')}
+          inputMode="numeric"
+          {...fields.text('user_id')}
         />
-        <NumberInput
-          label={t('subs.durationDays')}
-          description={t('subs.grantDaysHint')}
-          min={0}
-          max={36_500}
-          allowDecimal={false}
-          value={days}
-          onChange={setDays}
-        />
-      </Stack>
+      ) : null}
+      <Select
+        label={t('subs.plan')}
+        data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
+        searchable
+        {...fields.value('plan_id')}
+      />
+      <NumberInput
+        label={t('subs.durationDays')}
+        description={t('subs.grantDaysHint')}
+        min={0}
+        max={36_500}
+        allowDecimal={false}
+        {...fields.value('days')}
+      />
     </SubmitForm>
   )
 }

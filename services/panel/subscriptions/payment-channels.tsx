@@ -1,15 +1,16 @@
 /** The payment channels of an app: settings that are shown, secrets of which only is said whether they are set. */
-import { Button, Group, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Copyable } from '../ui/copy.tsx'
+import { type Fields, useFields } from '../ui/fields.ts'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
+import { useSaved } from '../ui/outcome.ts'
 import { Card } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
-import { CHANNELS, type ChannelField, type ChannelName, channelBody } from './channels.ts'
+import { CHANNELS, type ChannelName, channelBody, type ChannelField as FieldOfChannel } from './channels.ts'
 
 type Channel = SubOutput<'listChannelsOperation'>['channels'][number]
 
@@ -73,50 +74,39 @@ function ChannelRow({ appId, name, channel }: Row) {
 function ChannelForm({ appId, name, channel, close }: Row & { close: () => void }) {
   const { t } = useTranslation()
   const put = useSubWrite('putChannel')
+  const saved = useSaved(close)
   const [enabled, setEnabled] = useState(channel?.enabled !== '0')
-  const [values, setValues] = useState<Record<string, string>>(channel?.settings ?? {})
-  const submit = () =>
-    put.mutate(
-      { params: { id: appId, channel: name }, body: { enabled: enabled ? '1' : '0', ...channelBody(name, values) } },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
-    )
+  const start = Object.fromEntries(CHANNELS[name].map(field => [field.name, channel?.settings[field.name] ?? '']))
+  const fields = useFields<Record<string, string>>(start, put.error)
+  const submit = () => {
+    const body = { enabled: enabled ? '1' : '0', ...channelBody(name, fields.values) }
+    put.mutate({ params: { id: appId, channel: name }, body }, saved)
+  }
   return (
-    <SubmitForm state={put} submit={submit} action={t('ui.save')} cancel={close}>
-      <Stack gap="md">
-        <Switch
-          label={t('subs.channelOn')}
-          description={t('subs.channelOnHint')}
-          checked={enabled}
-          onChange={event => setEnabled(event.currentTarget.checked)}
-        />
-        {CHANNELS[name].map(field => (
-          <Field
-            key={field.name}
-            field={field}
-            isSet={channel?.secrets[field.name] === true}
-            value={values[field.name] ?? ''}
-            set={value => setValues({ ...values, [field.name]: value })}
-          />
-        ))}
-      </Stack>
+    <SubmitForm state={put} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+      <Switch
+        label={t('subs.channelOn')}
+        description={t('subs.channelOnHint')}
+        checked={enabled}
+        onChange={event => setEnabled(event.currentTarget.checked)}
+      />
+      {CHANNELS[name].map(field => (
+        <ChannelField key={field.name} field={field} isSet={channel?.secrets[field.name] === true} fields={fields} />
+      ))}
     </SubmitForm>
   )
 }
 
-function Field(props: { field: ChannelField; isSet: boolean; value: string; set: (value: string) => void }) {
+function ChannelField(props: { field: FieldOfChannel; isSet: boolean; fields: Fields<Record<string, string>> }) {
   const { t } = useTranslation()
-  const { field, isSet, value, set } = props
+  const { field, isSet, fields } = props
+  const bound = fields.text(field.name)
   if (field.flag)
     return (
       <Switch
         label={field.name}
-        checked={value === '1'}
-        onChange={event => set(event.currentTarget.checked ? '1' : '0')}
+        checked={bound.value === '1'}
+        onChange={event => fields.change({ [field.name]: event.currentTarget.checked ? '1' : '0' })}
       />
     )
   const Input = field.long ? Textarea : TextInput
@@ -127,8 +117,7 @@ function Field(props: { field: ChannelField; isSet: boolean; value: string; set:
       {...(field.long ? { autosize: true, minRows: 3, maxRows: 8 } : {})}
       autoComplete="off"
       spellCheck={false}
-      value={value}
-      onChange={event => set(event.currentTarget.value)}
+      {...bound}
     />
   )
 }

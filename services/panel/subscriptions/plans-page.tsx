@@ -5,22 +5,20 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '../ui/form.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Card } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
-import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
+import { useSubRead, useSubWrite } from './api.ts'
 import { ManagedText } from './managed-text.tsx'
+import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
 import { presentPlan } from './revision-changes.ts'
 import { Revisions } from './revisions.tsx'
-import { AppSelect, InScope, type Scope } from './scope.tsx'
-
-/** A plan as the API shows it. */
-type Plan = SubOutput<'listPlansOperation'>['plans'][number]
+import { type Scope, ScopedPage } from './scope.tsx'
 
 const route = getRouteApi('/shell/subscriptions/plans')
 
@@ -28,9 +26,9 @@ const route = getRouteApi('/shell/subscriptions/plans')
 export function PlansPage() {
   const { t } = useTranslation()
   return (
-    <Page title={t('subs.plansTitle')} lead={t('subs.plansLead')} actions={<AppSelect />}>
-      <InScope>{scope => <Plans scope={scope} />}</InScope>
-    </Page>
+    <ScopedPage title={t('subs.plansTitle')} lead={t('subs.plansLead')}>
+      {scope => <Plans scope={scope} />}
+    </ScopedPage>
   )
 }
 

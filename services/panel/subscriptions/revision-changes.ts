@@ -1,7 +1,7 @@
 /** What putting a former state back would change: the API keeps states as they are stored, and shows records otherwise. */
 
-import type { SubOutput } from './api.ts'
 import { featuresOf } from './features.ts'
+import type { Plan } from './plan-fields.ts'
 import type { SwitchRecord } from './switch-fields.ts'
 
 /** A field that would change. `from` is null where nothing stands now. */
@@ -13,8 +13,6 @@ export interface FieldChange {
 
 /** The fields of a record as a former state has them. */
 export type Present = Readonly<Record<string, unknown>>
-
-type Plan = SubOutput<'listPlansOperation'>['plans'][number]
 
 /** A plan as its former states are stored. */
 export function presentPlan(plan: Plan): Present {

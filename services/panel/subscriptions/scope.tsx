@@ -4,7 +4,7 @@ import { IconAppWindow } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Card } from '../ui/page.tsx'
+import { Card, Page } from '../ui/page.tsx'
 import { Empty, Failure, LoadingRows } from '../ui/states.tsx'
 import { type SubOutput, useSubRead } from './api.ts'
 
@@ -29,8 +29,31 @@ export function useScope() {
   return { apps: list, app, role, error: apps.error ?? status.error, loading: !apps.data || !status.data }
 }
 
+/** A page about the chosen app; its content is shown once that is known, else why there is none. */
+export function ScopedPage(props: {
+  title: string
+  lead: string
+  actions?: ReactNode
+  children: (scope: Scope) => ReactNode
+}) {
+  return (
+    <Page
+      title={props.title}
+      lead={props.lead}
+      actions={
+        <>
+          {props.actions}
+          <AppSelect />
+        </>
+      }
+    >
+      <InScope>{props.children}</InScope>
+    </Page>
+  )
+}
+
 /** Chooses the app; the choice stands in the address. */
-export function AppSelect() {
+function AppSelect() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { apps, app } = useScope()
@@ -49,8 +72,7 @@ export function AppSelect() {
   )
 }
 
-/** Shows its content once the app is known; else why there is none. */
-export function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
+function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
   const { t } = useTranslation()
   const { app, role, error, loading } = useScope()
   if (app && role) return children({ app, edit: role !== 'viewer' })

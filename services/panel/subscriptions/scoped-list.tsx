@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Card } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
+import { Empty, Loaded, NoMatch } from '../ui/states.tsx'
 import { TextFilter } from '../ui/text-filter.tsx'
 import type { SubSearch } from './search.ts'
 
@@ -57,6 +57,8 @@ export function ScopedList<A extends { pagination: { total_pages: number } }, T>
           {answer => {
             const rows = props.rows(answer)
             if (rows.length > 0) return props.children(rows)
+            if (search.search !== undefined || search.status !== undefined)
+              return <NoMatch reset={() => go({ search: undefined, status: undefined })} />
             return (
               <Empty icon={empty.icon} title={empty.title}>
                 {empty.hint}

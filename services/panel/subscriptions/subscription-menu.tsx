@@ -3,8 +3,9 @@ import { Menu, NumberInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
+import { useFields } from '../ui/fields.ts'
 import { Dialog, SubmitForm } from '../ui/form.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
+import { useSaved, useTold } from '../ui/outcome.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { type SubOutput, useSubWrite } from './api.ts'
 
@@ -16,14 +17,12 @@ export function SubscriptionMenu({ subscription, appKey }: { subscription: Subsc
   const { t } = useTranslation()
   const [asking, setAsking] = useState<Asking>()
   const act = useSubWrite('actOnSubscription')
+  const told = useTold()
   const base = { params: { id: subscription.id }, query: { app_key: appKey } }
   const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
   const done = () => setAsking(undefined)
   const stopRenewing = () =>
-    act.mutate(
-      { ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } },
-      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
-    )
+    act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, told)
   if (subscription.status === '3' || subscription.status === '4') return null
   return (
     <>
@@ -70,31 +69,26 @@ function ExtendForm(props: { subscription: Subscription; appKey: string; close: 
   const { t } = useTranslation()
   const { subscription, appKey, close } = props
   const act = useSubWrite('actOnSubscription')
-  const [days, setDays] = useState(30)
+  const saved = useSaved(close)
+  const fields = useFields({ days: 30 }, act.error)
   const submit = () =>
     act.mutate(
       {
         params: { id: subscription.id },
         query: { app_key: appKey },
-        body: { action: 'extend', days, version: subscription.version },
+        body: { action: 'extend', ...fields.values, version: subscription.version },
       },
-      {
-        onSuccess: () => {
-          close()
-          tellDone(t('ui.saved'))
-        },
-      },
+      saved,
     )
   return (
-    <SubmitForm state={act} submit={submit} action={t('subs.extend')} cancel={close}>
+    <SubmitForm state={act} fields={fields} submit={submit} action={t('subs.extend')} cancel={close}>
       <NumberInput
         data-autofocus
         label={t('subs.daysMore')}
         min={1}
         max={36_500}
         allowDecimal={false}
-        value={days}
-        onChange={value => setDays(Number(value) || 1)}
+        {...fields.count('days')}
       />
     </SubmitForm>
   )

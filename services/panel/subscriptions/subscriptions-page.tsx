@@ -5,7 +5,6 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '../ui/form.tsx'
-import { Page } from '../ui/page.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -14,7 +13,7 @@ import { BusinessTime } from './business-time.tsx'
 import { ExportSubscriptions } from './csv-export.tsx'
 import { GrantForm } from './grant-form.tsx'
 import { ImportForm } from './import-form.tsx'
-import { AppSelect, InScope, type Scope } from './scope.tsx'
+import { type Scope, ScopedPage } from './scope.tsx'
 import { ScopedList } from './scoped-list.tsx'
 import { SubscriptionMenu } from './subscription-menu.tsx'
 
@@ -29,9 +28,9 @@ const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3':
 export function SubscriptionsPage() {
   const { t } = useTranslation()
   return (
-    <Page title={t('subs.listTitle')} lead={t('subs.listLead')} actions={<AppSelect />}>
-      <InScope>{scope => <Subscriptions scope={scope} />}</InScope>
-    </Page>
+    <ScopedPage title={t('subs.listTitle')} lead={t('subs.listLead')}>
+      {scope => <Subscriptions scope={scope} />}
+    </ScopedPage>
   )
 }
 

@@ -39,7 +39,7 @@ export interface SwitchFields {
   title: string
   notes: NoteFields[]
   enabled: boolean
-  clientVisible: boolean
+  client_visible: boolean
   rollout: number
   rules: RuleFields[]
   schedules: ScheduleFields[]
@@ -63,7 +63,7 @@ export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
       fixes: log.fixes.join('\n'),
     })),
     enabled: record?.enabled !== '0',
-    clientVisible: record?.client_visible !== '0',
+    client_visible: record?.client_visible !== '0',
     rollout: Number(record?.rollout ?? 100),
     rules: rulesOf(record?.rules ?? []),
     schedules: schedulesOf(record?.schedules ?? []),
@@ -85,7 +85,7 @@ export function bodyOf(fields: SwitchFields) {
     value,
     ...(fields.type === 'changelog' ? {} : { title: fields.title, logs }),
     enabled: fields.enabled ? '1' : '0',
-    client_visible: fields.clientVisible ? '1' : '0',
+    client_visible: fields.client_visible ? '1' : '0',
     rollout: fields.rollout,
     rules: ruleBodies(fields.rules),
     schedules: scheduleBodies(fields.schedules),

@@ -1,9 +1,9 @@
 /** Making or changing a switch: value by type, release notes, roll-out. */
-import { Box, NumberInput, Select, Slider, Stack, Switch, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Box, NumberInput, Select, Slider, Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { type Fields, useFields } from '../ui/fields.ts'
 import { SubmitForm } from '../ui/form.tsx'
-import { tellDone } from '../ui/notify.ts'
+import { useSaved } from '../ui/outcome.ts'
 import { useSubWrite } from './api.ts'
 import { NotesEditor } from './notes-editor.tsx'
 import {
@@ -22,61 +22,59 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   const { t } = useTranslation()
   const create = useSubWrite('createSwitchOperation')
   const update = useSubWrite('updateSwitchOperation')
-  const [fields, setFields] = useState(() => fieldsOf(record))
-  const set = (change: Partial<SwitchFields>) => setFields({ ...fields, ...change })
-  const done = {
-    onSuccess: () => {
-      close()
-      tellDone(t('ui.saved'))
-    },
-  }
+  const write = record ? update : create
+  const saved = useSaved(close)
+  const fields = useFields(() => fieldsOf(record), write.error)
+  const { values, change } = fields
   const submit = () => {
-    const body = bodyOf(fields)
-    if (!record) return create.mutate({ query: { app_key: appKey }, body: { ...body, name: fields.name.trim() } }, done)
-    return update.mutate(
-      { query: { app_key: appKey, name: record.name }, body: { ...body, version: record.version } },
-      done,
-    )
+    const body = bodyOf(values)
+    const query = { app_key: appKey }
+    if (!record) return create.mutate({ query, body: { ...body, name: values.name.trim() } }, saved)
+    return update.mutate({ query: { ...query, name: record.name }, body: { ...body, version: record.version } }, saved)
   }
   return (
-    <SubmitForm state={record ? update : create} submit={submit} action={t('ui.save')} cancel={close}>
-      <Stack gap="md">
-        {record ? null : (
-          <TextInput
-            data-autofocus
-            label={t('subs.name')}
-            description={t('subs.switchNameHint')}
-            placeholder="new_checkout"
-            value={fields.name}
-            onChange={event => set({ name: event.currentTarget.value })}
-          />
-        )}
+    <SubmitForm
+      state={write}
+      fields={{ values: faultFields(values) }}
+      submit={submit}
+      action={t('ui.save')}
+      cancel={close}
+    >
+      {record ? null : (
         <TextInput
-          label={t('subs.description')}
-          value={fields.description}
-          onChange={event => set({ description: event.currentTarget.value })}
+          data-autofocus
+          label={t('subs.name')}
+          description={t('subs.switchNameHint')}
+          placeholder="new_checkout"
+          {...fields.text('name')}
         />
-        <Select
-          label={t('subs.type')}
-          data={SWITCH_TYPES.map(value => ({ value, label: t(`subs.types.${value}`) }))}
-          value={fields.type}
-          allowDeselect={false}
-          onChange={value => set(startOf(SWITCH_TYPES.find(type => type === value) ?? 'boolean'))}
-        />
-        <ValueField fields={fields} set={set} />
-        <NotesEditor fields={fields} set={set} />
-        <RollOut value={fields.rollout} set={rollout => set({ rollout })} />
-        <RulesEditor rules={fields.rules} set={rules => set({ rules })} />
-        <SchedulesEditor schedules={fields.schedules} set={schedules => set({ schedules })} />
-        <Switch
-          label={t('subs.clientVisible')}
-          description={t('subs.clientVisibleHint')}
-          checked={fields.clientVisible}
-          onChange={event => set({ clientVisible: event.currentTarget.checked })}
-        />
-      </Stack>
+      )}
+      <TextInput label={t('subs.description')} {...fields.text('description')} />
+      <Select
+        label={t('subs.type')}
+        data={SWITCH_TYPES.map(value => ({ value, label: t(`subs.types.${value}`) }))}
+        allowDeselect={false}
+        {...fields.value('type')}
+        onChange={value => change(startOf(SWITCH_TYPES.find(type => type === value) ?? 'boolean'))}
+      />
+      <ValueField fields={fields} />
+      <NotesEditor fields={values} set={change} />
+      <RollOut fields={fields} />
+      <RulesEditor rules={values.rules} set={rules => change({ rules })} />
+      <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
+      <Switch
+        label={t('subs.clientVisible')}
+        description={t('subs.clientVisibleHint')}
+        {...fields.flag('client_visible')}
+      />
     </SubmitForm>
   )
+}
+
+/** The fields that show what is wrong with them; of notes, rules and schedules it is told with its place. */
+function faultFields({ name, description, type, value, rollout }: SwitchFields): Partial<SwitchFields> {
+  const typed = type === 'boolean' || type === 'changelog' ? {} : { value }
+  return { name, description, type, rollout, ...typed }
 }
 
 const START: Record<SwitchType, string> = { boolean: '0', number: '0', string: '', json: '{}', changelog: '' }
@@ -86,34 +84,40 @@ function startOf(type: SwitchType): Partial<SwitchFields> {
   return { type, value: START[type] }
 }
 
-function ValueField({ fields, set }: { fields: SwitchFields; set: (change: Partial<SwitchFields>) => void }) {
+function ValueField({ fields }: { fields: Fields<SwitchFields> }) {
   const { t } = useTranslation()
   const label = t('subs.value')
-  if (fields.type === 'changelog') return null
-  if (fields.type === 'boolean')
+  const { type, value } = fields.values
+  if (type === 'changelog') return null
+  if (type === 'boolean')
     return (
       <Switch
         label={t('subs.on')}
-        checked={['1', 'true'].includes(fields.value)}
-        onChange={event => set({ value: event.currentTarget.checked ? '1' : '0' })}
+        checked={['1', 'true'].includes(value)}
+        onChange={event => fields.change({ value: event.currentTarget.checked ? '1' : '0' })}
       />
     )
-  if (fields.type === 'number')
-    return <NumberInput label={label} value={fields.value} onChange={value => set({ value: String(value) })} />
+  if (type === 'number')
+    return (
+      <NumberInput
+        label={label}
+        {...fields.value('value')}
+        onChange={typed => fields.change({ value: String(typed) })}
+      />
+    )
   return (
     <Textarea
       label={label}
       autosize
-      minRows={fields.type === 'json' ? 4 : 1}
-      spellCheck={fields.type === 'string'}
-      {...(fields.type === 'json' ? { ff: 'monospace' } : {})}
-      value={fields.value}
-      onChange={event => set({ value: event.currentTarget.value })}
+      minRows={type === 'json' ? 4 : 1}
+      spellCheck={type === 'string'}
+      {...(type === 'json' ? { ff: 'monospace' } : {})}
+      {...fields.text('value')}
     />
   )
 }
 
-function RollOut({ value, set }: { value: number; set: (value: number) => void }) {
+function RollOut({ fields }: { fields: Fields<SwitchFields> }) {
   const { t } = useTranslation()
   return (
     <div>
@@ -124,11 +128,15 @@ function RollOut({ value, set }: { value: number; set: (value: number) => void }
         min={0}
         max={100}
         decimalScale={3}
-        value={value}
-        onChange={next => set(Number(next) || 0)}
+        {...fields.count('rollout')}
       />
       <Box px={4} pt="sm">
-        <Slider value={value} onChange={set} label={null} thumbLabel={t('subs.rollout')} />
+        <Slider
+          value={fields.values.rollout}
+          onChange={rollout => fields.change({ rollout })}
+          label={null}
+          thumbLabel={t('subs.rollout')}
+        />
       </Box>
     </div>
   )

@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { browserZone } from '../ui/zone.ts'
 import { freshKey, newSchedule, type ScheduleFields } from './switch-targets.ts'
 
 /** The editor. Times are those of the reader's clock. */
@@ -13,9 +14,7 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
   return (
     <fieldset className="pw-fieldset">
       <legend>{t('subs.schedules')}</legend>
-      <div className="pw-sub">
-        {t('subs.schedulesHint', { zone: Intl.DateTimeFormat().resolvedOptions().timeZone })}
-      </div>
+      <div className="pw-sub">{t('subs.schedulesHint', { zone: browserZone() })}</div>
       <Stack gap="sm" mt="xs">
         {schedules.map(one => (
           <Group key={one.key} align="flex-end" gap="xs" className="pw-card pw-pad">

@@ -6,19 +6,19 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
-import { Card, Page } from '../ui/page.tsx'
+import { useTold } from '../ui/outcome.ts'
+import { Card } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
-import { Empty, Loaded } from '../ui/states.tsx'
+import { Empty, Loaded, NoMatch } from '../ui/states.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { TextFilter } from '../ui/text-filter.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
 import { BusinessTime } from './business-time.tsx'
 import { ManagedText } from './managed-text.tsx'
-import { AppSelect, InScope, type Scope } from './scope.tsx'
+import { type Scope, ScopedPage } from './scope.tsx'
 import type { SwitchRecord } from './switch-fields.ts'
 import { SwitchForm } from './switch-form.tsx'
 import { RestoreDeleted, SwitchHistory } from './switch-history.tsx'
@@ -36,9 +36,9 @@ const TONES: Record<SwitchRecord['status_class'], Tone> = {
 export function SwitchesPage() {
   const { t } = useTranslation()
   return (
-    <Page title={t('subs.switchesTitle')} lead={t('subs.switchesLead')} actions={<AppSelect />}>
-      <InScope>{scope => <Switches scope={scope} />}</InScope>
-    </Page>
+    <ScopedPage title={t('subs.switchesTitle')} lead={t('subs.switchesLead')}>
+      {scope => <Switches scope={scope} />}
+    </ScopedPage>
   )
 }
 
@@ -84,7 +84,9 @@ function Switches({ scope }: { scope: Scope }) {
       <Card flush>
         <Loaded query={query}>
           {data =>
-            listOf(data).switches.length === 0 ? (
+            listOf(data).switches.length === 0 && search.search !== undefined ? (
+              <NoMatch reset={() => void navigate({ search: setOnly({ app: search.app }) })} />
+            ) : listOf(data).switches.length === 0 ? (
               <Empty icon={<IconToggleRight size={26} />} title={t('subs.noSwitches')} action={add}>
                 {t('subs.noSwitchesHint')}
               </Empty>
@@ -169,11 +171,8 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
   const remove = useSubWrite('deleteSwitchOperation')
   const query = { app_key: appKey, name: record.name }
   const killed = record.enabled === '0'
-  const toggle = () =>
-    update.mutate(
-      { query, body: { enabled: killed ? '1' : '0', version: record.version } },
-      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
-    )
+  const told = useTold()
+  const toggle = () => update.mutate({ query, body: { enabled: killed ? '1' : '0', version: record.version } }, told)
   return (
     <>
       <RowMenu name={record.name}>

@@ -6,8 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
-import { Page } from '../ui/page.tsx'
+import { useTold } from '../ui/outcome.ts'
 import { RowMenu } from '../ui/row-menu.tsx'
 import { setOnly } from '../ui/search.ts'
 import { Status, type Tone } from '../ui/status.tsx'
@@ -16,7 +15,7 @@ import { type SubOutput, useSubRead, useSubWrite } from './api.ts'
 import { BusinessTime } from './business-time.tsx'
 import { ExportUsers } from './csv-export.tsx'
 import { GrantForm } from './grant-form.tsx'
-import { AppSelect, InScope, type Scope } from './scope.tsx'
+import { type Scope, ScopedPage } from './scope.tsx'
 import { ScopedList } from './scoped-list.tsx'
 
 type User = SubOutput<'listUsersOperation'>['users'][number]
@@ -30,9 +29,9 @@ const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }
 export function EndUsersPage() {
   const { t } = useTranslation()
   return (
-    <Page title={t('subs.usersTitle')} lead={t('subs.usersLead')} actions={<AppSelect />}>
-      <InScope>{scope => <Users scope={scope} />}</InScope>
-    </Page>
+    <ScopedPage title={t('subs.usersTitle')} lead={t('subs.usersLead')}>
+      {scope => <Users scope={scope} />}
+    </ScopedPage>
   )
 }
 
@@ -104,11 +103,8 @@ function UserMenu({ user, appKey }: { user: User; appKey: string }) {
   const name = user.nickname || t('subs.unnamed', { id: user.id })
   const on = user.status === '1'
   const close = () => setOpen(undefined)
-  const toggle = () =>
-    update.mutate(
-      { ...where, body: { status: on ? '0' : '1' } },
-      { onSuccess: () => tellDone(t('ui.saved')), onError: error => tellFailed(error, t) },
-    )
+  const told = useTold()
+  const toggle = () => update.mutate({ ...where, body: { status: on ? '0' : '1' } }, told)
   return (
     <>
       <RowMenu name={name}>

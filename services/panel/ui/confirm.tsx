@@ -1,22 +1,17 @@
 /** Asking before what cannot be undone: the name is typed, so that no stray Enter destroys anything. */
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from './form.tsx'
 import { problemText } from './problem-text.ts'
 import { Note } from './status.tsx'
 
 /** The question. `phrase` must be typed; without one a click is enough (for what can be done again). */
 export function Confirm(props: Asked) {
-  const { t } = useTranslation()
   return (
-    <Modal
-      opened={props.opened}
-      onClose={props.close}
-      title={props.title}
-      closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
-    >
-      {props.opened ? <Question {...props} /> : null}
-    </Modal>
+    <Dialog opened={props.opened} close={props.close} title={props.title}>
+      {() => <Question {...props} />}
+    </Dialog>
   )
 }
 

@@ -1,6 +1,6 @@
 /** The states in which there is no content: empty, loading, failed, offline, forbidden, gone. */
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2 } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2, IconSearchOff } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { TFunction } from 'i18next'
 import type { ReactNode } from 'react'
@@ -36,6 +36,17 @@ export function Blank(props: {
 /** Nothing here yet. */
 export function Empty(props: { icon?: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
   return <Blank {...props} icon={props.icon ?? <IconMailOff size={26} />} />
+}
+
+/** Nothing that fits the filters; they can be taken away. */
+export function NoMatch({ reset }: { reset: () => void }) {
+  const { t } = useTranslation()
+  const clear = (
+    <Button variant="default" onClick={reset}>
+      {t('messages.clearFilters')}
+    </Button>
+  )
+  return <Empty icon={<IconSearchOff size={26} />} title={t('messages.noMatch')} action={clear} />
 }
 
 /** Grey bars in the place of rows. */
