@@ -11,6 +11,7 @@ import { SubmitForm } from '../ui/form.tsx'
 import { tellDone, tellFailed } from '../ui/notify.ts'
 import { Card, Page } from '../ui/page.tsx'
 import { PasswordInput } from '../ui/password.tsx'
+import { browserZone } from '../ui/zone.ts'
 
 /** Browsers leave UTC out of their own list. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
@@ -33,7 +34,6 @@ export function SettingsPage() {
 
 function Appearance() {
   const { t } = useTranslation()
-  const account = useAccount()
   const queries = useQueryClient()
   const { language, zone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -66,7 +66,7 @@ function Appearance() {
         searchable
         limit={100}
         data={ZONES}
-        value={zone ?? account.tz}
+        value={zone ?? browserZone()}
         allowDeselect={false}
         onChange={value => {
           if (!value) return

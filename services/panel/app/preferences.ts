@@ -34,6 +34,11 @@ export function choose(change: Partial<Preferences>): void {
   for (const listener of listeners) listener()
 }
 
+/** Takes the zone that the account chose elsewhere, where this browser has none. UTC is what accounts begin with. */
+export function adoptZone(zone: string): void {
+  if (current.zone === undefined && zone !== 'UTC' && isZone(zone)) choose({ zone })
+}
+
 /** The choices, followed. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences)

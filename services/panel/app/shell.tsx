@@ -3,7 +3,8 @@ import { AppShell, Box, Burger, Group, ScrollArea } from '@mantine/core'
 import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { IconCloudOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Logo } from '../ui/logo.tsx'
 import { Note, Status } from '../ui/status.tsx'
@@ -62,7 +63,7 @@ function Frame() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)" data-closed={!opened || undefined}>
-        <ScrollArea px="sm" pb="md" type="never">
+        <ScrollArea px="sm" pb="md" type="auto" scrollbarSize={8}>
           <nav aria-label={t('ui.menu')}>
             <Menu close={menu.close} />
           </nav>
@@ -87,6 +88,11 @@ const EXACT: ReadonlySet<string> = new Set(['/', '/subscriptions'])
 
 function Menu({ close }: { close: () => void }) {
   const session = useSession()
+  const { pathname } = useLocation()
+  // The entry of the page that is open may lie below the edge of the window.
+  useEffect(() => {
+    document.querySelector(`.pw-nav-link[href="${CSS.escape(pathname)}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [pathname])
   return NAVIGATION.map(group => (
     <MenuGroup
       key={group.heading ?? 'first'}

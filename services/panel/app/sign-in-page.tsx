@@ -13,7 +13,7 @@ import { PasswordInput } from '../ui/password.tsx'
 import { problemText } from '../ui/problem-text.ts'
 import { Note } from '../ui/status.tsx'
 import { LanguageMenu, SchemeButton } from './header-menus.tsx'
-import type { Language } from './preferences.ts'
+import { adoptZone, type Language } from './preferences.ts'
 import { languageOf, sessionRead, useKeepLanguage } from './session.ts'
 
 const route = getRouteApi('/sign-in')
@@ -73,6 +73,7 @@ function SignInForm({ language }: { language: Language | undefined }) {
           queries.setQueryData(sessionRead.queryKey, session)
           if (language) keep(language)
           else await speak(languageOf(session.user.lang))
+          adoptZone(session.user.tz)
           router.history.push(to ?? '/')
         },
       },

@@ -1,7 +1,9 @@
 /** Both languages say everything, with the same blanks to fill in. */
-import { expect, test } from 'vitest'
+import i18next from 'i18next'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { problems } from '../../platform/problems.ts'
 import { catalogue as en } from './en/index.ts'
+import { wordsOptions } from './index.ts'
 import { catalogue as zh } from './zh-CN/index.ts'
 
 function flatten(value: object, path = ''): [key: string, text: string][] {
@@ -32,4 +34,24 @@ test('Chinese sentences end and pause with Chinese signs', () => {
 test('words of problems belong to problems that exist; one without words shows its English sentence', () => {
   const unknown = Object.keys(en.problems).filter(code => code !== 'offline' && !(code in problems))
   expect(unknown).toEqual([])
+})
+
+describe.each([
+  ['en', english],
+  ['zh-CN', chinese],
+] as const)('in %s', (language, words) => {
+  let say: (key: string, options: object) => string
+  beforeAll(async () => {
+    const resources = { en: { translation: en }, 'zh-CN': { translation: zh } }
+    say = (await i18next.createInstance().init({ ...wordsOptions, lng: language, resources })) as typeof say
+  })
+
+  test.each([...words])('%s is found by its key', (key, text) => {
+    expect(say(key, { skipInterpolation: true })).toBe(text)
+  })
+
+  test('a count chooses between one and more', () => {
+    expect(say('overview.days', { count: 1 })).toBe(language === 'en' ? '1 day' : '1 天')
+    expect(say('overview.days', { count: 7 })).toBe(language === 'en' ? '7 days' : '7 天')
+  })
 })

@@ -37,15 +37,21 @@ async function load(language: Language): Promise<Catalogue> {
   return catalogue
 }
 
+/** How words are found. Their keys have points between the parts, and colons in them (`access.scope.emails:send`). */
+export const wordsOptions = {
+  fallbackLng: false,
+  nsSeparator: false,
+  interpolation: { escapeValue: false },
+  returnNull: false,
+} as const
+
 /** Loads the first language and starts i18next. */
 export async function startWords(language: Language): Promise<void> {
   const catalogue = await load(language)
   await i18next.use(initReactI18next).init({
+    ...wordsOptions,
     lng: language,
-    fallbackLng: false,
     resources: { [language]: { translation: catalogue } },
-    interpolation: { escapeValue: false },
-    returnNull: false,
   })
   document.documentElement.lang = language
 }

@@ -20,6 +20,10 @@ test.each([
     'Adds ip4:192.0.2.10 include:a.example to the record that is there.',
     '在现有记录中加入 ip4:192.0.2.10 include:a.example。',
   ],
+  ['name servers: no delegation was found', '域名服务器：未找到委派'],
+  ['ns1.example.com: the check ran out of time', 'ns1.example.com：检查超时'],
+  ['2001:db8::53: no resolver is configured', '2001:db8::53：未配置解析器'],
+  ['ns1.example.com: a reason that nobody wrote', undefined],
   ['A sentence that nobody wrote.', undefined],
   ['', undefined],
 ])('%s', (english, words) => {

@@ -18,11 +18,15 @@ export function sentenceTranslator(table: Readonly<Record<string, string>>): (se
     .sort((a, b) => b.fixed - a.fixed)
 
   function translate(sentence: string): string | undefined {
+    if (sentence === '') return undefined
     for (const { matches, names, text } of patterns) {
       const found = matches.exec(sentence)
       if (found) return fill(text, names, found)
     }
-    return undefined
+    // What one server said: its name stays.
+    const [, who, what = ''] = /^([\w.:-]+): (.+)$/s.exec(sentence) ?? []
+    const words = translate(what)
+    return words && `${who}：${words}`
   }
 
   /** Parts may be sentences themselves: a reason, a note. */

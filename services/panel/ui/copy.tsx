@@ -27,7 +27,7 @@ export function CopyButton({ value, what }: { value: string; what: string }) {
 /** A value in the typeface of code, to be copied. */
 export function Copyable({ value, what }: { value: string; what: string }) {
   return (
-    <Group gap={4} wrap="nowrap" align="flex-start" display="inline-flex">
+    <Group gap={4} wrap="nowrap" align="flex-start" display="inline-flex" className="pw-copyable">
       <span className="pw-mono">{value}</span>
       <CopyButton value={value} what={what} />
     </Group>

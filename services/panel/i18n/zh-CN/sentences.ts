@@ -159,6 +159,7 @@ export const sentences: Readonly<Record<string, string>> = {
   'no resolver is configured': '未配置解析器',
   'it is not authoritative for the zone': '它不是该区域的权威服务器',
   'no delegation was found': '未找到委派',
+  'name servers: {reason}': '域名服务器：{reason}',
   'the name servers of {zone} have no usable address': '{zone} 的域名服务器没有可用地址',
   'Aliyun DNS has suspended the zone (black hole): it is not served.': '阿里云 DNS 已暂停该区域（黑洞），不提供解析。',
   'The access key lacks the RAM permission {permission}.': '该 AccessKey 缺少 RAM 权限 {permission}。',
