@@ -263,7 +263,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await edit.click()
     await sender.fill('notice@nobody.example')
     await press(w.ui.save)
-    await dialog().getByRole('alert').getByText('mail_from').waitFor()
+    await sender.and(page.locator('[aria-invalid=true]:focus')).waitFor()
+    await dialog().getByRole('alert').waitFor()
     await picture(page, 'app-settings-refused', language)
     await sender.fill('notice@sandbox.mail.example.com')
     await signed.focus()
@@ -271,7 +272,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(await signed.isChecked()).toBe(true)
     await press(w.ui.save)
     // There is nothing to sign with yet.
-    await dialog().getByRole('alert').getByText('mail_from').waitFor({ state: 'detached' })
+    await sender.and(page.locator('[aria-invalid=true]')).waitFor({ state: 'detached' })
     await dialog().getByRole('alert').waitFor()
     await press(w.ui.cancel)
     expect(visitor.complaints.splice(0).filter(text => !/4(09|22)/.test(text))).toEqual([])
