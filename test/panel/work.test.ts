@@ -179,7 +179,7 @@ test('while the people of another app are read, those of the first are gone', as
     await promise
     await route.continue()
   })
-  await page.getByRole('textbox', { name: w.subs.app }).click()
+  await page.getByRole('combobox', { name: w.subs.app }).click()
   await page.getByRole('option', { name: 'The game' }).click()
   await page.getByRole('status', { name: w.ui.loading }).waitFor()
   expect(await rowOf('Grace').count()).toBe(0)
