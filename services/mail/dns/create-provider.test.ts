@@ -52,6 +52,30 @@ describe('credentials', () => {
     expect(dnsCredentials.parse(given).credentials).toMatchObject({ key_algorithm: 'hmac-sha256' })
   })
   test.each([
+    ['a zone with the dot of its zone file', { zone: ' Example.COM. ' }, { zone: 'example.com' }],
+    ['an international zone', { zone: 'Bücher.example' }, { zone: 'xn--bcher-kva.example' }],
+    ['a reverse zone without a class', { zone: '0/25.2.0.192.in-addr.arpa' }, { zone: '0/25.2.0.192.in-addr.arpa' }],
+    ['a key with a dot and capitals', { key_name: 'Update-Key.example.' }, { key_name: 'Update-Key.example.' }],
+    ['a secret with its line end', { key_secret: ' eA==\n' }, { key_secret: 'eA==' }],
+    ['the last port', { server: 'ns.example:65535' }, { server: 'ns.example:65535' }],
+    ['an address with a port', { server: '[2001:db8::1]:5353' }, { server: '[2001:db8::1]:5353' }],
+  ])('as pasted: %s', (_, more, expected) => {
+    const credentials = { server: 'ns.example', key_name: 'k', key_secret: 'eA==', ...more }
+    expect(dnsCredentials.parse({ provider: 'rfc2136', credentials }).credentials).toMatchObject(expected)
+  })
+  test.each([
+    ['port 0', { server: 'ns.example:0' }],
+    ['a port above all', { server: 'ns.example:65536' }],
+    ['a key name with an empty label', { key_name: 'a..b' }],
+    ['a key name with a label of 64', { key_name: `${'k'.repeat(64)}.example` }],
+    ['a zone with an empty label', { zone: 'a..example' }],
+    ['a zone with a label of 64', { zone: `${'z'.repeat(64)}.example` }],
+    ['an empty zone', { zone: ' . ' }],
+  ])('%s is refused', (_, more) => {
+    const credentials = { server: 'ns.example', key_name: 'k', key_secret: 'eA==', ...more }
+    expect(dnsCredentials.safeParse({ provider: 'rfc2136', credentials }).success).toBe(false)
+  })
+  test.each([
     ['the global API key', { provider: 'cloudflare', credentials: { email: 'a@b.c', api_key: 'x' } }],
     ['a token with a line end inside', { provider: 'cloudflare', credentials: { api_token: 'a\nb' } }],
     [

@@ -1,5 +1,6 @@
 /** How DNS records, their checks and the settings of a domain look in the mail API. */
 import { z } from 'zod'
+import { isMechanism } from '../rules/spf-term.ts'
 
 const time = z.iso.datetime()
 const texts = z.array(z.string())
@@ -28,6 +29,7 @@ export const dnsRecord = z.strictObject({
   checked_at: time.nullable(),
 })
 
+const MECHANISM = 'is a mechanism like include:_spf.example.net'
 const policy = z.enum(['none', 'quarantine', 'reject'])
 
 /** How the records of a domain are kept. */
@@ -53,10 +55,9 @@ export const dnsSettingsChange = z
       .array(
         z
           .string()
-          .regex(
-            /^(?:include|ip4|ip6|a|mx|exists):[\x21-\x7e]{1,250}$/i,
-            'is a mechanism like include:_spf.example.net',
-          ),
+          .regex(/^(?:include|ip4|ip6|a|mx|exists):[\x21-\x7e]{1,250}$/i, MECHANISM)
+          // One term that receivers cannot read makes the whole record void.
+          .refine(isMechanism, MECHANISM),
       )
       .max(10),
     dkim_rotation_days: z.int().min(0).max(3650),

@@ -42,9 +42,14 @@ describe('what does not count', () => {
     ['only sha1', `v=DKIM1; h=sha1; p=${rsa}`, 'invalid'],
     ['another service', `v=DKIM1; s=tlsrpt; p=${rsa}`, 'invalid'],
     ['a wildcard answer', 'v=spf1 -all', 'invalid'],
+    ['quotes inside the key', `v=DKIM1; k=rsa; p=${rsa.slice(0, 200)}" "${rsa.slice(200)}`, 'invalid'],
+    ['quotes around the record', `"v=DKIM1; k=rsa; p=${rsa}"`, 'invalid'],
+    ['a backslash behind the key', `v=DKIM1\\; k=rsa\\; p=${rsa}\\`, 'invalid'],
+    ['a backslash in the key', `v=DKIM1; k=rsa; p=${rsa}\\`, 'invalid'],
+    ['a key in the alphabet of URLs', `v=DKIM1; k=rsa; p=${rsa.replaceAll('+', '-').replaceAll('/', '_')}`, 'invalid'],
     ['a tag twice', `v=DKIM1; p=${rsa}; p=${rsa}`, 'invalid'],
     ['prose', 'hello; world', 'invalid'],
-  ])('%s is %s', (_, txt, kind) => expect(judgeDkim(txt, 'rsa-sha256', rsa).kind).toBe(kind))
+  ])('$0 is $2', (_, txt, kind) => expect(judgeDkim(txt, 'rsa-sha256', rsa).kind).toBe(kind))
 })
 
 test('a test flag and a short key are warned of', () => {

@@ -12,6 +12,8 @@ export type DkimVerdict =
   | { kind: 'other_key' }
   | { kind: 'invalid'; reason: string }
 
+const BASE64 = /^[a-z0-9+/]+={0,2}$/i
+
 /** The owner name of a selector's record. */
 export function dkimName(selector: string, domain: string): string {
   return `${selector}._domainkey.${domain}`
@@ -39,6 +41,9 @@ export function judgeDkim(txt: string, algorithm: DkimAlgorithm, publicKey: stri
   if (given === undefined) return { kind: 'invalid', reason: 'it has no p= tag' }
   if (tags.has('v') && tags.get('v') !== 'DKIM1') return { kind: 'invalid', reason: 'its version is not DKIM1' }
   if (strip(given) === '') return { kind: 'revoked' }
+  // Panels that escape what was pasted with quotes publish them inside the key, and verifiers then read no key.
+  if (!BASE64.test(strip(given)))
+    return { kind: 'invalid', reason: 'its p= is not base64 (quotes or backslashes in it?)' }
   if (!sameKey(strip(given), publicKey)) return { kind: 'other_key' }
   const reason = unusable(tags, algorithm)
   if (reason) return { kind: 'invalid', reason }

@@ -1,5 +1,6 @@
 /** The credentials of each DNS provider, checked at the door. Values are trimmed: tokens are pasted with line ends. */
 import { z } from 'zod'
+import { canonicalName, isDnsName } from './dns-names.ts'
 
 const text = (max = 512) =>
   z
@@ -44,16 +45,23 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
       server: z
         .string()
         .trim()
-        .regex(/^(\[[0-9a-f:.]+\]|[0-9a-z.-]+)(:\d{1,5})?$/i, 'is host, host:port or [IPv6]:port'),
-      zone: z.string().trim().toLowerCase().max(253).optional(),
-      key_name: text(253),
+        .regex(/^(\[[0-9a-f:.]+\]|[0-9a-z.-]+)(:\d{1,5})?$/i, 'is host, host:port or [IPv6]:port')
+        .refine(hasPort, 'has a port from 1 to 65535'),
+      // As it stands in zone files and in the panels of people: with its last dot, with its own characters.
+      zone: z.string().trim().overwrite(canonicalName).max(253).refine(isDnsName, 'is a DNS name').optional(),
+      key_name: text(254).refine(isDnsName, 'is a DNS name'),
       key_algorithm: z
         .enum(['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'])
         .default('hmac-sha256'),
-      key_secret: z.base64().trim().min(1).max(512),
+      key_secret: z.string().trim().pipe(z.base64().min(1).max(512)),
     }),
   }),
 ])
+
+function hasPort(server: string): boolean {
+  const port = /:(\d+)$/.exec(server)?.[1]
+  return port === undefined || (Number(port) > 0 && Number(port) < 65_536)
+}
 
 /** A provider with its credentials. */
 export type DnsCredentials = DistributiveOmit<z.output<typeof dnsCredentials>, 'name'>

@@ -85,3 +85,29 @@ test('the zone file splits long TXT and comments out what is not yours to set', 
   expect(lines.find(line => line.startsWith('s2._domainkey'))).toMatch(/IN TXT "v=DKIM1; k=rsa; p=k{237}" "k{155}"$/)
   expect(lines.filter(line => / PTR /.test(line)).every(line => line.startsWith(';'))).toBe(true)
 })
+
+test('the zone file holds what the owner sets by hand; notes do not hide a record', () => {
+  const byHand = { ...domain, dns: { by_hand: ['ownership', 'dkim', 'spf', 'dmarc'] as const, address: false } }
+  const lines = zoneFile('example.com', guidance(byHand, host)).split('\n')
+  const names = lines.filter(line => line !== '' && !line.startsWith(';')).map(line => line.split(' ')[0])
+  expect(names).toEqual([
+    '_postwright-challenge.example.com.',
+    's1._domainkey.example.com.',
+    's2._domainkey.example.com.',
+    'e1._domainkey.example.com.',
+    's0._domainkey.example.com.',
+    'example.com.',
+    '_dmarc.example.com.',
+    'bounce.example.com.',
+  ])
+})
+
+test('a mechanism that is configured twice costs one lookup', () => {
+  const twice = { dns: { spf: ['include:_spf.example.net', 'ip4:192.0.2.10', 'include:x.example'] } }
+  expect(spfTerms(twice, host)).toEqual([
+    'ip4:192.0.2.10',
+    'ip6:2001:db8::a',
+    'include:_spf.example.net',
+    'include:x.example',
+  ])
+})

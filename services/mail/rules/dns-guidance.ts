@@ -67,7 +67,8 @@ const TTL = 600
 /** Our SPF mechanisms for a domain: addresses cost no lookup; the host name stands in while none is configured. */
 export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost): string[] {
   const own = host.addresses.map(ip => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
-  return [...(own.length > 0 ? own : [`a:${host.hostname}`]), ...host.spfMechanisms, ...(domain.dns?.spf ?? [])]
+  const terms = [...(own.length > 0 ? own : [`a:${host.hostname}`]), ...host.spfMechanisms, ...(domain.dns?.spf ?? [])]
+  return [...new Set(terms)]
 }
 
 /** All rows, most important first. */
@@ -197,13 +198,18 @@ export function reverseName(ip: string): string {
   return `${[...hex].toReversed().join('.')}.ip6.arpa`
 }
 
+/** Set elsewhere, or only by whoever wants it; what the owner sets by hand is not ours to write, but belongs in the zone. */
+function isForOthers({ purpose, writable }: GuidanceRow): boolean {
+  return purpose === 'ptr' || purpose === 'mta_sts' || purpose === 'tls_rpt' || (purpose === 'a' && !writable)
+}
+
 /** The records as a zone file (RFC 1035 5); what is not yours to set is a comment. */
 export function zoneFile(domain: string, rows: readonly GuidanceRow[]): string {
   const lines = rows.map(row => {
     const value =
       row.type === 'TXT' ? quoteTxt(row.value) : row.type === 'A' || row.type === 'AAAA' ? row.value : `${row.value}.`
     const line = `${row.name}. ${row.ttl} IN ${row.type} ${value}`
-    return row.writable ? line : `; ${row.note ?? 'optional'}\n; ${line}`
+    return isForOthers(row) ? `; ${row.note ?? 'optional'}\n; ${line}` : line
   })
   return `; Records of ${domain} for sending mail. An SPF or DMARC record that exists already is changed, not doubled.\n${lines.join('\n')}\n`
 }

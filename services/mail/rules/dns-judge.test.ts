@@ -4,6 +4,7 @@ import { guidance } from './dns-guidance.ts'
 import { judgeRow, type RecordCheck, type Views } from './dns-judge.ts'
 import type { JudgeContext } from './dns-match.ts'
 import type { Answer } from './lookup.ts'
+import type { SpfEvaluation } from './spf-evaluate.ts'
 
 const rows = guidance(
   {
@@ -62,7 +63,7 @@ describe('the three views', () => {
 })
 
 describe('each purpose', () => {
-  const spf = (results: Record<string, 'pass' | 'fail' | 'permerror'>, errors: string[] = [], temporary = false) => ({
+  const spf = (results: SpfEvaluation['results'], errors: string[] = [], temporary = false) => ({
     spf: { results, errors, warnings: [], lookups: 1, voids: 0, temporary },
   })
   test.each<[string, string, Answer, Partial<JudgeContext>, RecordCheck['status'], RegExp | undefined]>([
@@ -83,6 +84,22 @@ describe('each purpose', () => {
       undefined,
     ],
     ['SPF without us', 'spf', found('v=spf1 mx -all'), spf({ '192.0.2.10': 'fail' }), 'failed', /does not name/],
+    [
+      'SPF that refuses us before it names us',
+      'spf',
+      found('v=spf1 -ip4:192.0.2.0/24 ip4:192.0.2.10 -all'),
+      spf({ '192.0.2.10': 'fail' }),
+      'failed',
+      /an earlier term .* fail for 192\.0\.2\.10/,
+    ],
+    [
+      'SPF that names us behind what cannot be looked up now',
+      'spf',
+      found('v=spf1 include:x.example ip4:192.0.2.10 -all'),
+      spf({ '192.0.2.10': 'temperror' }, [], true),
+      'verified',
+      undefined,
+    ],
     [
       'SPF whose tree is over the limit',
       'spf',

@@ -5,8 +5,9 @@ import { type DmarcDiscovery, isDmarc, parseDmarc } from './dmarc.ts'
 import type { GuidanceRow } from './dns-guidance.ts'
 import { canonicalValue } from './dns-record.ts'
 import type { Answer } from './lookup.ts'
-import { isSpf, mergeSpf, SpfSyntaxError } from './spf.ts'
+import { isSpf, mergeSpf } from './spf.ts'
 import type { SpfEvaluation } from './spf-evaluate.ts'
+import { SpfSyntaxError } from './spf-term.ts'
 import { parseTags } from './tags.ts'
 
 /** Facts that stand beside the answers. */
@@ -100,13 +101,27 @@ function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }
     spf !== undefined &&
     Object.keys(spf.results).length > 0 &&
     Object.values(spf.results).every(result => result === 'pass')
-  if (passes || merged.added.length === 0) return ok(warnings)
+  if (passes) return ok(warnings)
+  if (merged.added.length === 0) return spf && !spf.temporary ? shadowed(spf, warnings) : ok(warnings)
   if (spf?.temporary) return { kind: 'temporary', errors: ['A part of the record cannot be looked up now.'], warnings }
   return {
     kind: 'mismatch',
     errors: [`The record does not name our servers (${merged.added.join(' ')}).`],
     warnings,
     instructions: [`Change the record to: ${merged.value}`],
+  }
+}
+
+/** The record names our servers: whoever does not pass all the same is refused by a wider term before that. */
+function shadowed({ results }: SpfEvaluation, warnings: string[]): Match {
+  const refused = Object.entries(results).filter(([, result]) => result !== 'pass')
+  if (refused.length === 0) return ok(warnings)
+  const verdicts = refused.map(([ip, result]) => `${result} for ${ip}`).join(', ')
+  return {
+    kind: 'mismatch',
+    errors: [`The record names our servers, but an earlier term answers first: ${verdicts}.`],
+    warnings,
+    instructions: ['Put the terms of our servers before the term that refuses them.'],
   }
 }
 

@@ -28,5 +28,11 @@ test('suffixes run from the name to the top', () => {
   expect(suffixesOf('a.example.com')).toEqual(['a.example.com', 'example.com', 'com'])
 })
 
-test('names of servers lose their dot and their capitals', () =>
-  expect(canonicalName('Example.COM.')).toBe('example.com'))
+test.each([
+  ['capitals and the last dot', 'Example.COM.', 'example.com'],
+  ['characters of people', '_dmarc.例子.com', '_dmarc.xn--fsqu00a.com'],
+  ['a wildcard', '*.Bücher.example', '*.xn--bcher-kva.example'],
+  ['a host in a zone', '邮件', 'xn--5nq051n'],
+  ['the zone itself', '@', '@'],
+  ['what IDNA refuses', 'a b。\u200d', 'a b。\u200d'],
+])('names as servers and providers give them: %s', (_, given, name) => expect(canonicalName(given)).toBe(name))

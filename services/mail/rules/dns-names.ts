@@ -30,7 +30,16 @@ export function suffixesOf(name: string): string[] {
   return labels.map((_, index) => labels.slice(index).join('.'))
 }
 
-/** The canonical form of a name that a server or a provider gave. */
+/** True for what can be a name in DNS: labels of 1 to 63 characters, 253 in all (RFC 1035 3.1); with or without the last dot. */
+export function isDnsName(name: string): boolean {
+  const plain = name.replace(/\.$/, '')
+  return plain.length <= 253 && plain.split('.').every(label => label.length > 0 && label.length <= 63)
+}
+
+/** The canonical form of a name that a server or a provider gave; some show international names as people read them. */
 export function canonicalName(name: string): string {
-  return name.replace(/\.$/, '').toLowerCase()
+  const plain = name.replace(/\.$/, '').toLowerCase()
+  // The URL parser is the platform's own IDNA; what a host cannot hold it would take for something else.
+  const isInternational = /[^\0-\x7f]/.test(plain) && !/[\s/\\:?#@%[\]]/.test(plain)
+  return (isInternational && URL.parse(`http://${plain}`)?.hostname) || plain
 }

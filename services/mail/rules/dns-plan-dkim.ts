@@ -1,12 +1,12 @@
 /** Planning of DKIM key records: one TXT a selector, compared by key, never a second beside a foreign one. */
 import { judgeDkim } from './dkim.ts'
-import { item, type PlanItem, type RowContext, replaceOrConflict, wasOurs } from './dns-plan-item.ts'
+import { item, type PlanItem, type RowContext, replaceOrConflict, servedOf, wasOurs } from './dns-plan-item.ts'
 import { parseTags } from './tags.ts'
 
 /** Plans one selector. */
 export function planDkim(context: RowContext): PlanItem {
   const { here, wanted, row, input } = context
-  const [first, ...more] = here.filter(record => record.type === 'TXT')
+  const [first, ...more] = servedOf(here.filter(record => record.type === 'TXT'))
   const key = keyOf(wanted.value)
   if (!first)
     return key.p === '' ? item(context, 'keep', 'The key is gone already.') : item(context, 'create', 'It is missing.')

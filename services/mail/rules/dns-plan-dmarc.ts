@@ -1,11 +1,11 @@
 /** Planning of the DMARC record: created where no policy applies, never weakened, an owner's own record left alone. */
 import { isDmarc, parseDmarc, weakenings } from './dmarc.ts'
-import { isOurs, item, type PlanItem, type RowContext } from './dns-plan-item.ts'
+import { isOurs, item, type PlanItem, type RowContext, servedOf } from './dns-plan-item.ts'
 import type { StoredRecord } from './dns-record.ts'
 
 /** Plans `_dmarc.<domain>`. */
 export function planDmarc(context: RowContext): PlanItem {
-  const records = context.here.filter(record => record.type === 'TXT' && isDmarc(record.value))
+  const records = servedOf(context.here.filter(record => record.type === 'TXT' && isDmarc(record.value)))
   const [first, ...more] = records
   if (!first) return planMissing(context)
   if (more.length > 0)

@@ -93,6 +93,12 @@ export function item(
   return { row: row.id, action, name, type, zone: zone.id, value, ttl, reason, warnings: [], ...more }
 }
 
+/** What DNS gives of some records that speak of one thing; paused ones count only where there are no others. */
+export function servedOf(records: readonly StoredRecord[]): readonly StoredRecord[] {
+  const served = records.filter(({ disabled }) => !disabled)
+  return served.length > 0 ? served : records
+}
+
 /** A foreign record that stands where ours would: replaced when accepted, else a conflict that may be. */
 export function replaceOrConflict(
   context: RowContext,

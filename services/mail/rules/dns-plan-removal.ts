@@ -1,8 +1,8 @@
 /** What to take back when a domain leaves: only records of the ledger that still stand as we wrote them. */
 import { isOurs, type OwnedRecord, type PlanItem, type ZoneFacts } from './dns-plan-item.ts'
-import { addedTerms } from './dns-plan-spf.ts'
+import { withoutOurs } from './dns-plan-spf.ts'
 import { type StoredRecord, sameRecord } from './dns-record.ts'
-import { isSpf, withoutSpfTerms } from './spf.ts'
+import { isSpf } from './spf.ts'
 
 /** What removal follows from. */
 export interface RemovalInput {
@@ -27,6 +27,7 @@ export function planRemoval(input: RemovalInput): PlanItem[] {
 
 function removeOwn(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
   const stored = input.current(entry.name).find(record => sameRecord(record, entry))
+  if (!stored && entry.row === 'spf') return takeOut(entry, zone, input)
   if (!stored || !isOurs(input.owned, stored)) return []
   if (stored.locked)
     return [step(entry, zone, 'conflict', stored, entry.value, 'The record is locked; unlock it at your DNS provider.')]
@@ -37,21 +38,26 @@ function removeOwn(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): Pl
 function restore(entry: OwnedRecord, before: string, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
   const records = input.current(entry.name).filter(record => record.type === entry.type)
   const untouched = records.find(record => sameRecord(record, entry))
+  // A write that was interrupted leaves two entries; the one that tells what stands there knows best.
+  const better = input.owned.some(
+    other => sameRow(other, entry) && other !== entry && records.some(record => sameRecord(record, other)),
+  )
+  if (!untouched && better) return []
   if (untouched) return [step(entry, zone, 'update', untouched, before, 'Puts back the record as it was before us.')]
-  const edited = records.find(record => isSpf(record.value))
-  if (!edited) return []
+  return takeOut(entry, zone, input)
+}
+
+function takeOut(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
+  const edited = input.current(entry.name).find(record => record.type === 'TXT' && isSpf(record.value))
+  if (!edited || entry.row !== 'spf') return []
   const value = withoutOurs(edited.value, entry)
   return value === edited.value
     ? []
     : [step(entry, zone, 'update', edited, value, 'Takes our terms out of the record.')]
 }
 
-function withoutOurs(value: string, entry: OwnedRecord): string {
-  try {
-    return withoutSpfTerms(value, addedTerms(entry))
-  } catch {
-    return value
-  }
+function sameRow(a: OwnedRecord, b: OwnedRecord): boolean {
+  return a.row === b.row && a.name === b.name && a.type === b.type
 }
 
 function step(

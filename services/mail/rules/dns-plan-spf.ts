@@ -1,7 +1,8 @@
 /** Planning of the SPF record: created, or our terms merged into the one that is there; never a second record. */
-import { isOurs, item, type OwnedRecord, type PlanItem, type RowContext } from './dns-plan-item.ts'
-import type { StoredRecord } from './dns-record.ts'
-import { isSpf, mergeSpf, newSpf, parseSpf, type SpfMerge, SpfSyntaxError, withoutSpfTerms } from './spf.ts'
+import { isOurs, item, type OwnedRecord, type PlanItem, type RowContext, servedOf } from './dns-plan-item.ts'
+import { type StoredRecord, sameRecord } from './dns-record.ts'
+import { isSpf, mergeSpf, newSpf, parseSpf, type SpfMerge, withoutSpfTerms } from './spf.ts'
+import { SpfSyntaxError } from './spf-term.ts'
 
 /** Beyond this length answers tend to leave a UDP packet (RFC 7208 3.4). Bytes. */
 const COMFORTABLE_LENGTH = 450
@@ -9,7 +10,7 @@ const COMFORTABLE_LENGTH = 450
 /** Plans the record at the domain itself. */
 export function planSpf(context: RowContext): PlanItem {
   const { here, input, wanted } = context
-  const records = here.filter(record => record.type === 'TXT' && isSpf(record.value))
+  const records = servedOf(here.filter(record => record.type === 'TXT' && isSpf(record.value)))
   const [first] = records
   if (!first) return item(context, 'create', 'The domain has no SPF record.')
   if (records.length > 1) return planSeveral(context, records)
@@ -57,12 +58,38 @@ function withoutStale(value: string, input: RowContext['input']): string {
 }
 
 /** The terms that a merge of ours added, from the values before and after it. */
-export function addedTerms({ before, value }: Pick<OwnedRecord, 'before' | 'value'>): string[] {
+function addedTerms({ before, value }: Pick<OwnedRecord, 'before' | 'value'>): string[] {
   if (before === undefined || !isSpf(before) || !isSpf(value)) return []
   const old = parseSpf(before).terms.map(term => term.text)
   return parseSpf(value)
     .terms.map(term => term.text)
     .filter(text => !old.includes(text))
+}
+
+/**
+ * The owner's part of a record that we are about to change: undefined when all of it is ours. What its owner changed
+ * since our last write stays theirs, without the terms that we put in.
+ */
+export function ownersPart(stored: StoredRecord, entries: readonly OwnedRecord[]): string | undefined {
+  const untouched = entries.find(entry => sameRecord(stored, entry))
+  if (untouched) return untouched.before
+  const [last] = entries.slice(-1)
+  return last ? withoutOurs(stored.value, last) : stored.value
+}
+
+/** A record without the terms that an entry of the ledger speaks of; one that cannot be read stays as it is. */
+export function withoutOurs(value: string, entry: OwnedRecord): string {
+  try {
+    return withoutSpfTerms(value, entry.before === undefined ? mechanismsOf(entry.value) : addedTerms(entry))
+  } catch (error) {
+    if (!(error instanceof SpfSyntaxError)) throw error
+    return value
+  }
+}
+
+function mechanismsOf(value: string): string[] {
+  const { terms } = parseSpf(value)
+  return terms.filter(({ kind, name }) => kind === 'mechanism' && name !== 'all').map(({ text }) => text)
 }
 
 /**

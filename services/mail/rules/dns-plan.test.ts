@@ -156,6 +156,25 @@ describe.each<[string, Situation, string, Partial<PlanItem>]>([
     'ownership',
     { action: 'conflict', code: 'disabled' },
   ],
+  ...(
+    [
+      ['spf', 'example.com', 'v=spf1 mx -all', SPF, 'keep'],
+      ['spf', 'example.com', 'v=spf1 mx -all', 'v=spf1 a -all', 'update'],
+      ['dmarc', '_dmarc.example.com', 'v=DMARC1; p=reject', 'v=DMARC1; p=none', 'keep'],
+      ['dkim:s1', 's1._domainkey.example.com', 'v=DKIM1; p=REVG', KEY, 'keep'],
+    ] as const
+  ).map(([row, name, paused, served, action]): [string, Situation, string, Partial<PlanItem>] => [
+    `${row}: a paused record beside one that is served (${action})`,
+    { records: [txt(name, paused, { disabled: true }), txt(name, served)] },
+    row,
+    { action },
+  ]),
+  [
+    'only a paused SPF record',
+    { records: [txt('example.com', 'v=spf1 mx -all', { disabled: true })] },
+    'spf',
+    { action: 'conflict', code: 'disabled' },
+  ],
   [
     'one SPF record',
     { records: [txt('example.com', 'v=spf1 mx -all')] },

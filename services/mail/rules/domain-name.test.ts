@@ -30,6 +30,7 @@ test.each([
   ['a hyphen in front', '-a.example.com', 'not a domain name'],
   ['a label of 64', `${'a'.repeat(64)}.example.com`, 'not a domain name'],
   ['more than 253', `${'a.'.repeat(130)}example.com`, 'not a domain name'],
+  ['no room for the records below it', `${'a.'.repeat(115)}example.com`, 'is too long'],
   ['a wildcard', '*.example.com', 'not a domain name'],
   ['a port', 'example.com:25', 'not a domain name'],
   ['a path', 'example.com/x', 'not a domain name'],
@@ -40,6 +41,16 @@ test.each([
 ])('refused: %s', (_, input, reason) =>
   expect(normaliseDomain(input)).toEqual({ ok: false, reason: expect.stringContaining(reason) }),
 )
+
+test.each([
+  [231, true],
+  [232, false],
+])('a name of %i characters leaves room for the record of its proof: %s', (length, ok) => {
+  const labels = ['a', 'b', 'c'].map(letter => letter.repeat(63))
+  const name = [...labels, 'd'.repeat(length - 204), 'example.com'].join('.')
+  expect([name.length, normaliseDomain(name).ok]).toEqual([length, ok])
+  expect(`_postwright-challenge.${name}`.length <= 253).toBe(ok)
+})
 
 test('whatever passes stays the same when it is normalised again', () => {
   fc.assert(

@@ -7,6 +7,9 @@ export type DomainName = { ok: true; name: string } | { ok: false; reason: strin
 /** One label: letters, digits and inner hyphens (RFC 1035 2.3.1), at most 63. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** A name has 253 characters (RFC 1035 3.1), and `_postwright-challenge.` goes before it. */
+const MAX_NAME = 231
+
 /**
  * The stored form of a domain name: A-labels (IDNA, as the WHATWG URL standard maps them), lower case, without the
  * root's dot. Refuses addresses, single labels and public suffixes, private ones (`github.io`) included, because
@@ -19,6 +22,8 @@ export function normaliseDomain(input: string): DomainName {
   if (/[\p{Cc}\s/\\:?#@%[\]<>^|]/u.test(typed)) return refuse('is not a domain name')
   const name = URL.parse(`http://${typed}`)?.hostname ?? ''
   if (name === '' || name.length > 253) return refuse('is not a domain name')
+  if (name.length > MAX_NAME)
+    return refuse(`is too long: records stand below it, and ${MAX_NAME} characters leave room for them`)
   const labels = name.split('.')
   if (!labels.every(label => LABEL.test(label))) return refuse('is not a domain name')
   if (/^\d+$/.test(labels.at(-1) ?? '')) return refuse('is an address, not a domain name')

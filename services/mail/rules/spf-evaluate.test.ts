@@ -98,5 +98,25 @@ describe('limits', () => {
       errors: [],
     })
   })
+  test.each([
+    ['three hosts that cannot be looked up', 'v=spf1 a:x1.example a:x2.example a:x3.example -all', 'temperror'],
+    ['three mail exchangers', 'v=spf1 mx:x1.example mx:x2.example mx:x3.example -all', 'temperror'],
+    ['conditions', 'v=spf1 exists:x1.example exists:x2.example exists:x3.example ~all', 'temperror'],
+    ['an inclusion before the end', 'v=spf1 include:x1.example -all', 'temperror'],
+    ['a redirect', 'v=spf1 redirect=x1.example', 'temperror'],
+    ['beside a term that passes', 'v=spf1 a:x1.example a:x2.example a:x3.example ip4:192.0.2.10 -all', 'pass'],
+  ])('servers that fail for now make no permanent error: %s', async (_, txt, result) => {
+    const down = Object.fromEntries(
+      ['x1', 'x2', 'x3'].flatMap(name =>
+        ['A', 'AAAA', 'MX', 'TXT'].map(type => [`${type} ${name}.example`, 'servfail' as const]),
+      ),
+    )
+    expect(await run(txt, [IP], down)).toMatchObject({
+      temporary: true,
+      voids: 0,
+      errors: [],
+      results: { [IP]: result },
+    })
+  })
   test('ptr is warned of', async () => expect((await run('v=spf1 ptr -all')).warnings).toHaveLength(1))
 })

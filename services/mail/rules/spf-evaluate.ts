@@ -5,7 +5,8 @@
 import ipaddr from 'ipaddr.js'
 import { canonicalName } from './dns-names.ts'
 import type { Answer, Lookup } from './lookup.ts'
-import { isSpf, parseSpf, type SpfResult, SpfSyntaxError, type SpfTerm } from './spf.ts'
+import { isSpf, parseSpf } from './spf.ts'
+import { type SpfResult, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 
 /** Terms that cost a lookup may stand ten times (RFC 7208 4.6.4). */
 const SPF_LOOKUP_LIMIT = 10
@@ -57,9 +58,11 @@ export async function evaluateSpf(
   if (walk.voids > SPF_VOID_LIMIT)
     walk.errors.push(`${walk.voids} of its lookups find nothing; more than ${SPF_VOID_LIMIT} are a permanent error.`)
   const overall = walk.errors.length > 0 ? 'permerror' : undefined
-  const results = addresses.map(
-    ip => [ip, overall ?? (walk.temporary && !matches.has(ip) ? 'temperror' : (matches.get(ip) ?? 'neutral'))] as const,
-  )
+  // What a failed lookup would have said comes before the term that matched: only a pass is taken at its word.
+  const results = addresses.map(ip => {
+    const result = matches.get(ip) ?? 'neutral'
+    return [ip, overall ?? (walk.temporary && result !== 'pass' ? 'temperror' : result)] as const
+  })
   return {
     results: Object.fromEntries(results),
     lookups: walk.lookups,
@@ -169,7 +172,7 @@ async function hosts(
       empty &&= !values
       found.push(...(values ?? []).map(value => `${value}/${type === 'A' ? v4 : v6}`))
     }
-  if (empty) walk.voids++
+  if (empty && !walk.temporary) walk.voids++
   return walk.addresses.filter(ip => found.some(range => inRange(ip, range)))
 }
 

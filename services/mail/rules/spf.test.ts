@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isSpf, mergeSpf, newSpf, parseSpf, printSpf, SpfSyntaxError, withoutSpfTerms } from './spf.ts'
+import { isSpf, mergeSpf, newSpf, parseSpf, printSpf, withoutSpfTerms } from './spf.ts'
+import { SpfSyntaxError } from './spf-term.ts'
 
 const OURS = ['ip4:192.0.2.10', 'include:_spf.example.net']
 
@@ -18,6 +19,9 @@ describe('what is printed is what was read', () => {
     'V=SPF1  A  mx   -ALL ',
     'v=spf1 a:mail.example.com/24//64 ip6:2001:db8::/32 ?exists:%{i}._x.%{d2} ~all',
     'v=spf1 unknown=%{l} exp=why.%{d} redirect=_spf.example.com',
+    'v=spf1 a/0 mx//0 a:example.com/32//128 a:foo:bar/baz.example.com -ip4:0.0.0.0/0 ?ip6:::/0 ip6:::ffff:192.0.2.1/96',
+    'v=spf1 include:%{i}._ip.%{h}._ehlo.%{d}._spf.vendor.example exists:%{l1r+-}.%{d2} a:%{d} ptr:%{o} exists:a%%b%_c%-.d',
+    'v=spf1 a:1and1.example.c0m mx:example.xn--p1ai. unknown= x-y=100%% redirect=%{d}._spf.example.com',
   ])('%j', txt => expect(printSpf(parseSpf(txt))).toBe(txt))
 
   test.each([
@@ -25,10 +29,28 @@ describe('what is printed is what was read', () => {
     ['v=spf1 ip4', 'lacks its value'],
     ['v=spf1 include:', 'lacks its value'],
     ['v=spf1 all:x', 'takes no value'],
-    ['v=spf1 redirect=a redirect=b', 'twice'],
+    ['v=spf1 redirect=a.example redirect=b.example', 'twice'],
     ['v=spf1 "quoted"', 'no term'],
     ['v=spf1 ä', 'no term'],
     ['v=DMARC1', 'does not begin'],
+    ...(
+      [
+        [
+          'no network',
+          ['ip4:192.0.2.300', 'ip4:192.0.2', 'ip4:192.0.2.1/33', 'ip4:192.0.2.1/032', 'ip4:192.0.2.1//24'],
+        ],
+        ['no network', ['ip4:2001:db8::1', 'ip4:192.0.2.1:25', 'ip6:192.0.2.1', 'ip6:2001:db8::/129', 'ip6:fe80::1%1']],
+        ['no network', ['a/33', 'mx//129', 'a:example.com/24//200', 'a/24/64']],
+        ['receivers can read', ['a/032', 'a:', 'mx:', 'a:localhost', 'a:192.0.2.1', 'a:example.-com']],
+        [
+          'receivers can read',
+          ['a:example.com:8080', 'include:_spf', 'include:_spf.example.com/24', 'exists:%(i).x.y'],
+        ],
+        ['receivers can read', ['include:%{a}.example.com', 'include:100%.example.com', 'exists:x.%{i', 'ptr:museum']],
+        ['receivers can read', ['redirect=', 'redirect=-all', 'exp=', 'unknown=%abc']],
+        ['lacks its value', ['ptr/24', 'ptr:', 'include/24', 'exists', 'ip6']],
+      ] as const
+    ).flatMap(([message, terms]) => terms.map((text): [string, string] => [`v=spf1 ${text} -all`, message])),
   ])('%j is refused: %s', (txt, message) => expect(() => parseSpf(txt)).toThrow(message))
 })
 

@@ -1,13 +1,5 @@
 /** SPF records (RFC 7208) as text: parsed without loss, printed back byte for byte, and merged instead of doubled. */
-
-/** Result of a match by qualifier (RFC 7208 4.6.2). */
-export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral'
-
-/** One term with its exact text and the blanks before it, so that printing gives back what was read. */
-export type SpfTerm = { gap: string; text: string } & (
-  | { kind: 'mechanism'; result: SpfResult; name: string; value: string }
-  | { kind: 'modifier'; name: string; value: string }
-)
+import { parseTerm, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 
 /** A parsed record. */
 export interface SpfRecord {
@@ -16,18 +8,6 @@ export interface SpfRecord {
   /** Blanks behind the last term. */
   tail: string
 }
-
-/** A record that cannot be parsed: receivers answer permerror. */
-export class SpfSyntaxError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'SpfSyntaxError'
-  }
-}
-
-const RESULTS: Readonly<Record<string, SpfResult>> = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' }
-const MECHANISMS = new Set(['all', 'include', 'a', 'mx', 'ptr', 'ip4', 'ip6', 'exists'])
-const NEEDS_VALUE = new Set(['include', 'ip4', 'ip6', 'exists'])
 
 /** True for a TXT value that receivers take as SPF (RFC 7208 4.5): `v=spf1`, alone or followed by a blank. */
 export function isSpf(txt: string): boolean {
@@ -48,26 +28,6 @@ export function parseSpf(txt: string): SpfRecord {
 /** The text of a record; the inverse of {@link parseSpf}. */
 export function printSpf({ version, terms, tail }: SpfRecord): string {
   return version + terms.map(term => term.gap + term.text).join('') + tail
-}
-
-/** Parses one term, as in `~all`, `ip4:192.0.2.0/24` or `redirect=_spf.example.com`. */
-function parseTerm(gap: string, text: string): SpfTerm {
-  const modifier = /^(?<name>[a-z][a-z0-9_.-]*)=(?<value>[\x21-\x7e]*)$/i.exec(text)
-  if (modifier?.groups)
-    return {
-      gap,
-      text,
-      kind: 'modifier',
-      name: (modifier.groups.name ?? '').toLowerCase(),
-      value: modifier.groups.value ?? '',
-    }
-  const match = /^(?<qualifier>[+?~-]?)(?<name>[a-z0-9]+)(?<value>[:/][\x21-\x7e]*)?$/i.exec(text)
-  const name = match?.groups?.name?.toLowerCase() ?? ''
-  const value = match?.groups?.value ?? ''
-  if (!match?.groups || !MECHANISMS.has(name)) throw new SpfSyntaxError(`"${text}" is no term of SPF`)
-  if (NEEDS_VALUE.has(name) && !/^:./.test(value)) throw new SpfSyntaxError(`"${text}" lacks its value`)
-  if (name === 'all' && value !== '') throw new SpfSyntaxError(`"${text}": all takes no value`)
-  return { gap, text, kind: 'mechanism', result: RESULTS[match.groups.qualifier || '+'] ?? 'pass', name, value }
 }
 
 /** What a merge changed. */

@@ -56,7 +56,7 @@ const SOURCES = [
 
 /** The sentences in a source: literals with a capital at the beginning and a full stop at the end. */
 async function sentencesIn(file: string): Promise<string[]> {
-  const source = (await readFile(join(SERVICE, file), 'utf8')).replaceAll(/\/\*.*?\*\/|^\s*\/\/.*$/gms, '')
+  const source = (await readFile(join(SERVICE, file), 'utf8')).replaceAll(/\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms, '')
   const literals = [...source.matchAll(/'((?:[^'\\\n]|\\.)+)'|`([^`]+)`/g)].map(([, plain, filled]) => plain ?? filled)
   return literals.flatMap(text => {
     const sentence = text?.replaceAll(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '7')

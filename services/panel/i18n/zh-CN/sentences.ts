@@ -56,9 +56,14 @@ export const sentences: Readonly<Record<string, string>> = {
   // SPF and DKIM in detail
   'it does not begin with v=spf1': '不以 v=spf1 开头',
   '{name}= stands twice': '{name}= 出现了两次',
+  'The record names our servers, but an earlier term answers first: {verdicts}.':
+    '记录已包含我们的服务器，但前面的内容先行匹配：{verdicts}。',
+  'Put the terms of our servers before the term that refuses them.': '请把我们服务器的内容移到拒绝它们的内容之前。',
+  '"{text}" is no network': '“{text}”不是有效的网段',
+  '"{text}" lacks a name that receivers can read': '“{text}”缺少收件方能够解析的名称',
   '"{text}" is no term of SPF': '“{text}”不是 SPF 内容',
   '"{text}" lacks its value': '“{text}”缺少值',
-  '"{text}": all takes no value': '“{text}”：all 不能带值',
+  '"{text}" takes no value': '“{text}”不能带值',
   'The term {term} comes first and does not pass our server; take it out.':
     '{term} 排在前面且不放行我们的服务器，请将其删除。',
   'The record needs {count} DNS lookups; more than {limit} are a permanent error.':
@@ -78,6 +83,7 @@ export const sentences: Readonly<Record<string, string>> = {
   't=y asks receivers not to enforce': 't=y 要求收件方不执行',
   'it is not a list of tag=value pairs': '不是“标签=值”的列表',
   'it has no p= tag': '没有 p= 标签',
+  'its p= is not base64 (quotes or backslashes in it?)': 'p= 不是 base64（其中有引号或反斜杠？）',
   'its version is not DKIM1': '版本不是 DKIM1',
   'it says k={type}, the key is {wanted}': '记录写的是 k={type}，密钥却是 {wanted}',
   'its h= tag does not allow sha256': 'h= 标签不允许 sha256',
@@ -150,8 +156,12 @@ export const sentences: Readonly<Record<string, string>> = {
   // Writing (apply-plan.ts, publish-dns.ts, dns-deps.ts) and the providers (dns/)
   'The zone changes all the time; another program seems to write the same records.':
     '区域不断变化，似乎有其他程序在写入相同的记录。',
+  'The zone changed since this plan was made; look at the new plan.': '该计划制定后区域已发生变化，请查看新的计划。',
+  'The domain is gone, or about to go; no records are written for it.': '该域名已删除或即将删除，不再为其写入记录。',
+  'The credentials of the DNS account cannot be opened; store them again.': 'DNS 账号的凭据无法解密，请重新保存。',
   'The provider took the record but does not list it yet.': '服务商已接受该记录，但尚未列出。',
-  'Another check of this domain has just begun; look at its result.': '该域名的另一次检查刚刚开始，请查看其结果。',
+  'The domain changed or was checked again meanwhile; look at it, and check again.':
+    '该域名在检查期间发生了变化或被再次检查，请查看后重新检查。',
   'Another account has verified this name in this moment.': '另一个账号刚刚验证了该域名。',
   'The call limit of the DNS provider is used up; try again in {seconds} s.':
     'DNS 服务商的调用次数已用完，请在 {seconds} 秒后重试。',
