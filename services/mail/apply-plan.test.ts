@@ -18,15 +18,18 @@ const domain: GuidanceDomain = {
   dkim: [{ selector: 's1', algorithm: 'rsa-sha256', public_key: 'QUJD', state: 'active' }],
 }
 const rows = guidance(domain, host)
-const planner: Planner = (state, owned) =>
-  planDns({
-    ...state,
-    rows,
-    owned,
-    accepted: new Set(),
-    spfTerms: spfTerms(domain, host),
-    inheritedDmarc: { kind: 'none' },
-  })
+const plannerFor =
+  (sender: typeof host): Planner =>
+  (state, owned) =>
+    planDns({
+      ...state,
+      rows: guidance(domain, sender),
+      owned,
+      accepted: new Set(),
+      spfTerms: spfTerms(domain, sender),
+      inheritedDmarc: { kind: 'none' },
+    })
+const planner = plannerFor(host)
 const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
 const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
 
@@ -129,6 +132,38 @@ describe('an application', () => {
       await applyPlan(createMemoryProvider([zone]), removal, ledger, { ...options, questions: [] })
       expect(zone.records.filter(({ name }) => name.startsWith('s1'))).toHaveLength(left)
     }
+  })
+})
+
+describe('an SPF record that its owner changes meanwhile', () => {
+  const INITIAL = 'v=spf1  mx -all'
+  const after = 'v=spf1  mx include:new.example -all'
+  const extend = (value: string) => value.replace(/(?= [-~]all$)/, ' include:new.example')
+  const withoutUs = (value: string) => value.replaceAll(/ (?:ip4|include):\S+/g, '')
+  const moved = { ...host, addresses: ['192.0.2.99'] }
+  test.each<[string, string | undefined, (value: string) => string, typeof host, string[]]>([
+    ['leaves it alone; our servers move', INITIAL, value => value, moved, [INITIAL]],
+    ['adds a sender', INITIAL, extend, host, [after]],
+    ['adds a sender; our servers move', INITIAL, extend, moved, [after]],
+    ['takes us out and adds a sender', INITIAL, value => extend(withoutUs(value)), host, [after]],
+    ['takes us out and adds a sender; our servers move', INITIAL, value => extend(withoutUs(value)), moved, [after]],
+    ['changes the end; our servers move', INITIAL, value => value.replace('-all', '~all'), moved, ['v=spf1  mx ~all']],
+    ['leaves the one that we made', undefined, value => value, moved, []],
+    ['extends the one that we made', undefined, extend, host, ['v=spf1 include:new.example ~all']],
+    ['extends the one that we made; our servers move', undefined, extend, moved, ['v=spf1 include:new.example ~all']],
+  ])("%s: it gets back what is the owner's", async (_, initial, edit, then, left) => {
+    const zone = zoneOf(initial === undefined ? [] : [txt('example.com', initial)])
+    const provider = createMemoryProvider([zone])
+    const ledger = memoryLedger()
+    const spf = () => zone.records.filter(({ value }) => isSpf(value))
+    await applyPlan(provider, planner, ledger, options)
+    for (const stored of spf()) stored.value = edit(stored.value)
+    await applyPlan(provider, plannerFor(then), ledger, options)
+    for (const term of spfTerms(domain, then))
+      expect(spf().map(({ value }) => value)).toEqual([expect.stringContaining(term)])
+    await applyPlan(provider, removal, ledger, { ...options, questions: [] })
+    expect(spf().map(({ value }) => value)).toEqual(left)
+    expect(ledger.entries.filter(({ row }) => row === 'spf')).toEqual([])
   })
 })
 

@@ -14,6 +14,7 @@ import {
   type Zone,
 } from './dns/provider.ts'
 import type { OwnedRecord, PlanItem } from './rules/dns-plan-item.ts'
+import { ownersPart } from './rules/dns-plan-spf.ts'
 import { type RecordType, type StoredRecord, sameRecord } from './rules/dns-record.ts'
 
 /** Remembers what we wrote. Entries are told apart by row, name, type and value. */
@@ -54,10 +55,13 @@ export interface ApplyOptions {
   questions: readonly Question[]
   /** A comment for people at the provider. */
   note: string
+  /** Write only this plan; when another one comes out before anything is written, stop with `changed`. */
+  expect?: string | undefined
   /** A foreign record that is replaced: remember its value and put it back at the end, or treat it as ours. */
   replaced: 'restore' | 'own'
 }
 
+const PLAN_CHANGED = 'The zone changed since this plan was made; look at the new plan.'
 /** Rounds of planning: the first does the work, later ones see what others changed meanwhile. */
 const MAX_ROUNDS = 4
 /** Tries of one write whose outcome is unknown and which did not happen. */
@@ -131,6 +135,7 @@ export async function applyPlan(
       const state = await readState(provider, options.questions, run.owned, run.made)
       run.zones = state.zones
       const plan = planner(state, run.owned)
+      refuseOther(run, plan)
       for (const item of plan) if (!run.items.has(keyOf(item)) || isChange(item)) run.items.set(keyOf(item), item)
       run.wanted = new Set(plan.filter(isChange).map(tried))
       await adoptIds(run, plan)
@@ -150,6 +155,12 @@ export async function applyPlan(
       message: 'The zone changes all the time; another program seems to write the same records.',
     },
   }
+}
+
+/** Before anything is written, the plan has to be the one that its owner saw. */
+function refuseOther({ provider, options: { expect }, results }: Run, plan: readonly PlanItem[]): void {
+  if (expect !== undefined && results.size === 0 && planId(plan) !== expect)
+    throw new DnsProviderError(provider.type, 'changed', PLAN_CHANGED)
 }
 
 /** Records written in this run by id. `hidden`: the provider's last list did not show it. */
@@ -364,7 +375,10 @@ function sameEntry(a: OwnedRecord, b: OwnedRecord): boolean {
 
 /** Entries of the ledger that speak of the record as it was before this item. */
 function replaces({ row, name, type, before, action, value, restores }: PlanItem, entry: OwnedRecord): boolean {
-  if (restores) return entry.row === row && entry.name === name && entry.type === type
+  const sameRow = entry.row === row && entry.name === name && entry.type === type
+  if (restores) return sameRow
+  // A domain has one SPF record, whatever its owner made of it since an entry was written.
+  if (row === 'spf' && action === 'update' && sameRow) return entry.value !== value
   if (!before || !sameRecord(before, entry)) return false
   return action === 'delete' || entry.value !== value
 }
@@ -377,8 +391,10 @@ function entryOf(
 ): OwnedRecord {
   const entry: OwnedRecord = { row, name, type, value }
   if (action !== 'update' || !before) return entry
-  const known = owned.find(other => other.row === row && other.name === name && other.type === type)
-  const foreign = known ? known.before : row === 'spf' || replaced === 'restore' ? before.value : undefined
+  const known = owned.filter(other => other.row === row && other.name === name && other.type === type)
+  const [first] = known
+  const kept = first ? first.before : replaced === 'restore' ? before.value : undefined
+  const foreign = row === 'spf' ? ownersPart(before, known) : kept
   return { ...entry, record_id: before.id, ...(foreign === undefined ? {} : { before: foreign }) }
 }
 

@@ -17,7 +17,7 @@ export async function registerDnsJobs(jobs: Jobs, deps: DnsDeps): Promise<void> 
   await jobs.seed(JOB, 'all', { everyMs: EVERY_MS })
 }
 
-/** Checks until nothing is due or the process drains. A domain whose check fails is due again after its lease. */
+/** Checks until nothing is due or the process drains. Rejects when the database lets nothing be claimed: the job is repeated. */
 export async function checkDueDomains(
   deps: DnsDeps,
   { signal, touch }: { signal: AbortSignal; touch: () => Promise<void> },
@@ -25,11 +25,7 @@ export async function checkDueDomains(
   let checked = 0
   const lane = async () => {
     while (!signal.aborted) {
-      const found = await verifyNextDue(deps).catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'dns check failed; it is repeated')
-        return true
-      })
-      if (!found) return
+      if (!(await verifyNextDue(deps))) return
       if (++checked % 100 === 0) await touch()
     }
   }

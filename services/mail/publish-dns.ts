@@ -15,7 +15,7 @@ import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
 import { guidance, spfTerms } from './rules/dns-guidance.ts'
 import { isWithin } from './rules/dns-names.ts'
 import { planDns, questionsOf } from './rules/dns-plan.ts'
-import type { PlanItem } from './rules/dns-plan-item.ts'
+import type { OwnedRecord, PlanItem } from './rules/dns-plan-item.ts'
 import { planRemoval } from './rules/dns-plan-removal.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
 import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
@@ -65,13 +65,18 @@ export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: Publ
  */
 export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<Published> {
   const target = await targetOf(deps, domain, options)
-  if (options.expect !== undefined) await expectPlan(deps, domain, options)
-  const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account), {
+  const written: OwnedRecord[] = []
+  const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account, written), {
     questions: target.questions,
     note: noteOf(domain),
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
+    expect: options.expect,
+  }).catch(async (error: unknown) => {
+    if (error instanceof DomainGone) await takeBack(target.provider, written, noteOf(domain))
+    throw error
   })
   const { items, stopped, zones } = applied
+  if (stopped?.fault === 'changed') throw new ProblemError('conflict', stopped.message)
   const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
   deps.log.info(
     {
@@ -88,19 +93,53 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
   return { ...applied, warnings: stopped ? [] : await warningsOf(deps, zones) }
 }
 
-/** Takes back what we wrote for a domain and restores what we changed. Without an account there is nothing to do. */
+/**
+ * Takes back what we wrote for a domain and restores what we changed, each record through the account that it was
+ * written through; what came from an account that is gone, through the present one. Without either there is nothing to do.
+ */
 export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
-  const account = domain.dns_account_id
-    ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
-    : undefined
   const owned = await readOwned(deps.db, domain._id)
-  if (!account || owned.length === 0) return { items: [], zones: [] }
-  const planner: Planner = (state, entries) => planRemoval({ ...state, owned: entries })
-  return applyPlan(providerOf(deps, account), planner, ledgerOf(deps, domain, account), {
-    questions: [],
-    note: noteOf(domain),
-    replaced: 'own',
-  })
+  const find = (id: string | undefined) => (id === undefined ? undefined : findDnsAccount(deps.db, domain.user_id, id))
+  const accounts = new Map<string, DnsAccountDoc>()
+  for (const id of new Set(owned.map(entry => entry.account_id))) {
+    const account = (await find(id)) ?? (await find(domain.dns_account_id))
+    if (account) accounts.set(id, account)
+  }
+  const all: Applied = { items: [], zones: [] }
+  for (const account of new Set(accounts.values())) {
+    const ledger = ledgerOf(deps, domain, account)
+    const read = async () =>
+      (await readOwned(deps.db, domain._id)).filter(entry => accounts.get(entry.account_id)?._id === account._id)
+    const { items, zones, stopped } = await applyPlan(
+      providerOf(deps, account),
+      removal,
+      { ...ledger, read },
+      {
+        questions: [],
+        note: noteOf(domain),
+        replaced: 'own',
+      },
+    )
+    all.items = [...all.items, ...items]
+    all.zones = [...all.zones, ...zones]
+    if (stopped) return { ...all, stopped }
+  }
+  return all
+}
+
+const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+
+/** The domain is given up while its records are written. */
+class DomainGone extends ProblemError {
+  constructor() {
+    super('not_found', 'The domain is gone, or about to go; no records are written for it.')
+  }
+}
+
+/** Undoes a publication whose domain is gone, ledger and all. */
+async function takeBack(provider: DnsProvider, written: readonly OwnedRecord[], note: string): Promise<void> {
+  const ledger: Ledger = { read: async () => [...written], write: async () => undefined, forget: async () => undefined }
+  await applyPlan(provider, removal, ledger, { questions: [], note, replaced: 'own' })
 }
 
 interface Target {
@@ -138,21 +177,20 @@ export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcD
   )
 }
 
-async function expectPlan(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<void> {
-  const { id } = await planDomain(deps, domain, options)
-  if (id !== options.expect)
-    throw new ProblemError('conflict', 'The zone changed since this plan was made; look at the new plan.')
-}
-
-function ledgerOf({ db, clock }: DnsDeps, { _id }: DomainDoc, account: DnsAccountDoc): Ledger {
+/** `written` gets every entry, so that it can be undone without the domain. */
+function ledgerOf(
+  { db, clock }: DnsDeps,
+  { _id }: DomainDoc,
+  account: DnsAccountDoc,
+  written: OwnedRecord[] = [],
+): Ledger {
   return {
     read: () => readOwned(db, _id),
-    write: entries =>
-      writeOwned(
-        db,
-        _id,
-        entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() })),
-      ),
+    write: async entries => {
+      written.push(...entries)
+      const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))
+      if (!(await writeOwned(db, _id, stored, clock.now()))) throw new DomainGone()
+    },
     forget: entries => forgetOwned(db, _id, entries),
   }
 }

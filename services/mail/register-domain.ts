@@ -17,7 +17,7 @@ import {
   findDomainById,
   insertDomain,
   keysOfName,
-  updateDomain,
+  updateSettings,
   verifyDomain,
 } from './store/domains.ts'
 
@@ -107,12 +107,12 @@ export async function changeDomain(
   const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
   if (settings?.manage && !bound) throw needsDnsAccount()
   const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined))
-  const dns: DnsSettingsDoc = { manage: false, ...domain.dns, ...given, ...(bound ? {} : { manage: false }) }
   const now = deps.clock.now()
-  const changed = await updateDomain(
+  const changed = await updateSettings(
     deps.db,
     domain._id,
-    { dns, updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
+    { ...given, ...(bound ? {} : { manage: false }) },
+    { updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
     account === null ? ['dns_account_id'] : [],
   )
   if (!changed) throw new ProblemError('not_found', 'There is no such domain.')

@@ -1,4 +1,7 @@
 /** Writes again what went missing, where the owner chose that we manage the records; stops when somebody fights back. */
+import { ProblemError } from '../platform/problems.ts'
+import { SecretError } from '../platform/secrets.ts'
+import type { Applied } from './apply-plan.ts'
 import { type DnsDeps, sendingHost } from './dns-deps.ts'
 import { publishDns } from './publish-dns.ts'
 import { guidance } from './rules/dns-guidance.ts'
@@ -6,7 +9,9 @@ import type { RecordCheck } from './rules/dns-judge.ts'
 import { isOutdated } from './rules/dns-plan.ts'
 import { mayRepair, rememberRepair } from './rules/dns-repair.ts'
 import type { DomainDoc } from './store/documents.ts'
-import { findDomainById, updateDomain } from './store/domains.ts'
+import { findDomainById, updateSettings } from './store/domains.ts'
+
+const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
 
 /** What a repair came to. `paused`: another program changes the records back all the time. */
 export interface Repair {
@@ -39,15 +44,23 @@ export async function repairDns(
       kind: 'paused',
       message: `Repairs are paused until ${permission.until.toISOString()}: another program changes the records back.`,
     }
-  const { items, stopped } = await publishDns(deps, domain)
+  const { items, stopped } = await publish(deps, domain)
   if (stopped) return { kind: 'failed', message: stopped.message }
   const changed = items.some(({ status }) => status === 'done')
   if (!changed) return { kind: 'none' }
   // Only what was right before and is wrong now counts as a fight; first writes and own changes do not.
-  if (domain.status === 'verified' && !always && !outdated) await remember(deps, domain, now)
+  if (domain.status === 'verified' && !always && !outdated)
+    await updateSettings(deps.db, domain._id, rememberRepair(domain.dns, now))
   return { kind: 'repaired' }
 }
 
-async function remember({ db }: DnsDeps, { _id, dns }: DomainDoc, now: Date): Promise<void> {
-  if (dns) await updateDomain(db, _id, { dns: { ...dns, ...rememberRepair(dns, now) } })
+/** Writes the records; an account that is not there or cannot be opened is the owner's to mend, like any other fault. */
+async function publish(deps: DnsDeps, domain: DomainDoc): Promise<Pick<Applied, 'items' | 'stopped'>> {
+  try {
+    return await publishDns(deps, domain)
+  } catch (error) {
+    if (error instanceof SecretError) return { items: [], stopped: { fault: 'auth', message: CREDENTIALS_LOST } }
+    if (error instanceof ProblemError) return { items: [], stopped: { fault: 'changed', message: error.message } }
+    throw error
+  }
 }

@@ -16,7 +16,7 @@ const DAY = 24 * 3_600_000
 /** A repaired record is looked at again after so long. Milliseconds. */
 const AFTER_REPAIR_MS = 60_000
 
-/** Checks a domain now and saves what follows. 404 when there is none; 409 when another check takes over meanwhile. */
+/** Checks a domain now and saves what follows. 404 when there is none; 409 when it changes or is checked again meanwhile. */
 export async function verifyDomain(
   deps: DnsDeps,
   domainId: string,
@@ -26,16 +26,27 @@ export async function verifyDomain(
   const domain = await claimNow(deps.db, domainId, lease)
   if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
   const check = await checkClaimed(deps, domain, lease, by)
-  if (!check) throw new ProblemError('conflict', 'Another check of this domain has just begun; look at its result.')
+  if (!check)
+    throw new ProblemError(
+      'conflict',
+      'The domain changed or was checked again meanwhile; look at it, and check again.',
+    )
   return check
 }
 
-/** Checks the domain that is due longest; false when none is due. */
+/**
+ * Checks the domain that is due longest; false when none is due. A check that fails is logged and due again after its
+ * lease; rejects only when none can be claimed.
+ */
 export async function verifyNextDue(deps: DnsDeps): Promise<boolean> {
   const lease = leaseOf(deps)
   const domain = await claimDue(deps.db, deps.clock.now(), lease)
   if (!domain) return false
-  await checkClaimed(deps, domain, lease, 'schedule')
+  try {
+    await checkClaimed(deps, domain, lease, 'schedule')
+  } catch (error) {
+    deps.log.warn({ err: error, domain: domain._id }, 'dns check failed; it is repeated')
+  }
   return true
 }
 
@@ -50,7 +61,7 @@ async function checkClaimed(
   const errors =
     seen.outcome === 'verified' && domain.status !== 'verified' ? await settleClaim(deps, domain, seen.ownership) : []
   const decision = decide(deps, domain, seen, errors)
-  const saved = await saveCheck(deps.db, domain._id, lease, decision.change)
+  const saved = await saveCheck(deps.db, domain, lease, decision.change)
   if (saved === 'lost') return undefined
   if (saved === 'taken') return recordTaken(deps, domain, lease, seen, by, started)
   const moved = await advanceKeys(deps, domain, seen.visibleSelectors, () =>
@@ -122,7 +133,7 @@ async function recordTaken(
   started: number,
 ): Promise<DnsCheckDoc | undefined> {
   const decision = decide(deps, domain, seen, ['Another account has verified this name in this moment.'])
-  if ((await saveCheck(deps.db, domain._id, lease, decision.change)) !== 'saved') return undefined
+  if ((await saveCheck(deps.db, domain, lease, decision.change)) !== 'saved') return undefined
   const check = toCheck(deps, domain, seen, decision, { kind: 'none' }, by, started)
   await insertCheck(deps.db, check)
   return check

@@ -54,11 +54,18 @@ export async function updateDnsAccount(
 
 /** Removes an account; its domains go on, unmanaged. False when there was none. */
 export async function deleteDnsAccount(db: Db, userId: string, id: string): Promise<boolean> {
+  if (!(await findDnsAccount(db, userId, id))) return false
+  // In this order an end in between leaves no domain that refers to nothing; the account is there to be removed again.
+  await unbind(db, id)
   const { deletedCount } = await collectionOf(db, dnsAccounts).deleteOne({ _id: id, user_id: userId })
-  if (deletedCount === 0) return false
+  // A domain may have been bound in between.
+  await unbind(db, id)
+  return deletedCount === 1
+}
+
+async function unbind(db: Db, id: string): Promise<void> {
   await collectionOf(db, domains).updateMany(
     { dns_account_id: id },
     { $unset: { dns_account_id: '' }, $set: { 'dns.manage': false } },
   )
-  return true
 }

@@ -33,15 +33,23 @@ export async function claimNow(db: Db, id: string, lease: Date): Promise<DomainD
   )
 }
 
-/** Outcome of {@link saveCheck}: `lost` when another check took over, `taken` when another account verified the name. */
+/** Outcome of {@link saveCheck}: `lost` when another check took over or the status changed, `taken` when another account verified the name. */
 export type Saved = 'saved' | 'lost' | 'taken'
 
-/** Writes the result of a check while its claim holds. A missing `next_check_at` ends the schedule. */
-export async function saveCheck(db: Db, id: string, lease: Date, change: DomainChange): Promise<Saved> {
+/**
+ * Writes the result of a check while its claim holds and `status` is what the check began with: an admin or a resource
+ * may have decided meanwhile. A missing `next_check_at` ends the schedule.
+ */
+export async function saveCheck(
+  db: Db,
+  { _id, status }: Pick<DomainDoc, '_id' | 'status'>,
+  lease: Date,
+  change: DomainChange,
+): Promise<Saved> {
   const { next_check_at, ...set } = change
   try {
     const { matchedCount } = await collectionOf(db, domains).updateOne(
-      { _id: id, next_check_at: lease },
+      { _id, status, next_check_at: lease },
       next_check_at ? { $set: { ...set, next_check_at } } : { $set: set, $unset: { next_check_at: '' } },
     )
     return matchedCount === 1 ? 'saved' : 'lost'

@@ -12,11 +12,23 @@ export async function readOwned(db: Db, domainId: string): Promise<OwnedRecordDo
   return found?.dns_owned ?? []
 }
 
-/** Adds entries, each in place of the one with the same row, name, type and value. */
-export async function writeOwned(db: Db, domainId: string, entries: readonly OwnedRecordDoc[]): Promise<void> {
+/**
+ * Adds entries, each in place of the one with the same row, name, type and value. False when the domain is gone, or
+ * about to go: what is written now nobody would take back.
+ */
+export async function writeOwned(
+  db: Db,
+  domainId: string,
+  entries: readonly OwnedRecordDoc[],
+  now: Date,
+): Promise<boolean> {
   // $literal: values hold dollar signs and dots that an expression would read.
   const kept = { $concatArrays: [without(entries), { $literal: entries }] }
-  await collectionOf(db, domains).updateOne({ _id: domainId }, [{ $set: { dns_owned: kept } }])
+  const { matchedCount } = await collectionOf(db, domains).updateOne(
+    { _id: domainId, leaving_until: { $not: { $gt: now } } },
+    [{ $set: { dns_owned: kept } }],
+  )
+  return matchedCount === 1
 }
 
 /** Removes entries. */

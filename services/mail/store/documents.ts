@@ -46,6 +46,8 @@ export interface DomainDoc {
   dns?: DnsSettingsDoc
   /** Records that we wrote at the provider; only these are ever deleted. */
   dns_owned?: OwnedRecordDoc[]
+  /** It is being given up: until then nobody writes records for it. */
+  leaving_until?: Date
   /** Result of the last look at DNS. */
   check?: CheckSummaryDoc
   /** Next look at DNS; the worker claims it by a guarded update. Absent: nobody looks any more. */

@@ -5,7 +5,7 @@ import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../p
 import type { PageRequest } from '../../platform/pages.ts'
 import { createRecent } from '../../platform/recent.ts'
 import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/may-send.ts'
-import type { DomainDoc } from './documents.ts'
+import type { DnsSettingsDoc, DomainDoc } from './documents.ts'
 
 /** The collection of sending domains. */
 export const domains = defineCollection<DomainDoc>('domains', [
@@ -82,6 +82,30 @@ export async function updateDomain(
     (await collectionOf(db, domains).findOneAndUpdate(
       { _id: id },
       { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) },
+      { returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/**
+ * Changes single settings of the records, so that changes of others at the same time hold, and sets other fields.
+ * Undefined when the domain is gone.
+ */
+export async function updateSettings(
+  db: Db,
+  id: string,
+  settings: Partial<DnsSettingsDoc>,
+  change: DomainChange = {},
+  remove: readonly (keyof DomainChange)[] = [],
+): Promise<DomainDoc | undefined> {
+  const fields = Object.entries(settings).filter(([, value]) => value !== undefined)
+  // Field by field in one pipeline: a path `dns.manage` cannot be set where `dns` is not there yet.
+  const dns = { $mergeObjects: [{ manage: false }, '$dns', { $literal: Object.fromEntries(fields) }] }
+  const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [field, { $literal: value }]))
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { _id: id },
+      [{ $set: { ...set, dns } }, ...(remove.length > 0 ? [{ $unset: [...remove] }] : [])],
       { returnDocument: 'after' },
     )) ?? undefined
   )
