@@ -2,8 +2,8 @@
  * The one description of every setting: name, default, meaning. Parsed once, in a main; the rest of the code gets
  * the result as a value. `docs/configuration.md` is generated from this file.
  */
-import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { isAddress, isNetwork } from './networks.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
@@ -17,14 +17,8 @@ const optional = <T extends z.ZodType>(schema: T) =>
 const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
   z.preprocess(given => (given === undefined || given === '' ? value : given), schema)
 
-const addresses = list.refine(
-  values => values.every(value => ipaddr.isValid(value)),
-  'must be IPv4 or IPv6 addresses, separated by commas',
-)
-const networks = list.refine(
-  values => values.every(value => ipaddr.isValidCIDR(value) || ipaddr.isValid(value)),
-  'must be networks like 10.0.0.0/8, separated by commas',
-)
+const addresses = list.refine(values => values.every(isAddress), 'must be IPv4 or IPv6 addresses, separated by commas')
+const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
 const secret = text.refine(
   value => Buffer.byteLength(value) >= 32,
   'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',

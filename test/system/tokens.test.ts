@@ -62,6 +62,7 @@ describe('a new token', () => {
     ['that is over already', { name: 'x', expires_at: '2020-01-01T00:00:00Z' }],
     ['with a time that is none', { name: 'x', expires_at: 'tomorrow' }],
     ['with a network that is none', { name: 'x', allowed_cidrs: ['home'] }],
+    ['with a network that can be read in two ways', { name: 'x', allowed_cidrs: ['10.0.0.0/8', '010.0.0.0/8'] }],
     ['with an operator object', { name: { $gt: '' } }],
     ['with a secret of its own', { name: 'x', secret_hash: 'x' }],
   ])('is refused %s', async (_, body) => {

@@ -1,0 +1,20 @@
+/** The form of addresses and networks that people write: read by everybody in the same way. */
+import ipaddr from 'ipaddr.js'
+
+/**
+ * True for an IPv4 address of four decimal numbers, or an IPv6 address without a zone. Short and octal forms are none:
+ * `10` is 0.0.0.10, and `010.0.0.1` is 8.0.0.1 for some and 10.0.0.1 for others.
+ */
+export function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (/^[0-9a-f:.]+$/i.test(text) && ipaddr.IPv6.isValid(text))
+}
+
+/** True for an address, or one with the number of its leading bits, as in 192.0.2.0/24. */
+export function isNetwork(text: string): boolean {
+  const [base = '', bits] = text.split('/', 2)
+  if (bits === undefined || !isAddress(base)) return isAddress(text)
+  if (!ipaddr.isValidCIDR(text)) return false
+  // Clients count by their IPv4 address, so a network of mapped ones would hold nobody.
+  const [address] = ipaddr.parseCIDR(text)
+  return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
+}
