@@ -17,7 +17,10 @@ const { mongod, port, service } = submission
 
 const head =
   'From: Bench <a@example.org>\r\nTo: b@example.net\r\nSubject: bench\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n'
-const text = randomBytes(bytes).toString('base64').slice(0, bytes - head.length).replaceAll(/.{72}/g, '$&\r\n')
+const text = randomBytes(bytes)
+  .toString('base64')
+  .slice(0, bytes - head.length)
+  .replaceAll(/.{72}/g, '$&\r\n')
 const mail = `${head}${text}\r\n.\r\n`
 const envelope = 'MAIL FROM:<bounce@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
 

@@ -65,9 +65,7 @@ async function fill({ userId, domainId }: Rig, count: number, scheduledAt: Date 
     Array.from({ length: 200 }, async () => {
       while (next < count) {
         const n = next++
-        const outcome = await enqueue(
-          toMessage(n, userId, domainId, text(size), scheduledAt),
-        )
+        const outcome = await enqueue(toMessage(n, userId, domainId, text(size), scheduledAt))
         if (outcome.kind !== 'stored') throw new Error('the queue could not be filled')
       }
     }),

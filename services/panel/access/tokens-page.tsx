@@ -15,6 +15,7 @@ import { Status, type Tone } from '../ui/status.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { TokenForm } from './token-form.tsx'
+import { tokenState } from './token-state.ts'
 import type { Token } from './types.ts'
 
 const route = getRouteApi('/shell/tokens')
@@ -39,15 +40,6 @@ export function TokensPage() {
       {tokens => <Tokens tokens={tokens} show={show} />}
     </ListPage>
   )
-}
-
-/** Where a token stands at a time in milliseconds. */
-export function tokenState(
-  token: Pick<Token, 'revoked_at' | 'expires_at'>,
-  now: number,
-): 'revoked' | 'expired' | 'live' {
-  if (token.revoked_at) return 'revoked'
-  return token.expires_at && Date.parse(token.expires_at) <= now ? 'expired' : 'live'
 }
 
 const TONES: Record<ReturnType<typeof tokenState>, Tone> = { live: 'ok', expired: 'warn', revoked: 'quiet' }

@@ -32,7 +32,8 @@ const TONES: Record<MailStatus, Tone> = {
 
 /** The tone of a state; one that this version does not know is quiet. */
 export function toneOf(status: string): Tone {
-  return (TONES as Record<string, Tone | undefined>)[status] ?? 'quiet'
+  const known = MAIL_STATUSES.find(one => one === status)
+  return known ? TONES[known] : 'quiet'
 }
 
 /** True while something may still happen. */

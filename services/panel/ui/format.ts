@@ -4,6 +4,11 @@ import { usePreferences } from '../app/preferences.ts'
 /** Formatters of the chosen language. */
 export function useFormat() {
   const { language } = usePreferences()
+  return formatters(language)
+}
+
+/** Formatters of a language. */
+export function formatters(language: string) {
   return {
     /** 12,345 */
     number: (value: number) => new Intl.NumberFormat(language).format(value),

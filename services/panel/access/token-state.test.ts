@@ -1,0 +1,18 @@
+/** Where a token stands, at the very moment at which it ends. */
+import { expect, test } from 'vitest'
+import { tokenState } from './token-state.ts'
+
+const END = '2026-11-21T12:00:00.000Z'
+const at = Date.parse(END)
+
+test.each([
+  [{ revoked_at: null, expires_at: null }, at, 'live'],
+  [{ revoked_at: null, expires_at: END }, at - 1, 'live'],
+  [{ revoked_at: null, expires_at: END }, at, 'expired'],
+  [{ revoked_at: null, expires_at: END }, at + 1, 'expired'],
+  // Revoked says more than expired.
+  [{ revoked_at: END, expires_at: END }, at + 1, 'revoked'],
+  [{ revoked_at: END, expires_at: null }, at - 1, 'revoked'],
+] as const)('%j at %d is %s', (token, now, state) => {
+  expect(tokenState(token, now)).toBe(state)
+})

@@ -1,0 +1,99 @@
+/** A switch through its form: what the API shows comes back as it was, for every type. */
+import { expect, test } from 'vitest'
+import { bodyOf, fieldsOf, newNote, SWITCH_TYPES, type SwitchRecord } from './switch-fields.ts'
+
+const LOG = {
+  version: '1.2.0',
+  date: '2026-11-20',
+  title: 'Quicker',
+  features: ['A quicker checkout', 'Dark, at last'],
+  improvements: [],
+  fixes: ['A crash'],
+}
+
+function record(change: object): SwitchRecord {
+  return {
+    name: 'new_checkout',
+    description: 'For the brave',
+    type: 'boolean',
+    raw_value: '1',
+    value: { title: '', logs: [] },
+    enabled: '1',
+    client_visible: '1',
+    rollout: '25',
+    rules: [],
+    schedules: [],
+    ...change,
+  } as unknown as SwitchRecord
+}
+
+test.each([
+  ['boolean', '1'],
+  ['number', '12.5'],
+  ['string', 'Hello, world'],
+  ['json', '{"a":[1,2]}'],
+])('a switch of the type %s is sent as it stands', (type, raw_value) => {
+  expect(bodyOf(fieldsOf(record({ type, raw_value, value: { title: 'News', logs: [LOG] } })))).toEqual({
+    description: 'For the brave',
+    type,
+    value: raw_value,
+    title: 'News',
+    logs: [LOG],
+    enabled: '1',
+    client_visible: '1',
+    rollout: 25,
+    rules: [],
+    schedules: [],
+  })
+})
+
+test('the value of a changelog is its title and its notes, and nothing stands beside it', () => {
+  const body = bodyOf(fieldsOf(record({ type: 'changelog', raw_value: '…', value: { title: 'News', logs: [LOG] } })))
+  expect(JSON.parse(body.value)).toEqual({ title: 'News', logs: [LOG] })
+  expect(body).not.toHaveProperty('logs')
+  expect(body).not.toHaveProperty('title')
+})
+
+test.each([
+  [{ enabled: '0' }, { enabled: '0' }],
+  [{ client_visible: '0' }, { client_visible: '0' }],
+  [{ rollout: '0' }, { rollout: 0 }],
+  [{ rollout: '0.125' }, { rollout: 0.125 }],
+])('%j is sent as %j', (stored, sent) => {
+  expect(bodyOf(fieldsOf(record(stored)))).toMatchObject(sent)
+})
+
+test('a new switch is one that is off for nobody: enabled, visible, for all, with the value 0', () => {
+  expect(bodyOf(fieldsOf(undefined))).toEqual({
+    description: '',
+    type: 'boolean',
+    value: '0',
+    title: '',
+    logs: [],
+    enabled: '1',
+    client_visible: '1',
+    rollout: 100,
+    rules: [],
+    schedules: [],
+  })
+})
+
+test('a type that this version does not know is shown as the first one', () => {
+  expect(fieldsOf(record({ type: 'colour' })).type).toBe(SWITCH_TYPES[0])
+})
+
+test('lists of notes are one item a line; only line ends part them', () => {
+  const fields = fieldsOf(record({ value: { title: '', logs: [LOG] } }))
+  expect(fields.notes[0]?.features).toBe('A quicker checkout\nDark, at last')
+  const [note] = fields.notes
+  const typed = { ...fields, notes: note ? [{ ...note, features: ' One, two \n\n three ' }] : [] }
+  expect(bodyOf(typed)).toMatchObject({ logs: [{ features: ['One, two', 'three'] }] })
+})
+
+test('a new note has the day and a key that none of the others has, also after one was removed', () => {
+  const first = newNote([], '2026-11-21')
+  expect(first).toMatchObject({ key: 0, date: '2026-11-21', version: '' })
+  const second = newNote([first], '2026-11-21')
+  const third = newNote([second], '2026-11-22')
+  expect(new Set([first.key, second.key, third.key]).size).toBe(3)
+})
