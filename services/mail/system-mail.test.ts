@@ -32,6 +32,38 @@ test('a mail lies in the queue once, however often it is handed over, also at th
   expect(await mongo.db.collection('deliveries').countDocuments()).toBe(2)
 })
 
+test.each<[string, string[]]>([
+  [
+    'https://api.example.net/unsubscribe/v1.abc-_.def',
+    [
+      'List-Unsubscribe: <https://api.example.net/unsubscribe/v1.abc-_.def>',
+      'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+    ],
+  ],
+  [
+    `https://api.example.net/unsubscribe/${'x'.repeat(200)}`,
+    [
+      `List-Unsubscribe: <https://api.example.net/unsubscribe/${'x'.repeat(200)}>`,
+      'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+    ],
+  ],
+  ['http://127.0.0.1:3026/unsubscribe/abc', ['List-Unsubscribe: <http://127.0.0.1:3026/unsubscribe/abc>']],
+  ['', []],
+])('a mail that can be unsubscribed from at %j says so', async (unsubscribeUrl, headers) => {
+  const mongo = await databaseForThisTest()
+  await ensureIndexes(mongo.db, deliveryCollections)
+  const send = await createSystemMail(testFoundation(mongo))
+  await send({ ...mail, ...(unsubscribeUrl === '' ? {} : { unsubscribeUrl }) })
+  // The link differs with each hand-over; the mail is the same one.
+  await send({ ...mail, text: 'another link', unsubscribeUrl: 'https://api.example.net/unsubscribe/other' })
+  const stored = await mongo.db.collection(MESSAGES.name).find().toArray()
+  expect(stored).toHaveLength(1)
+  const raw = String(await readBody(mongo, String(stored[0]?._id), 1))
+  const [head = ''] = raw.split('\r\n\r\n')
+  const unfolded = head.replaceAll(/\r\n[ \t]+/g, ' ').replaceAll(/: +/g, ': ')
+  expect(unfolded.split('\r\n').filter(line => line.startsWith('List-'))).toEqual(headers)
+})
+
 describe('a sender that was asked for', () => {
   const wanted = 'Shop.Notice@Shop.Example'
   const admin: Partial<UserDoc> = { role: 'admin' }

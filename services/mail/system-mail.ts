@@ -18,6 +18,8 @@ export interface SystemMail {
   to: string
   subject: string
   text: string
+  /** Where the recipient, or a mail program at one click, ends such mail. */
+  unsubscribeUrl?: string
 }
 
 /** Stores the mail durably in the queue. Rejects when the queue cannot take it. */
@@ -49,13 +51,14 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     log.warn({ from: wanted }, 'the sender is in no verified domain of an administrator; SYSTEM_MAIL_FROM is used')
     return own
   }
-  return async ({ key, from: wanted, to, subject, text }) => {
+  return async ({ key, from: wanted, to, subject, text, unsubscribeUrl }) => {
     const { from, domainId } = await senderOf(wanted)
     const now = clock.now()
     const id = newId('em', now.getTime())
     const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
     const mailbox = (email: string) => ({ name: '', email })
-    const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers: AUTOMATIC }
+    const headers = new Map([...AUTOMATIC, ...unsubscribing(unsubscribeUrl)])
+    const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers }
     const outcome = await enqueue({
       id,
       user_id: SYSTEM_USER,
@@ -84,3 +87,10 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
 
 /** Vacation responders leave such mail alone (RFC 3834 section 5). */
 const AUTOMATIC = new Map([['Auto-Submitted', 'auto-generated']])
+
+/** One click needs https (RFC 8058 section 3.1); over plain HTTP the address opens a page (RFC 2369 section 3.2). */
+function unsubscribing(url: string | undefined): [string, string][] {
+  if (url === undefined) return []
+  const address: [string, string] = ['List-Unsubscribe', `<${url}>`]
+  return url.startsWith('https:') ? [address, ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click']] : [address]
+}

@@ -58,7 +58,7 @@ const shape = {
   ADMIN_API_PORT: withDefault(listenPort, '3026').describe('Port of the Subscription Administration API.'),
   APP_BASE_URL: withDefault(url, 'http://127.0.0.1:3025').describe('Public address of the panel and the send API.'),
   ADMIN_BASE_URL: optional(url).describe(
-    'Public address of the Subscription Administration API; shown in its documents.',
+    'Public address of the Subscription Administration API; shown in its documents. With it reminders have a link to end them.',
   ),
   CORS_ORIGINS: withDefault(list, '').describe(
     'Origins that browsers may call the Subscription Administration API from, comma separated.',
@@ -181,6 +181,9 @@ const shape = {
   ).describe('Time zone of dates and days in the Subscription Administration API.'),
   EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
     'A timed subscription that ends within so many days is "expiring soon".',
+  ),
+  REMINDERS_PER_DAY: withDefault(z.coerce.number().int().min(0), '10000').describe(
+    'Reminder mails of one app in a day, notices of automatic renewals not counted; its webhooks hear of the rest. 0 = no limit.',
   ),
   SUCCESS_CODE: withDefault(z.enum(['0', '200']).transform(Number), '0').describe(
     'Value of `code` in successful envelopes (0 or 200).',

@@ -14,6 +14,7 @@ export type Purpose =
   | 'cursor'
   | 'reset'
   | 'rate-limit'
+  | 'unsubscribe'
 
 /** Seals and opens values, and makes message authentication codes. */
 export interface Secrets {

@@ -21,7 +21,15 @@ export interface SubscriptionDeps {
   clock: Clock
   log: Log
   metrics: Metrics
-  config: Pick<Config, 'BUSINESS_TZ' | 'EXPIRING_SOON_DAYS' | 'SUCCESS_CODE' | 'WEBHOOK_ALLOW_PRIVATE'>
+  config: Pick<
+    Config,
+    | 'ADMIN_BASE_URL'
+    | 'BUSINESS_TZ'
+    | 'EXPIRING_SOON_DAYS'
+    | 'REMINDERS_PER_DAY'
+    | 'SUCCESS_CODE'
+    | 'WEBHOOK_ALLOW_PRIVATE'
+  >
 }
 
 /** The subscription half of one process. */

@@ -14,6 +14,8 @@ export interface UserLogin {
   identities: Identities
   profile: Profile
   ip?: string | undefined
+  /** Whether it wants mail before a subscription ends; undefined: as it is. */
+  reminderMail?: boolean | undefined
 }
 
 /** A user may ask for deletion and change his mind for so long. */
@@ -69,7 +71,7 @@ export function pickUser<U extends Pick<EndUserDoc, 'openid' | 'huawei_openid'>>
 async function createUser(
   s: Subscriptions,
   appKey: string,
-  { identities, profile, ip }: UserLogin,
+  { identities, profile, ip, reminderMail }: UserLogin,
 ): Promise<EndUserDoc | undefined> {
   const now = s.clock.now()
   const { phone, email, ...rest } = profile
@@ -87,6 +89,7 @@ async function createUser(
     ...defined(rest),
     ...(phone ? { phone } : {}),
     ...(email ? { email } : {}),
+    ...(reminderMail === false ? { no_reminders: true } : {}),
     status: '1',
     login_count: 1,
     last_login_at: now,
@@ -109,7 +112,7 @@ async function createUser(
 async function countLogin(
   s: Subscriptions,
   known: EndUserDoc,
-  { identities, profile, ip }: UserLogin,
+  { identities, profile, ip, reminderMail }: UserLogin,
 ): Promise<EndUserDoc | undefined> {
   const now = s.clock.now()
   const change = {
@@ -119,17 +122,21 @@ async function countLogin(
     ),
     ...defined(profile),
     ...(ip ? { last_login_ip: ip } : {}),
+    ...(reminderMail === false ? { no_reminders: true as const } : {}),
     search_keys: searchKeys({ ...known, ...defined(profile) }),
     last_login_at: now,
     updated_at: now,
   }
   const match = { _id: known._id, app_key: known.app_key }
-  const before = await changeUser(s.c, match, { $set: change, $inc: { login_count: 1 } })
+  const wanted = reminderMail === true ? { $unset: { no_reminders: '' as const } } : {}
+  const before = await changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...wanted })
   if (!before) return undefined
   const today = s.zone.day(now)
   const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
   if (firstToday) await moveFigures(s, known.app_key, { today: { login_users: 1 } })
-  return { ...before, ...change, login_count: before.login_count + 1 }
+  const { no_reminders, ...rest } = before
+  const refused = reminderMail === undefined && no_reminders ? { no_reminders } : {}
+  return { ...rest, ...refused, ...change, login_count: before.login_count + 1 }
 }
 
 /** Moves a user between normal (1), disabled (0) and deletion requested (2), and back. Throws `transition_refused`. */

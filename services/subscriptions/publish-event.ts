@@ -63,8 +63,9 @@ export function aboutSubscription(subscription: SubscriptionDoc): Record<string,
 }
 
 /** A user as events show it: who it is, nothing that names the person. */
-export function aboutUser({ _id, openid, unionid, huawei_openid, huawei_unionid, status }: EndUserDoc) {
-  return { id: String(_id), openid, unionid, huawei_openid, huawei_unionid, status }
+export function aboutUser({ _id, openid, unionid, huawei_openid, huawei_unionid, status, no_reminders }: EndUserDoc) {
+  const reminder_mail = no_reminders ? '0' : '1'
+  return { id: String(_id), openid, unionid, huawei_openid, huawei_unionid, status, reminder_mail }
 }
 
 function aboutRecord({ target, before, after }: Deed): Record<string, unknown> {

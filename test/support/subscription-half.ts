@@ -30,12 +30,12 @@ export interface SubscriptionHalf {
 }
 
 /** Opens it for one test; the clock stands still at 18:00 in Shanghai until it is turned. */
-export async function openSubscriptionHalf(): Promise<SubscriptionHalf> {
+export async function openSubscriptionHalf(env: Readonly<Record<string, string>> = {}): Promise<SubscriptionHalf> {
   const mongo = await freshDatabase()
   onTestFinished(() => mongo.stop())
   await ensureIndexes(mongo.db, subscriptionCollections)
   const clock = testClock()
-  const foundation = testFoundation(mongo, {}, clock)
+  const foundation = testFoundation(mongo, env, clock)
   const s = openSubscriptions(foundation)
   let number = 0
   return {

@@ -143,7 +143,7 @@ describe('what is told', () => {
     await send()
     const created = heard.filter(({ type }) => type === 'user.created').map(({ data }) => data)
     expect(created).toHaveLength(2)
-    expect(created).toContainEqual({ app_key: 'demo', id: leaving.id, status: '1' })
+    expect(created).toContainEqual({ app_key: 'demo', id: leaving.id, status: '1', reminder_mail: '1' })
     expect(created).toContainEqual({ app_key: 'demo', id: staying.id, status: '1', openid: staying.openid })
   })
 

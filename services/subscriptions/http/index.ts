@@ -14,6 +14,7 @@ import { mountOfrep } from './ofrep.ts'
 import { mountOpenApi } from './openapi.ts'
 import { createRates } from './rates.ts'
 import { mountServerApi } from './server.ts'
+import { mountUnsubscribe } from './unsubscribe.ts'
 
 /** What the application needs. */
 export interface AdminApiOptions {
@@ -22,7 +23,7 @@ export interface AdminApiOptions {
   maySendFrom: MaySendFrom
 }
 
-/** Builds it. Everything answers envelopes, except switch evaluation, notices and the document of the API. */
+/** Builds it. Everything answers envelopes, except switch evaluation, notices, the page that ends reminders, and the document of the API. */
 export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminApiOptions): Koa {
   const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
   app.use(envelopeErrors(s))
@@ -31,6 +32,7 @@ export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminA
   mountServerApi(router, deps)
   mountOfrep(router, deps)
   mountNotices(router, s)
+  mountUnsubscribe(router, s)
   mountOpenApi(router, config)
   router.get('/readyz', async context => {
     context.body = 'ready\n'

@@ -58,6 +58,8 @@ export const user = z.object({
   login_count: digits,
   created_at: dateTime,
   updated_at: dateTime,
+  /** 0: the user ended the reminders. */
+  reminder_mail: z.enum(['0', '1']),
 })
 
 /** A page of users. */

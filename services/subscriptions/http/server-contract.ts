@@ -20,7 +20,13 @@ export const upsertUserOperation = endpoint({
   summary: 'A user logged in at the app: creates it, or counts the login of the one that the identities name.',
   access: APP,
   body: z
-    .object({ ...identityFields, ...profileFields, login_ip: z.union([z.ipv4(), z.ipv6()]).optional() })
+    .object({
+      ...identityFields,
+      ...profileFields,
+      /** Whether the user wants mail before a subscription ends; absent: as it is. */
+      reminder_mail: flag.optional(),
+      login_ip: z.union([z.ipv4(), z.ipv6()]).optional(),
+    })
     .refine(hasIdentity, 'identity'),
   response: wire.user.extend({ created: z.boolean() }),
 })

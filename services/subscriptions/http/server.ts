@@ -39,9 +39,10 @@ export function mountServerApi(router: Router, deps: HttpDeps): void {
 function mountServerUsers(router: Router, deps: HttpDeps): void {
   const { s } = deps
   bindApp(router, deps, upsertUserOperation, async ({ body }, { app }) => {
-    const { openid, unionid, huawei_openid, huawei_unionid, login_ip, ...profile } = body
+    const { openid, unionid, huawei_openid, huawei_unionid, login_ip, reminder_mail, ...profile } = body
     const identities = { openid, unionid, huawei_openid, huawei_unionid }
-    const { user, created } = await upsertUser(s, app.app_key, { identities, profile, ip: login_ip })
+    const login = { identities, profile, ip: login_ip, reminderMail: flagOf(reminder_mail) }
+    const { user, created } = await upsertUser(s, app.app_key, login)
     return { ...viewUser(user, s.zone), created }
   })
   bindApp(router, deps, requestDeletion, async ({ params, body }, { app, actor }) =>

@@ -34,11 +34,13 @@ export interface ReminderFacts {
   end: string
   /** In yuan. */
   price: string
+  /** Where the reader ends such mail. A notice of an automatic renewal has none: it is the app's duty. */
+  stopUrl?: string | undefined
 }
 
 /** Subject and text, Chinese first and English below: which of them the reader prefers is not known. */
 export function reminderText({ autoRenew }: ReminderKind, facts: ReminderFacts): { subject: string; text: string } {
-  const { appName, planName, nickname, end, price } = facts
+  const { appName, planName, nickname, end, price, stopUrl } = facts
   const zh = autoRenew
     ? `您的「${planName}」将于 ${end} 自动续费，金额 ${price} 元。如不再需要，请在此之前关闭自动续费。`
     : `您的「${planName}」将于 ${end} 到期。如需继续使用，请在此之前续费。`
@@ -49,7 +51,9 @@ export function reminderText({ autoRenew }: ReminderKind, facts: ReminderFacts):
     ? `[${appName}] 自动续费提醒 / Renewal notice`
     : `[${appName}] 订阅即将到期 / Your plan ends soon`
   const name = nickname === '' ? '' : ` ${nickname}`
-  return { subject: oneLine(subject), text: `您好${name}，\n\n${zh}\n\n--\n\nHello${name},\n\n${en}\n\n${appName}\n` }
+  const stop = stopUrl === undefined ? '' : `\n不再接收到期提醒 / No more reminders:\n${stopUrl}\n`
+  const text = `您好${name}，\n\n${zh}\n\n--\n\nHello${name},\n\n${en}\n\n${appName}\n${stop}`
+  return { subject: oneLine(subject), text }
 }
 
 /** Names come from people: nothing of them may start a new header line. */

@@ -26,6 +26,8 @@ export interface StoredUser {
   login_count: number
   last_login_at?: Date
   last_login_ip?: string
+  /** Set: reminders of ends are not mailed to it. */
+  no_reminders?: true
   created_at: Date
   updated_at: Date
 }
@@ -53,6 +55,7 @@ export function viewUser(user: StoredUser, zone: Zone) {
     login_count: String(user.login_count),
     created_at: zone.format(user.created_at),
     updated_at: zone.format(user.updated_at),
+    reminder_mail: user.no_reminders ? ('0' as const) : ('1' as const),
   }
 }
 

@@ -12,7 +12,7 @@ export async function bump(c: Collections, appKey: string, amounts: Record<strin
 }
 
 /** Fields of a day that are counted. */
-export type DayField = Exclude<keyof DayDoc, '_id' | 'app_key' | 'day' | 'opening_timed'>
+export type DayField = Exclude<keyof DayDoc, '_id' | 'app_key' | 'day' | 'opening_timed' | 'reminders'>
 
 /** Moves the figures of a day. */
 export async function bumpDay(

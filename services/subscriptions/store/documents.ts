@@ -245,6 +245,8 @@ export interface DayDoc {
   revenue_cents: number
   /** Timed subscriptions that were active when the day began; written once. */
   opening_timed?: number
+  /** Reminders that were mailed, notices of automatic renewals not counted. */
+  reminders?: number
 }
 
 /** A stored answer of an idempotent request. */

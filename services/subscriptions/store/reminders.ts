@@ -22,3 +22,22 @@ export async function claimReminder(c: Collections, fresh: ReminderDoc, staleBef
 export async function markReminded(c: Collections, id: string, at: Date): Promise<void> {
   await c.reminders.updateOne({ _id: id }, { $set: { state: 'sent', at } })
 }
+
+/** Counts one more reminder of an app on a day; false when there were so many. Workers at the same time never exceed it. */
+export async function takePlace(c: Collections, appKey: string, day: string, places: number): Promise<boolean> {
+  const filter = { _id: `${appKey}/${day}`, $nor: [{ reminders: { $gte: places } }] }
+  const count = { $inc: { reminders: 1 } }
+  try {
+    await c.days.updateOne(filter, { ...count, $setOnInsert: { app_key: appKey, day } }, { upsert: true })
+    return true
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
+  // Somebody wrote the first figure of the day in this moment, or all places are taken.
+  return (await c.days.updateOne(filter, count)).matchedCount === 1
+}
+
+/** Takes back a count: the reminder did not go out. */
+export async function leavePlace(c: Collections, appKey: string, day: string): Promise<void> {
+  await c.days.updateOne({ _id: `${appKey}/${day}` }, { $inc: { reminders: -1 } })
+}

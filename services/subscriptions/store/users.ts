@@ -162,7 +162,7 @@ export async function insertUser(c: Collections, user: EndUserDoc): Promise<bool
 /** Changes a user and gives back how it was before; undefined when it is gone or not in the expected state. */
 export async function changeUser(
   c: Collections,
-  match: { _id: number; app_key: string; status?: EndUserDoc['status'] },
+  match: mongo.Filter<EndUserDoc> & { _id: number; app_key: string },
   change: mongo.UpdateFilter<EndUserDoc>,
   session?: Session,
 ): Promise<EndUserDoc | undefined> {
