@@ -1,9 +1,9 @@
 /** Orders: what a payment is expected to bring, opened before the money moves and closed after a day without it. */
-import { isDuplicateKey } from '../platform/mongo.ts'
+import { isDuplicateKey, type Session } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { changePeriod, writeChange } from './change-subscription.ts'
 import { type Actor, type Subscriptions, systemActor } from './context.ts'
-import { cancel, pending } from './rules/period.ts'
+import { cancel, pending, STATUS } from './rules/period.ts'
 import { snapshotOf } from './rules/plan.ts'
 import { secondsOf } from './rules/zone.ts'
 import type { OrderDoc, PlanDoc, SubscriptionDoc } from './store/documents.ts'
@@ -33,19 +33,30 @@ const OPEN_MS = 24 * 3_600_000
 const ATTEMPTS = 5
 
 /**
- * Opens an order; a user has one per plan, and a repeat returns it. Throws `transition_refused` for a plan that is not
- * for sale, `payment_taken` when the number belongs to another order.
+ * Opens an order; a user has one per plan, and a repeat returns it. One for another channel takes its place, and so does
+ * any after the record was cancelled; money for the old one still counts. Throws `transition_refused` for a plan that is
+ * not for sale to a user who does not hold it, `payment_taken` when the number belongs to another order.
  */
 export async function openOrder(s: Subscriptions, actor: Actor, request: OrderRequest): Promise<Ordered> {
-  if (request.plan.status !== '1') throw new ProblemError('transition_refused', 'The plan is not for sale.')
+  await assertForSale(s, request)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const open = await findOpenOrder(s.c, request.userId, request.plan._id)
-    if (open) return { order: open, subscription: await recordOf(s, open), repeated: true }
+    if (open) {
+      const subscription = await recordOf(s, open)
+      if (subscription.current && open.method === request.method) return { order: open, subscription, repeated: true }
+    }
     if (await findOrder(s.c, request.appKey, request.outTradeNo)) throw new ProblemError('payment_taken')
-    const ordered = await store(s, actor, request)
+    const ordered = await store(s, actor, request, open)
     if (ordered) return { ...ordered, repeated: false }
   }
   throw new ProblemError('version_conflict')
+}
+
+/** Who holds a plan may renew it after its sale has ended. */
+async function assertForSale(s: Subscriptions, { plan, userId }: OrderRequest): Promise<void> {
+  if (plan.status === '1') return
+  const held = await findCurrent(s.c, userId, plan._id)
+  if (!held || held.status === STATUS.pending) throw new ProblemError('transition_refused', 'The plan is not for sale.')
 }
 
 async function recordOf(s: Subscriptions, order: OrderDoc): Promise<SubscriptionDoc> {
@@ -58,6 +69,7 @@ async function store(
   s: Subscriptions,
   actor: Actor,
   request: OrderRequest,
+  replaced: OrderDoc | undefined,
 ): Promise<Omit<Ordered, 'repeated'> | undefined> {
   const now = s.clock.now()
   const current = await findCurrent(s.c, request.userId, request.plan._id)
@@ -75,16 +87,19 @@ async function store(
     status: 'open',
     created_at: now,
   }
-  if (current) return (await storeAlone(s, order)) ? { order, subscription } : undefined
-  const change = { action: 'order.open', after: subscription }
-  const written = await writeChange(s, actor, { ...change, also: session => insertOrder(s.c, order, session) })
+  const also = async (session: Session) => {
+    if (replaced) await closeOrder(s.c, replaced._id, 'closed', session)
+    await insertOrder(s.c, order, session)
+  }
+  if (current) return (await storeAlone(s, also)) ? { order, subscription } : undefined
+  const written = await writeChange(s, actor, { action: 'order.open', after: subscription, also })
   return written ? { order, subscription: written } : undefined
 }
 
 /** An order for a record that exists: a renewal. */
-async function storeAlone(s: Subscriptions, order: OrderDoc): Promise<boolean> {
+async function storeAlone(s: Subscriptions, store: (session: Session) => Promise<void>): Promise<boolean> {
   try {
-    await s.mongo.transaction(session => insertOrder(s.c, order, session))
+    await s.mongo.transaction(store)
     return true
   } catch (error) {
     if (isDuplicateKey(error)) return false
@@ -118,7 +133,7 @@ export async function closeStaleOrders(s: Subscriptions): Promise<number> {
   const stale = await staleOrders(s.c, new Date(s.clock.now().getTime() - OPEN_MS), 1000)
   for (const order of stale) {
     const subscription = await findSubscription(s.c, order.app_key, order.subscription_id)
-    if (subscription?.status === 0) {
+    if (subscription?.status === STATUS.pending) {
       const target = { appKey: order.app_key, id: order.subscription_id, version: subscription.version }
       const closed = await changePeriod(s, systemActor, target, 'order.close', (period, _, now) =>
         cancel(period, 'now', now),
