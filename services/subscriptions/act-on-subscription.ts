@@ -40,7 +40,7 @@ export async function act(
         setAutoRenew(period, auto_renew === '1'),
       )
     case 'refund': {
-      const request = { appKey, subscriptionId: id, refundId: randomUUID(), amountCents: amount, revoke: true }
+      const request = { appKey, subscriptionId: id, version, refundId: randomUUID(), amountCents: amount, revoke: true }
       return (await refundSubscription(s, actor, request)).subscription
     }
   }

@@ -5,7 +5,7 @@ import type { Actor, Subscriptions } from './context.ts'
 import { refund, STATUS } from './rules/period.ts'
 import { secondsOf } from './rules/zone.ts'
 import type { PaymentDoc, SubscriptionDoc } from './store/documents.ts'
-import { addRefunded, findPayment, findPaymentById, lastPayment } from './store/payments.ts'
+import { addRefunded, findPayment, findPaymentById, findRefund, lastPayment } from './store/payments.ts'
 import { findSubscription } from './store/subscriptions.ts'
 
 /** One refund. */
@@ -22,16 +22,19 @@ export interface RefundRequest {
   revoke?: boolean | undefined
   /** The payment that is given back; default the last one. */
   payment?: PaymentDoc | undefined
-  /** The channel says so: the money is gone, so it is booked for a cancelled subscription as well. */
+  /** The channel says so: the money is gone, so it is booked for a subscription that is over as well. */
   byChannel?: true
+  /** Of the subscription as the caller saw it. */
+  version?: number | undefined
 }
 
 const ATTEMPTS = 5
 
 /**
  * Books a refund. A full one of the last payment ends the subscription (status 4); a partial one, or one of an older
- * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `transition_refused` and
- * `amount_mismatch` (more than was paid).
+ * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `version_conflict`,
+ * `transition_refused`, `payment_taken` (the number belongs to another subscription) and `amount_mismatch` (more than was
+ * paid).
  */
 export async function refundSubscription(
   s: Subscriptions,
@@ -41,11 +44,10 @@ export async function refundSubscription(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const before = await findSubscription(s.c, request.appKey, request.subscriptionId)
     if (!before) throw new ProblemError('subscription_not_found')
-    const key = `${request.appKey}/refund/${before.payment_method}/${request.refundId}`
-    const known = await findPayment(s.c, { payment_key: key })
-    if (known && known.subscription_id !== before._id) throw new ProblemError('payment_taken')
-    if (known) return { subscription: before, repeated: true }
-    const change = await planRefund(s, before, request, key)
+    if (await findRefund(s.c, before._id, request.refundId, request.payment?.method))
+      return { subscription: before, repeated: true }
+    if (request.version !== undefined && request.version !== before.version) throw new ProblemError('version_conflict')
+    const change = await planRefund(s, before, request)
     if (!change) return { subscription: before, repeated: true }
     const subscription = await writeChange(s, actor, change)
     if (subscription) return { subscription, repeated: false }
@@ -57,7 +59,6 @@ async function planRefund(
   s: Subscriptions,
   before: SubscriptionDoc,
   request: RefundRequest,
-  key: string,
 ): Promise<SubscriptionChange | undefined> {
   const now = s.clock.now()
   const last = await lastPayment(s.c, before._id)
@@ -69,8 +70,12 @@ async function planRefund(
     request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
   if (request.totalCents !== undefined && amount <= 0) return undefined
   if (amount > left) throw new ProblemError('amount_mismatch')
+  // By the payment's own method: the subscription may have been renewed by another one since.
+  const key = `${request.appKey}/refund/${payment.method}/${request.refundId}`
+  const taken = await findPayment(s.c, { payment_key: key })
+  if (taken && taken.subscription_id !== before._id) throw new ProblemError('payment_taken')
   const ends = request.revoke === true || (amount === left && payment._id === last?._id)
-  const bookOnly = !ends || (request.byChannel && before.status === STATUS.cancelled)
+  const bookOnly = !ends || (request.byChannel && !before.current)
   const period = bookOnly ? before : periodOf(refund(before, secondsOf(now)))
   const ended = before.status === STATUS.active && ends
   return {

@@ -146,10 +146,11 @@ function withEnd(period: Period, plan: PlanSnapshot, end: number, autoRenew: boo
   return { ...rest, status: STATUS.active, end, lapse_at: lapse(end, plan), auto_renew: autoRenew }
 }
 
-/** The end moves to now, never later than it was; the old one is kept. */
+/** The end moves to now, never later than it was; the old one is kept. Only what was active until now ends now. */
 function cut(period: Period, status: Status, now: number): Period {
   const end = period.end === 0 ? now : Math.min(period.end, now)
-  return { ...period, status, end, lapse_at: end, auto_renew: false, ended_at: now, previous_end: period.end }
+  const ended = period.status === STATUS.active ? { ended_at: now } : {}
+  return { ...period, status, end, lapse_at: end, auto_renew: false, ...ended, previous_end: period.end }
 }
 
 function lapse(end: number, plan: PlanSnapshot): number {

@@ -27,6 +27,17 @@ export async function lastPayment(c: Collections, subscriptionId: number): Promi
   return (await c.payments.findOne(query, { sort: { _id: -1 } })) ?? undefined
 }
 
+/** The refund of a subscription with this number of the channel; of any channel without a method. */
+export async function findRefund(
+  c: Collections,
+  subscriptionId: number,
+  refundId: string,
+  method?: string,
+): Promise<PaymentDoc | undefined> {
+  const query = { subscription_id: subscriptionId, kind: 'refund' as const, payment_id: refundId }
+  return (await c.payments.findOne(method === undefined ? query : { ...query, method })) ?? undefined
+}
+
 /** Adds a row. Throws the duplicate-key error when its payment or reference is there already. */
 export async function insertPayment(c: Collections, payment: PaymentDoc, session: Session): Promise<void> {
   await c.payments.insertOne(payment, { session })
