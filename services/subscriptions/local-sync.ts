@@ -25,7 +25,7 @@ export interface LocalPurchase {
 
 const ATTEMPTS = 5
 
-/** Restores one purchase. */
+/** Restores one purchase. Throws `payment_taken` when the reference belongs to another user or plan. */
 export async function restorePurchase(
   s: Subscriptions,
   actor: Actor,
@@ -36,11 +36,13 @@ export async function restorePurchase(
     const known = await findPayment(s.c, { client_key: clientKey })
     if (known) {
       const subscription = await findSubscription(s.c, purchase.appKey, known.subscription_id)
-      if (!subscription || known.user_id !== purchase.userId) throw new ProblemError('payment_taken')
+      if (!subscription || known.user_id !== purchase.userId || known.plan_id !== purchase.plan._id)
+        throw new ProblemError('payment_taken')
       return { subscription, repeated: true }
     }
     const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
     const after = await restored(s, before, purchase)
+    const first = !before || before.status === STATUS.pending
     const written = await writeChange(s, actor, {
       action: 'subscription.sync',
       before,
@@ -58,10 +60,10 @@ export async function restorePurchase(
         amount_cents: 0,
         paid_at: new Date(purchase.start * 1000),
         refunded_cents: 0,
-        new_period: before ? 'none' : 'first',
+        new_period: first ? 'first' : 'none',
         created_at: s.clock.now(),
       },
-      day: before ? {} : { new_subs: 1 },
+      day: first ? { new_subs: 1 } : {},
     })
     if (written) return { subscription: written, repeated: false }
   }
@@ -107,5 +109,7 @@ function longer(before: SubscriptionDoc, kept: Period): Period {
   const paid = before.status === STATUS.active || before.status === STATUS.expired
   if (!paid) return kept
   const gains = before.end !== 0 && (kept.end === 0 || kept.end > before.end)
-  return gains ? { ...kept, start: Math.min(before.start, kept.start) } : before
+  if (!gains) return before
+  const auto_renew = before.status === STATUS.active && kept.end !== 0 && before.auto_renew
+  return { ...kept, start: Math.min(before.start, kept.start), auto_renew }
 }

@@ -13,7 +13,7 @@ import { findCurrent, findSubscription } from './store/subscriptions.ts'
 export const NO_PAYMENT_ID = '0'.repeat(28)
 
 /** Methods without a payment of their own. */
-const UNPAID = new Set(['manual', 'local_sync', 'trial'])
+export const UNPAID: ReadonlySet<string> = new Set(['manual', 'local_sync', 'trial'])
 
 /** Money or a grant for one period of a plan. */
 export interface Purchase {
@@ -45,14 +45,14 @@ const ATTEMPTS = 5
 
 /**
  * Starts or prolongs the user's subscription of the plan. The same payment a second time gives the same answer and no
- * second period. Throws `payment_taken` when the payment belongs to another user or plan, `transition_refused` when
- * the subscription is permanent already.
+ * second period. Throws `payment_taken` when the payment belongs to another user or plan, or the reference to another
+ * payment; `transition_refused` when the subscription is permanent already, or a trial would follow a period.
  */
 export async function subscribe(s: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
   const keys = keysOf(purchase)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const known = await findPayment(s.c, keys)
-    if (known) return { subscription: await paidBefore(s, purchase, known), repeated: true }
+    if (known) return { subscription: await paidBefore(s, purchase, keys, known), repeated: true }
     const change = await planChange(s, purchase, keys)
     const subscription = await writeChange(s, actor, change)
     if (subscription) return { subscription, repeated: false }
@@ -75,7 +75,7 @@ type Keys = Pick<PaymentDoc, 'payment_key' | 'client_key'>
 
 function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
   return {
-    ...(UNPAID.has(method) ? {} : { payment_key: `${appKey}/${method}/${paymentId}` }),
+    ...(UNPAID.has(method) && paymentId === NO_PAYMENT_ID ? {} : { payment_key: `${appKey}/${method}/${paymentId}` }),
     ...(clientRef === undefined ? {} : { client_key: `${appKey}/${clientRef}` }),
   }
 }
@@ -83,16 +83,21 @@ function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
 async function paidBefore(
   s: Subscriptions,
   { appKey, userId, plan }: Purchase,
+  { payment_key }: Keys,
   row: PaymentDoc,
 ): Promise<SubscriptionDoc> {
   const subscription = await findSubscription(s.c, appKey, row.subscription_id)
   if (!subscription || row.user_id !== userId || row.plan_id !== plan._id) throw new ProblemError('payment_taken')
+  // Other money under a reference that was used: it must not be taken for the first.
+  if (payment_key !== undefined && row.payment_key !== payment_key) throw new ProblemError('payment_taken')
   return subscription
 }
 
 async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Promise<SubscriptionChange> {
   const now = s.clock.now()
   const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
+  if (purchase.method === 'trial' && before && before.status !== STATUS.pending)
+    throw new ProblemError('transition_refused', 'A trial comes before the first period.')
   const after = before ? prolonged(before, purchase, now) : await started(s, purchase, now)
   const first = !before || before.status === STATUS.pending
   const { order, amountCents } = purchase

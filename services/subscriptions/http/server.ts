@@ -9,12 +9,13 @@ import { requireUser, setUserStatus, upsertUser } from '../manage-users.ts'
 import { openOrder } from '../orders.ts'
 import { viewOne } from '../read-subscriptions.ts'
 import { refundSubscription } from '../refund.ts'
+import { fault } from '../rules/faults.ts'
 import { formatCents } from '../rules/fields.ts'
 import { cancel } from '../rules/period.ts'
 import { viewUser } from '../rules/views.ts'
 import type { EndUserDoc, PlanDoc } from '../store/documents.ts'
 import { findSubscription } from '../store/subscriptions.ts'
-import { NO_PAYMENT_ID, orderFor, type Purchase, type Subscribed, subscribe } from '../subscribe.ts'
+import { NO_PAYMENT_ID, orderFor, type Purchase, type Subscribed, subscribe, UNPAID } from '../subscribe.ts'
 import { bindApp, type HttpDeps } from './bind.ts'
 import { isUnchanged } from './etag.ts'
 import {
@@ -82,6 +83,11 @@ function mountServerSubscriptions(router: Router, deps: HttpDeps): void {
     const known = await requireSubscription(s, app.app_key, params.id)
     const plan = await requirePlan(s, app.app_key, known.plan_id)
     const payment_method = body.payment_method ?? known.payment_method
+    // Granted, synced or tried so far: what it is paid with now is not known.
+    if (payment_method === 'trial' || (!body.payment_method && UNPAID.has(payment_method)))
+      throw new ProblemError('validation_failed', undefined, {
+        faults: [fault('payment_method', body.payment_method ? 'value' : 'required')],
+      })
     const base = { appKey: app.app_key, userId: known.user_id, plan, autoRenew: undefined, clientRef: undefined }
     if (!known.current) throw new ProblemError('transition_refused')
     return shown(s, await pay(s, actor, payment(s, { ...base, ...body, payment_method })), lang)
