@@ -62,7 +62,10 @@ describe('an app', () => {
     expect((await again()).signingKey).toEqual({ id: second.document._id, secret: second.shown })
     await revokeCredential(s, systemActor, 'sign', second.document._id)
     expect((await again()).signingKey).toEqual(signingKey)
-    await revokeCredential(s, systemActor, 'sign', signingKey.id)
+    const last = revokeCredential(s, systemActor, 'sign', signingKey.id)
+    await expect(last).rejects.toMatchObject({ code: 'transition_refused' })
+    // Where it is gone all the same, there is a new one.
+    await s.c.credentials.updateOne({ _id: signingKey.id }, { $set: { revoked_at: s.clock.now() } })
     const { signingKey: third } = await again()
     expect([signingKey.id, second.document._id]).not.toContain(third.id)
   })
