@@ -1,4 +1,5 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
+import { isDuplicateKey } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { moveFigures } from './figures.ts'
@@ -127,9 +128,10 @@ async function countLogin(
     last_login_at: now,
     updated_at: now,
   }
-  const match = { _id: known._id, app_key: known.app_key }
+  // Who is erased in this moment comes back as somebody new.
+  const match = { _id: known._id, app_key: known.app_key, erased_at: { $exists: false } }
   const wanted = reminderMail === true ? { $unset: { no_reminders: '' as const } } : {}
-  const before = await changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...wanted })
+  const before = await orNobody(changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...wanted }))
   if (!before) return undefined
   const today = s.zone.day(now)
   const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
@@ -137,6 +139,16 @@ async function countLogin(
   const { no_reminders, ...rest } = before
   const refused = reminderMail === undefined && no_reminders ? { no_reminders } : {}
   return { ...rest, ...refused, ...change, login_count: before.login_count + 1 }
+}
+
+/** Nobody as well when an identity that is learnt was given to another user in this moment: the caller looks again. */
+async function orNobody(work: Promise<EndUserDoc | undefined>): Promise<EndUserDoc | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined
+    throw error
+  }
 }
 
 /** Moves a user between normal (1), disabled (0) and deletion requested (2), and back. Throws `transition_refused`. */
@@ -156,13 +168,13 @@ export async function setUserStatus(
       s.c,
       { _id: match.id, app_key: match.appKey, status: before.status },
       {
-        $set: { status, updated_at: now, ...(status === '2' ? { deletion_requested_at: now } : {}) },
-        ...(status === '2' ? {} : { $unset: { deletion_requested_at: '' } }),
+        $set: { status, updated_at: now, ...(status === '2' ? wishOf(before, now) : {}) },
+        ...(status === '2' ? {} : { $unset: { deletion_requested_at: '', was_disabled: '' } }),
       },
       session,
     )
     if (!changed) throw new ProblemError('version_conflict')
-    const { deletion_requested_at: _, ...rest } = before
+    const { deletion_requested_at: _, was_disabled: __, ...rest } = before
     const result: EndUserDoc = { ...rest, status, updated_at: now }
     return {
       result,
@@ -179,35 +191,68 @@ export async function setUserStatus(
   return after
 }
 
-/** Erases what names a person; the record and its payments stay. A second time changes nothing. */
-export async function eraseUser(s: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
-  const before = await findUser(s.c, match.appKey, match.id)
-  if (!before) throw new ProblemError('end_user_not_found')
-  if (before.erased_at) return
-  const now = s.clock.now()
-  await record(s, actor, async session => {
-    await changeUser(
-      s.c,
-      { _id: match.id, app_key: match.appKey },
-      {
-        $set: { ...BLANK, status: '0', search_keys: [], erased_at: now, updated_at: now },
-        $unset: ERASED,
-      },
-      session,
-    )
-    await forgetUserInEvents(s.c, match.appKey, match.id, session)
-    return {
-      result: undefined,
-      deed: { action: 'user.erase', appKey: match.appKey, target: { kind: 'user', id: String(match.id) } },
-    }
-  })
-  await moveFigures(s, match.appKey, { counters: activeChange(before.status, '0') })
+/** What is remembered of a wish for deletion: that the user was disabled, so that taking it back lets nobody in. */
+function wishOf({ status }: EndUserDoc, now: Date) {
+  return { deletion_requested_at: now, ...(status === '0' ? { was_disabled: true as const } : {}) }
 }
 
-/** Erases users who asked for it 15 days ago; gives their number. */
+/**
+ * What a user says of himself: to be deleted (2), or not any more (1), which leaves him as he was. Throws
+ * `transition_refused` for a disabled user: only administrators let him in again.
+ */
+export async function setDeletionWish(
+  s: Subscriptions,
+  actor: Actor,
+  match: { appKey: string; id: number },
+  wish: '1' | '2',
+): Promise<EndUserDoc> {
+  if (wish === '2') return setUserStatus(s, actor, match, '2')
+  const before = await findUser(s.c, match.appKey, match.id)
+  if (before?.status === '0') throw new ProblemError('transition_refused', 'The user is disabled.')
+  return setUserStatus(s, actor, match, before?.was_disabled ? '0' : '1')
+}
+
+/** Erases what names a person; the record and its payments stay. A second time changes nothing. */
+export function eraseUser(s: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
+  return erase(s, actor, match, () => true)
+}
+
+async function erase(
+  s: Subscriptions,
+  actor: Actor,
+  { appKey, id }: { appKey: string; id: number },
+  wanted: (user: EndUserDoc) => boolean,
+): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findUser(s.c, appKey, id)
+    if (!before) throw new ProblemError('end_user_not_found')
+    if (before.erased_at || !wanted(before)) return undefined
+    if (await eraseAsSeen(s, actor, before)) return undefined
+  }
+  throw new ProblemError('version_conflict')
+}
+
+/** False when somebody else changed or erased the user meanwhile. */
+async function eraseAsSeen(s: Subscriptions, actor: Actor, before: EndUserDoc): Promise<boolean> {
+  const { _id, app_key: appKey, status } = before
+  const now = s.clock.now()
+  const blank = { ...BLANK, status: '0' as const, search_keys: [], erased_at: now, updated_at: now }
+  const done = await record(s, actor, async session => {
+    const match = { _id, app_key: appKey, status, erased_at: { $exists: false } }
+    if (!(await changeUser(s.c, match, { $set: blank, $unset: ERASED }, session))) return { result: false }
+    await forgetUserInEvents(s.c, appKey, _id, session)
+    return { result: true, deed: { action: 'user.erase', appKey, target: { kind: 'user', id: String(_id) } } }
+  })
+  if (done) await moveFigures(s, appKey, { counters: activeChange(status, '0') })
+  return done
+}
+
+/** Erases users who asked for it 15 days ago; gives their number. One who changed his mind meanwhile stays. */
 export async function eraseRequested(s: Subscriptions, actor: Actor): Promise<number> {
-  const due = await usersToErase(s.c, new Date(s.clock.now().getTime() - ERASE_AFTER_MS), 1000)
-  for (const user of due) await eraseUser(s, actor, { appKey: user.app_key, id: user._id })
+  const before = new Date(s.clock.now().getTime() - ERASE_AFTER_MS)
+  const due = await usersToErase(s.c, before, 1000)
+  const isDue = (user: EndUserDoc) => user.deletion_requested_at !== undefined && user.deletion_requested_at <= before
+  for (const user of due) await erase(s, actor, { appKey: user.app_key, id: user._id }, isDue)
   return due.length
 }
 
@@ -220,6 +265,8 @@ const ERASED = {
   phone: '',
   email: '',
   last_login_ip: '',
+  no_reminders: '',
+  was_disabled: '',
   deletion_requested_at: '',
 } as const
 
