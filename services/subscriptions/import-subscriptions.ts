@@ -35,6 +35,7 @@ interface Grant {
   clientRef: string
 }
 
+const COLUMNS = Object.keys(row.shape)
 /** Most faults that are told at once. */
 const MAX_FAULTS = 100
 
@@ -51,6 +52,8 @@ export async function importSubscriptions(
   const [heading, ...lines] = rows ?? []
   if (!rows || !heading?.includes('user_id') || !heading.includes('plan_id') || !heading.includes('client_ref'))
     return { total: 0, imported: 0, dry_run: dryRun, errors: [{ row: 1, field: '', rule: 'format', message: 'CSV' }] }
+  // Only what is asked for: a heading may be long, and there is one look at it for each line.
+  const columns = COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
   const grants: Grant[] = []
   const errors: RowFault[] = []
   const plans = new Map<number, PlanDoc | undefined>()
@@ -58,7 +61,7 @@ export async function importSubscriptions(
     const checked = await checkRow(
       s,
       appKey,
-      Object.fromEntries(heading.map((name, i) => [name, cells[i] ?? ''])),
+      Object.fromEntries(columns.map(({ name, place }) => [name, cells[place] ?? ''])),
       plans,
     )
     if ('faults' in checked) errors.push(...checked.faults.map(raw => ({ row: index + 2, ...localise(raw, lang) })))

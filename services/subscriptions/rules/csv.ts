@@ -8,23 +8,46 @@ export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(cell => quote(guard(cell ?? ''))).join(',')}\r\n`
 }
 
-/** One cell, quoted or plain, and what ends it. */
-const CELL = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y
+const PLAIN = /[^",\r\n]*/y
+/** What ends a cell. */
+const END = /,|\r?\n|$/y
 
 /** The rows of a file; undefined when a quote is not closed or stands inside a plain cell. Empty lines are left out. */
 export function parseCsv(file: string): string[][] | undefined {
   const text = file.startsWith(BOM) ? file.slice(1) : file
   const rows: string[][] = [[]]
-  CELL.lastIndex = 0
-  while (CELL.lastIndex < text.length) {
-    const match = CELL.exec(text)
-    if (!match) return undefined
-    const [, cell = '', end] = match
-    rows.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)
-    if (end !== ',') rows.push([])
-    else if (CELL.lastIndex === text.length) rows.at(-1)?.push('')
+  let at = 0
+  while (at < text.length) {
+    const cell = cellAt(text, at)
+    if (!cell) return undefined
+    rows.at(-1)?.push(cell.value)
+    at = cell.behind
+    if (!cell.more) rows.push([])
+    else if (at === text.length) rows.at(-1)?.push('')
   }
   return rows.filter(row => row.length > 1 || (row[0] ?? '') !== '')
+}
+
+/** A cell, where the next one begins, and whether it stands in the same row; undefined when nothing ends the cell. */
+function cellAt(text: string, at: number): { value: string; behind: number; more: boolean } | undefined {
+  const quoted = text[at] === '"'
+  const over = quoted ? behindQuoted(text, at) : at + (match(PLAIN, text, at)?.length ?? 0)
+  const end = over === undefined ? undefined : match(END, text, over)
+  if (over === undefined || end === undefined) return undefined
+  const value = quoted ? text.slice(at + 1, over - 1).replaceAll('""', '"') : text.slice(at, over)
+  return { value, behind: over + end.length, more: end === ',' }
+}
+
+/** Where a quoted cell is over; undefined when it never is. By hand: a pattern of this would keep a step for each letter. */
+function behindQuoted(text: string, start: number): number | undefined {
+  let quote = text.indexOf('"', start + 1)
+  while (quote !== -1 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
+  return quote === -1 ? undefined : quote + 1
+}
+
+function match(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
 }
 
 function guard(cell: string): string {

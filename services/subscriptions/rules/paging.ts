@@ -125,7 +125,11 @@ function instant(value: string, zone: Zone): Date {
   return isDay(value) ? zone.startOf(value) : new Date(Number(value) * 1000)
 }
 
+/** The last day that has a name of ten letters: programs write it for "no end". */
+const LAST_DAY = '9999-12-31'
+
 function endOf(value: string, zone: Zone): Date {
   if (!isDay(value)) return new Date((Number(value) + 1) * 1000)
+  if (value === LAST_DAY) return new Date(zone.startOf(value).getTime() + 86_400_000)
   return zone.startOf(new Date(Date.parse(`${value}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10))
 }
