@@ -17,6 +17,9 @@ import { subscribe } from './subscribe.ts'
 type Applied = { state: 'applied' | 'ignored' | 'rejected'; reason: string }
 type Changed = Extract<Notice, { kind: 'changed' }>
 
+/** Of {@link HuaweiStatus}. */
+const ACTIVE = '1'
+
 const applied: Applied = { state: 'applied', reason: '' }
 
 /** Applies it. Throws {@link NotYet} when the record it is about is not there yet, and what Huawei's answer throws. */
@@ -37,6 +40,9 @@ export async function applyHuawei(
     return refunded(s, actor, subscription, notice.purchaseOrderId)
   const decide = STEPS[notice.type]
   if (!decide) return { state: 'ignored', reason: notice.type }
+  // A late notice of an end, overtaken by a renewal.
+  if (notice.type === 'EXPIRE' && status.status === ACTIVE && status.expiresTime > s.clock.now().getTime())
+    return { state: 'ignored', reason: 'active at Huawei' }
   const target = { appKey, id: subscription._id }
   await changePeriod(s, actor, target, `subscription.${notice.type.toLowerCase()}`, (period, plan, now) =>
     decide({ period, plan, now, status }),

@@ -308,9 +308,26 @@ describe('huawei', () => {
     await notify('RENEWAL_TIME_MODIFIED')
     await apply()
     expect((await show())[0]?.end).toBe(now() + 35 * DAY)
+    status(-1, { status: '2' })
     await notify('EXPIRE', 'VOLUNTARY')
     await apply()
     expect((await show())[0]?.status).toBe(2)
+    await notify('RENEWAL_TIME_MODIFIED')
+    await apply()
+    expect((await show())[0]?.status).toBe(2)
+  })
+
+  test('an end that is told late, after a renewal, ends nothing', async () => {
+    const { status, notify, show } = await purchase()
+    status(30)
+    await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
+    await apply()
+    status(60, {}, { purchaseOrderId: 'H-late' })
+    await notify('DID_NEW_TRANSACTION', 'DID_RENEW')
+    await notify('EXPIRE', 'BILLING_RETRY')
+    await apply()
+    expect((await show())[0]).toMatchObject({ status: 1, end: now() + 60 * DAY })
+    expect(await api.s.c.paymentEvents.findOne({ reason: 'active at Huawei' })).toMatchObject({ state: 'ignored' })
   })
 
   test.each([

@@ -92,6 +92,22 @@ test('a refund cuts the end to now, never later than it was, and keeps the old o
   expect(must(refund(forever, NOW + DAY))).toMatchObject({ end: NOW + DAY, previous_end: 0 })
 })
 
+test('an end that a channel moves revives what is over only when it lies ahead', () => {
+  const graced = { ...begin(plan(30, 3), NOW, false), status: STATUS.expired }
+  const later = NOW + 60 * DAY
+  expect(setEnd(graced, plan(30, 3), later, later)).toEqual({ ok: false, reason: 'not_active' })
+  expect(setEnd(graced, plan(30, 3), NOW, later)).toEqual({ ok: false, reason: 'not_active' })
+  expect(must(setEnd(graced, plan(30, 3), later + 1, later))).toMatchObject({ status: STATUS.active, end: later + 1 })
+  expect(must(setEnd(active, plan(30), NOW, later))).toMatchObject({ status: STATUS.active, end: later })
+})
+
+test('what ended before it was cut keeps the time of its end; what never began has none', () => {
+  expect(must(refund(expired, NOW + 50 * DAY)).ended_at).toBe(expired.ended_at)
+  expect(must(cancel(expired, 'now', NOW + 50 * DAY)).ended_at).toBe(expired.ended_at)
+  expect(must(refund(active, NOW + DAY)).ended_at).toBe(NOW + DAY)
+  expect(must(cancel(waiting, 'now', NOW + DAY))).not.toHaveProperty('ended_at')
+})
+
 test('the sum of renewals does not depend on their order', () => {
   fc.assert(
     fc.property(
@@ -144,13 +160,15 @@ describe('whatever happens in whatever order', () => {
   function* live(first: Period, life: readonly (typeof deeds extends fc.Arbitrary<infer T> ? T : never)[number][]) {
     let period = first
     let now = NOW
-    yield { before: first, period, now, step: undefined }
+    let begun = period.status === STATUS.active
+    yield { before: first, period, now, begun, step: undefined }
     for (const { step, days, duration, grace } of life) {
       now += days * DAY
       const result = step(period, plan(duration, grace), now, days)
       const before = period
       if (result.ok) period = result.period
-      yield { before, period, now, step: result }
+      begun ||= period.status === STATUS.active
+      yield { before, period, now, begun, step: result }
     }
   }
 
@@ -177,10 +195,10 @@ describe('whatever happens in whatever order', () => {
     })
   })
 
-  test('an active one has no time of its end behind it, and an ended one says when that was', () => {
-    lives(({ period, now }) => {
+  test('an active one has no time of its end behind it, and one that began and ended says when that was', () => {
+    lives(({ period, now, begun }) => {
       const over = period.status !== STATUS.active && period.status !== STATUS.pending
-      expect(period.ended_at !== undefined).toBe(over)
+      expect(period.ended_at !== undefined).toBe(over && begun)
       if (period.ended_at !== undefined) expect(period.ended_at).toBeLessThanOrEqual(now)
       if (over) expect(givesAccess(period, now)).toBe(false)
     })

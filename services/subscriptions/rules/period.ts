@@ -82,11 +82,12 @@ export function extend(period: Period, plan: PlanSnapshot, days: number, now: nu
   return { ok: true, period: withEnd(period, plan, Math.max(now, period.end) + days * DAY, period.auto_renew) }
 }
 
-/** Sets the end as a payment channel reports it; never before now. */
+/** Sets the end as a payment channel reports it; never before now. What is over does not come back for its grace. */
 export function setEnd(period: Period, plan: PlanSnapshot, end: number, now: number): Step {
   if (final(period)) return refuse('final')
   if (period.status === STATUS.pending) return refuse('not_active')
   if (period.end === 0) return refuse('permanent')
+  if (end <= now && period.status === STATUS.expired) return refuse('not_active')
   return { ok: true, period: withEnd(period, plan, Math.max(now, end), period.auto_renew) }
 }
 

@@ -1,7 +1,7 @@
 /** Evaluation of a switch for one caller: pure, so that every process gives the same answer. */
 import { createHash } from 'node:crypto'
 import { effective, type SwitchRule, type SwitchSpec } from './switch-spec.ts'
-import { compareVersions, type TypedValue, typedValue } from './switch-value.ts'
+import { compareVersions, numberOf, type TypedValue, typedValue } from './switch-value.ts'
 
 /** What the caller says about itself. */
 export interface EvaluationContext {
@@ -79,12 +79,17 @@ function compare(operator: Condition['operator'], actual: string, expected: stri
     case 'ends_with':
       return actual.endsWith(expected)
     case 'gt':
-      return Number(actual) > Number(expected)
+      return difference(actual, expected) > 0
     case 'lt':
-      return Number(actual) < Number(expected)
+      return difference(actual, expected) < 0
     case 'version_gte':
       return compareVersions(actual, expected) >= 0
   }
+}
+
+/** NaN, and so neither greater nor less, unless both are numbers: nothing and blanks are not zero. */
+function difference(actual: string, expected: string): number {
+  return (numberOf(actual.trim()) ?? Number.NaN) - (numberOf(expected.trim()) ?? Number.NaN)
 }
 
 /** Own attributes only: a name such as `constructor` must not reach the prototype. */

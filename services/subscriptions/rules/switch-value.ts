@@ -95,7 +95,8 @@ function versionParts(version: string): { numbers: number[]; early: boolean } {
   return { numbers: core.split('.').map(part => Number.parseInt(part, 10) || 0), early: /^[^+]*-/.test(version) }
 }
 
-function numberOf(raw: string): number | undefined {
+/** A decimal number; undefined for any other text. */
+export function numberOf(raw: string): number | undefined {
   if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(raw)) return undefined
   const value = Number(raw)
   return Number.isFinite(value) ? value : undefined

@@ -66,7 +66,10 @@ describe('values', () => {
 })
 
 describe('rules', () => {
-  const context = { targetingKey: 'u1', attributes: { platform: 'ios', age: 30, app: '2.10.0', vip: true } }
+  const context = {
+    targetingKey: 'u1',
+    attributes: { platform: 'ios', age: 30, app: '2.10.0', vip: true, blank: '', spaces: ' ', hex: '0x10' },
+  }
   test.each<[string, SwitchRule, boolean]>([
     ['eq', rule('platform', 'eq', ['ios']), true],
     ['eq of another', rule('platform', 'eq', ['web']), false],
@@ -80,6 +83,11 @@ describe('rules', () => {
     ['gt', rule('age', 'gt', ['29']), true],
     ['lt', rule('age', 'lt', ['29']), false],
     ['gt of text', rule('platform', 'gt', ['1']), false],
+    ['gt of nothing', rule('blank', 'gt', ['-1']), false],
+    ['lt of blanks', rule('spaces', 'lt', ['1']), false],
+    ['gt of another notation', rule('hex', 'gt', ['1']), false],
+    ['lt against nothing', rule('age', 'lt', ['']), false],
+    ['gt against one of several', rule('age', 'gt', ['x', '29.5']), true],
     ['version_gte', rule('app', 'version_gte', ['2.9']), true],
     ['a boolean as text', rule('vip', 'eq', ['true']), true],
     ['the targeting key', rule('targetingKey', 'eq', ['u1']), true],
