@@ -70,10 +70,7 @@ async function planRefund(
     request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
   if (request.totalCents !== undefined && amount <= 0) return undefined
   if (amount > left) throw new ProblemError('amount_mismatch')
-  // By the payment's own method: the subscription may have been renewed by another one since.
-  const key = `${request.appKey}/refund/${payment.method}/${request.refundId}`
-  const taken = await findPayment(s.c, { payment_key: key })
-  if (taken && taken.subscription_id !== before._id) throw new ProblemError('payment_taken')
+  const key = await keyOf(s, payment, request)
   const ends = request.revoke === true || (amount === left && payment._id === last?._id)
   const bookOnly = !ends || (request.byChannel && !before.current)
   const period = bookOnly ? before : periodOf(refund(before, secondsOf(now)))
@@ -88,6 +85,14 @@ async function planRefund(
     },
     day: { refunds: 1, revenue_cents: -amount, ...(ended ? { ended: 1 } : {}) },
   }
+}
+
+/** By the payment's own method: the subscription may have been renewed by another one since. */
+async function keyOf(s: Subscriptions, payment: PaymentDoc, { appKey, refundId }: RefundRequest): Promise<string> {
+  const key = `${appKey}/refund/${payment.method}/${refundId}`
+  const taken = await findPayment(s.c, { payment_key: key })
+  if (taken && taken.subscription_id !== payment.subscription_id) throw new ProblemError('payment_taken')
+  return key
 }
 
 function refundRow(

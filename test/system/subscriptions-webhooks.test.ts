@@ -144,7 +144,10 @@ describe('what is told', () => {
     const created = heard.filter(({ type }) => type === 'user.created').map(({ data }) => data)
     expect(created).toHaveLength(2)
     expect(created).toContainEqual({ app_key: 'demo', id: leaving.id, status: '1', reminder_mail: '1' })
-    expect(created).toContainEqual({ app_key: 'demo', id: staying.id, status: '1', openid: staying.openid })
+    expect(created).toContainEqual({
+      ...{ app_key: 'demo', id: staying.id, status: '1', reminder_mail: '1' },
+      openid: staying.openid,
+    })
   })
 
   test('expired, refunded, changed plans and switches; nothing of what was refused', async () => {
