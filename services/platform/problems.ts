@@ -56,6 +56,12 @@ export const problems = {
     http: 409,
     title: 'Only a hash of the password is stored; set the password again to copy it.',
   },
+  idempotency_answer_lost: {
+    http: 409,
+    envelope: 40911,
+    title: 'The first request with this key changed something, but its answer was lost; read what is there.',
+    zh: '相同幂等键的首次请求已产生变更，但其应答丢失，请查询现状',
+  },
   idempotency_in_progress: {
     http: 409,
     envelope: 40906,

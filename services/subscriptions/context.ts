@@ -75,6 +75,14 @@ export interface Actor {
   name: string
   requestId: string
   ip: string
+  /** The key of an idempotent request: marked in the transaction of each change, so that a repeat knows of it. */
+  claim?: Claim
+}
+
+/** A taken idempotency key, by one process at a time. */
+export interface Claim {
+  id: string
+  startedAt: Date
 }
 
 /** What the audit log and the webhooks are told of a change. */

@@ -1,12 +1,17 @@
 /** Writes one change: the work, its audit entry and its events, in one transaction. */
 import type { Session } from '../platform/mongo.ts'
+import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Deed, Subscriptions } from './context.ts'
 import { forgetFigures } from './figures.ts'
 import { publishDeed } from './publish-event.ts'
 import { differences } from './rules/audit.ts'
 import { insertAudit } from './store/audit.ts'
+import { markChanged } from './store/nonces.ts'
 
-/** Runs `work` in a transaction together with the audit entry of the deed that it returns; undefined = nothing was done. */
+/**
+ * Runs `work` in a transaction together with the audit entry of the deed that it returns; undefined = nothing was done.
+ * Throws `idempotency_in_progress` for a request that took so long that a repeat has taken over its key.
+ */
 export async function record<T>(
   s: Subscriptions,
   actor: Actor,
@@ -16,7 +21,8 @@ export async function record<T>(
   const done = await s.mongo.transaction(async session => {
     const { result, deed } = await work(session)
     if (deed) {
-      const { requestId, ip, ...who } = actor
+      const { requestId, ip, claim, ...who } = actor
+      if (claim && !(await markChanged(s.c, claim, session))) throw new ProblemError('idempotency_in_progress')
       const entry = {
         _id: id,
         app_key: deed.appKey,

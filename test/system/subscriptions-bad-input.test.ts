@@ -314,6 +314,102 @@ describe('idempotency keys', () => {
   })
 })
 
+describe('what a repeat finds when its first run died', () => {
+  const grant = async (key: string, user_id: string) =>
+    api.call('POST', '/subscription', {
+      body: { user_id, plan_id: planId, days: 10 },
+      headers: { 'idempotency-key': key },
+    })
+  const newUser = async (openid: string) =>
+    (await api.server('POST', '/server/user', { body: { openid } })).body.data.id
+  const die = async (change: object) => {
+    const [last] = await api.s.c.idempotency.find().sort({ $natural: -1 }).limit(1).toArray()
+    const started_at = new Date(api.clock.now().getTime() - 61_000)
+    const id = { _id: last?._id ?? '' }
+    await api.s.c.idempotency.updateOne(id, { $set: { started_at, ...change }, $unset: { answer: '' } })
+  }
+  const periods = (user_id: string) => api.s.c.payments.countDocuments({ user_id: Number(user_id) })
+
+  test('after its change, before its answer: the change is not made again', async () => {
+    const user = await newUser('died-late')
+    expect((await grant('died-late', user)).status).toBe(200)
+    await die({ state: 'changed' })
+    expect((await grant('died-late', user)).body.code).toBe(40911)
+    expect(await periods(user)).toBe(1)
+  })
+
+  test('before its change: the repeat makes it', async () => {
+    const [user, other] = [await newUser('died-early'), await newUser('somebody')]
+    await grant('other', other)
+    await die({ state: 'running' })
+    expect((await grant('died-early', user)).status).toBe(200)
+    expect((await grant('other', other)).status).toBe(200)
+    expect(await periods(user)).toBe(1)
+  })
+})
+
+describe('an import with a key', () => {
+  const send = async (file: string, key: string) =>
+    api.call('POST', '/subscription/import', {
+      body: file,
+      headers: { 'content-type': 'text/csv', 'idempotency-key': key },
+    })
+  const file = async (openid: string) => {
+    const { id } = (await api.server('POST', '/server/user', { body: { openid } })).body.data
+    return `user_id,plan_id,days,client_ref\n${id},${planId},5,${openid}\n`
+  }
+
+  test('is answered again for the same file, and refused for another one', async () => {
+    const [one, two] = [await file('import-1'), await file('import-2')]
+    const first = await send(one, 'import')
+    expect(first.body.data).toMatchObject({ total: 1, imported: 1 })
+    const again = await send(one, 'import')
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+    expect((await send(two, 'import')).body.code).toBe(40905)
+    expect((await send(two, 'import-2')).body.data).toMatchObject({ imported: 1 })
+  })
+
+  test.each([
+    ['a huge quoted cell', (rows: string) => `${rows}"${'x'.repeat(3_000_000)}",1,1,x\n`, 'user_id'],
+    ['a heading without end', (rows: string) => rows.replace('\n', `${',x'.repeat(500_000)}\n`), undefined],
+    ['a heading with names of prototypes', (rows: string) => rows.replace('\n', ',__proto__,constructor\n'), undefined],
+  ])('%s', async (name, spoil, field) => {
+    const rows = await file(`spoilt ${name}`.replaceAll(' ', '-'))
+    const { status, body } = await send(spoil(rows), name.replaceAll(' ', '-'))
+    expect([status, body.data.imported]).toEqual([200, field ? 0 : 1])
+    expect(body.data.errors.map((error: { field: string }) => error.field)).toEqual(
+      field ? [field, 'client_ref'].slice(0, body.data.errors.length) : [],
+    )
+  })
+})
+
+test.each([
+  ['9999-12-31', ''],
+  ['', '9999-12-31'],
+  ['0001-01-01', '9999-12-31'],
+  ['9999-12-31', '9999-12-31'],
+  ['0', '99999999999'],
+])('the dates %j to %j are a range', async (start_date, end_date) => {
+  for (const path of ['/user', '/subscription', '/user/export', '/subscription/export'])
+    expect((await api.call('GET', path, query({ start_date, end_date }))).status).toBe(200)
+})
+
+test('a renewal of what was granted names how it is paid, and its payment counts once', async () => {
+  const { id } = (await api.server('POST', '/server/user', { body: { openid: 'granted' } })).body.data
+  const { data } = (await api.call('POST', '/subscription', { body: { user_id: id, plan_id: planId, days: 10 } })).body
+  const renew = async (more: object) =>
+    (await api.server('POST', `/server/subscription/${data.id}/renew`, { body: { payment_id: 'R-1', ...more } })).body
+  for (const [more, rule] of [
+    [{}, 'required'],
+    [{ payment_method: 'trial' }, 'value'],
+  ] as const)
+    expect(await renew(more)).toMatchObject({ code: 42200, data: { errors: [{ field: 'payment_method', rule }] } })
+  for (const repeated of [false, true])
+    expect((await renew({ payment_method: 'alipay' })).data).toMatchObject({ repeated })
+  for (const repeated of [false, true])
+    expect((await renew({ payment_method: 'manual', payment_id: 'BANK-1' })).data).toMatchObject({ repeated })
+})
+
 test('a record of a Kubernetes resource is read-only and names its resource', async () => {
   await api.s.c.plans.updateOne(
     { _id: Number(planId) },

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
-import type { Actor, Subscriptions } from '../context.ts'
+import type { Actor, Claim, Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
 import { faultsOf } from '../rules/faults.ts'
 import type { Lang } from '../rules/lang.ts'
@@ -58,12 +58,22 @@ type Handle<E, C> = (input: EndpointInput<E>, call: C) => Promise<Data<E> | unde
 const json = jsonBody('1mb')
 const WRITES = new Set(['POST', 'PUT'])
 
-/** An operation of administrators. */
+const readJson = async (context: WebContext) => {
+  await json(context, async () => undefined)
+}
+
+/** The call of a request that has an idempotency key. */
+function claimed<C extends Call>(call: C, claim: Claim | undefined): C {
+  return claim ? { ...call, actor: { ...call.actor, claim } } : call
+}
+
+/** An operation of administrators; a body that is no JSON is read by `readBody`, as `rawBody`. */
 export function bindAdmin<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
   definition: E,
   handle: Handle<E, AdminCall>,
+  readBody: (context: WebContext) => Promise<void> = readJson,
 ): void {
   register(router, definition, async context => {
     deps.rates.admin(context.get('token') || factsOf(context).ip)
@@ -75,8 +85,8 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
       ...(await selectApps(deps.s, context, definition.access, admin)),
     }
     if (definition.access.kind === 'admin' && !may(admin, definition.access.right)) throw new ProblemError('forbidden')
-    if (WRITES.has(definition.method) && definition.body) await json(context, async () => undefined)
-    await run(deps.s, context, definition, `admin/${admin._id}`, input => handle(input, call))
+    if (WRITES.has(definition.method) && (definition.body || readBody !== readJson)) await readBody(context)
+    await run(deps.s, context, definition, `admin/${admin._id}`, (input, claim) => handle(input, claimed(call, claim)))
   })
 }
 
@@ -88,11 +98,13 @@ export function bindApp<E extends AnyEndpoint<Access>>(
   handle: Handle<E, AppCall>,
 ): void {
   register(router, definition, async context => {
-    if (WRITES.has(definition.method)) await json(context, async () => undefined)
+    if (WRITES.has(definition.method)) await readJson(context)
     const { app, credential } = await deps.door.enter(context)
     deps.rates.server(credential._id)
     const call: AppCall = { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
-    await run(deps.s, context, definition, `app/${credential._id}`, input => handle(input, call))
+    await run(deps.s, context, definition, `app/${credential._id}`, (input, claim) =>
+      handle(input, claimed(call, claim)),
+    )
   })
 }
 
@@ -105,7 +117,7 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
 ): void {
   register(router, definition, async context => {
     deps.rates.login(factsOf(context).ip)
-    await json(context, async () => undefined)
+    await readJson(context)
     const call = callOf(context, { kind: 'admin', id: '', name: '' })
     answerWith(context, deps.s, await handle(inputOf(context, definition), call))
   })
@@ -128,10 +140,10 @@ async function run<E extends AnyEndpoint<Access>>(
   context: WebContext,
   definition: E,
   who: string,
-  handle: (input: EndpointInput<E>) => Promise<Data<E> | undefined>,
+  handle: (input: EndpointInput<E>, claim?: Claim) => Promise<Data<E> | undefined>,
 ): Promise<void> {
   const input = inputOf(context, definition)
-  const work = async () => answerWith(context, s, await handle(input))
+  const work = async (claim?: Claim) => answerWith(context, s, await handle(input, claim))
   if (WRITES.has(definition.method)) await once(s, context, who, work)
   else await work()
 }

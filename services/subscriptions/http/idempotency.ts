@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
 import type { WebContext } from '../../platform/web.ts'
-import type { Subscriptions } from '../context.ts'
+import type { Claim, Subscriptions } from '../context.ts'
 import { fault } from '../rules/faults.ts'
 import { freeKey, storeAnswer, takeKey, takeOverKey } from '../store/nonces.ts'
 
@@ -13,19 +13,21 @@ const DEAD_MS = 60_000
 
 interface StoredAnswer {
   status: number
-  location: string
+  /** Most answers have none. */
+  location?: string
   body: unknown
 }
 
 /**
  * Runs `work` once per (who, route, key): a repeat gets the stored answer, one with another body
- * `idempotency_key_mismatch`, one beside the first `idempotency_in_progress`. Without the header it just runs.
+ * `idempotency_key_mismatch`, one beside the first `idempotency_in_progress`. Without the header it just runs. Of a
+ * request that died the repeat runs, unless something was stored: then `idempotency_answer_lost`.
  */
 export async function once(
   s: Subscriptions,
   context: WebContext,
   who: string,
-  work: () => Promise<void>,
+  work: (claim?: Claim) => Promise<void>,
 ): Promise<void> {
   const key = context.get('idempotency-key')
   if (key === '') return work()
@@ -42,12 +44,14 @@ export async function once(
     if (known.hash !== hash) throw new ProblemError('idempotency_key_mismatch')
     if (known.answer !== undefined) return replay(s, context, id, known.answer)
     const dead = now.getTime() - known.started_at.getTime() > DEAD_MS
+    if (dead && known.state === 'changed') throw new ProblemError('idempotency_answer_lost')
     if (!dead || !(await takeOverKey(s.c, known, now))) throw new ProblemError('idempotency_in_progress')
   }
+  const claim = { id, startedAt: now }
   try {
-    await work()
+    await work(claim)
   } catch (error) {
-    await freeKey(s.c, id)
+    await freeKey(s.c, claim)
     throw error
   }
   const answer: StoredAnswer = {
@@ -56,13 +60,13 @@ export async function once(
     body: context.body,
   }
   // Sealed: the answer may show a new secret, which is stored nowhere else.
-  await storeAnswer(s.c, id, s.secrets.seal('app-secret', id, JSON.stringify(answer)))
+  await storeAnswer(s.c, claim, s.secrets.seal('app-secret', id, JSON.stringify(answer)))
 }
 
 function replay(s: Subscriptions, context: WebContext, id: string, sealed: string): void {
   const stored = JSON.parse(s.secrets.open('app-secret', id, sealed)) as StoredAnswer
   context.status = stored.status
-  if (stored.location !== '') context.set('Location', stored.location)
+  if (stored.location) context.set('Location', stored.location)
   context.set('Idempotency-Replayed', 'true')
   context.body = stored.body
 }

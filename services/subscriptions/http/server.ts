@@ -5,7 +5,7 @@ import { changePeriod } from '../change-subscription.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { entitlementOf } from '../entitlement.ts'
 import { restorePurchase } from '../local-sync.ts'
-import { requireUser, setUserStatus, upsertUser } from '../manage-users.ts'
+import { requireUser, setDeletionWish, upsertUser } from '../manage-users.ts'
 import { openOrder } from '../orders.ts'
 import { viewOne } from '../read-subscriptions.ts'
 import { refundSubscription } from '../refund.ts'
@@ -47,7 +47,7 @@ function mountServerUsers(router: Router, deps: HttpDeps): void {
     return { ...viewUser(user, s.zone), created }
   })
   bindApp(router, deps, requestDeletion, async ({ params, body }, { app, actor }) =>
-    viewUser(await setUserStatus(s, actor, { appKey: app.app_key, id: params.id }, body.status), s.zone),
+    viewUser(await setDeletionWish(s, actor, { appKey: app.app_key, id: params.id }, body.status), s.zone),
   )
   bindApp(router, deps, entitlementOperation, async ({ query }, { app, context }) => {
     const data = await entitlementOf(s, app.app_key, query)

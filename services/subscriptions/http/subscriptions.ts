@@ -1,7 +1,7 @@
 /** Subscriptions and the overview. */
 import type Router from '@koa/router'
 import { ProblemError, problems } from '../../platform/problems.ts'
-import { toProblem } from '../../platform/web.ts'
+import { toProblem, type WebContext } from '../../platform/web.ts'
 import { act } from '../act-on-subscription.ts'
 import type { Subscriptions } from '../context.ts'
 import { importSubscriptions } from '../import-subscriptions.ts'
@@ -49,6 +49,11 @@ export async function requirePlan(s: Subscriptions, appKey: string, id: number) 
 /** Largest file of an import. */
 const MAX_IMPORT_BYTES = 20 * 1024 * 1024
 
+/** Read before anything else, so that a repeat with another file is not taken for the same request. */
+async function readCsv(context: WebContext): Promise<void> {
+  context.request.rawBody = await readText(context, MAX_IMPORT_BYTES, ['text/csv', 'text/plain'])
+}
+
 /** Puts subscriptions and the overview on the router. */
 export function mountSubscriptionOperations(router: Router, deps: HttpDeps): void {
   const { s } = deps
@@ -68,10 +73,12 @@ export function mountSubscriptionOperations(router: Router, deps: HttpDeps): voi
     sendCsv(context, 'subscriptions', subscriptionRows(streamViews(s, { appKey, given, lang })))
     return undefined
   })
-  bindAdmin(router, deps, importSubscriptionsOperation, async ({ query }, { appKey, actor, lang, context }) => {
-    const file = await readText(context, MAX_IMPORT_BYTES, ['text/csv', 'text/plain'])
-    return importSubscriptions(s, actor, { appKey, file, dryRun: query.dry_run === '1', lang })
-  })
+  const importFile: Parameters<typeof bindAdmin<typeof importSubscriptionsOperation>>[3] = (
+    { query },
+    { appKey, actor, lang, context },
+  ) =>
+    importSubscriptions(s, actor, { appKey, file: context.request.rawBody ?? '', dryRun: query.dry_run === '1', lang })
+  bindAdmin(router, deps, importSubscriptionsOperation, importFile, readCsv)
   bindAdmin(router, deps, getSubscription, async ({ params }, { appKey, lang }) => {
     const subscription = await findSubscription(s.c, appKey, params.id)
     if (!subscription) throw new ProblemError('subscription_not_found')

@@ -100,6 +100,8 @@ export interface EndUserDoc extends StoredUser {
   /** Lower-cased nickname, phone and email: what search looks at. */
   search_keys: string[]
   deletion_requested_at?: Date
+  /** With the wish for deletion: an administrator had disabled the user before. */
+  was_disabled?: true
   erased_at?: Date
 }
 
@@ -253,7 +255,8 @@ export interface DayDoc {
 export interface IdempotencyDoc {
   _id: string
   hash: string
-  state: 'running' | 'done'
+  /** changed: something was stored, and the answer is not there (yet). */
+  state: 'running' | 'changed' | 'done'
   /** Sealed with purpose `app-secret`: answers may show a new secret. */
   answer?: string
   started_at: Date

@@ -1,5 +1,5 @@
 /** Nonces of signed requests and stored answers of repeated ones. */
-import { isDuplicateKey } from '../../platform/mongo.ts'
+import { isDuplicateKey, type Session } from '../../platform/mongo.ts'
 import type { Collections } from './collections.ts'
 import type { IdempotencyDoc } from './documents.ts'
 
@@ -20,14 +20,27 @@ export async function takeOverKey(c: Collections, dead: IdempotencyDoc, now: Dat
   return (await c.idempotency.updateOne(match, { $set: { started_at: now } })).matchedCount === 1
 }
 
-/** Stores the answer of an idempotent request. */
-export async function storeAnswer(c: Collections, id: string, answer: string): Promise<void> {
-  await c.idempotency.updateOne({ _id: id }, { $set: { state: 'done', answer } })
+/** Which run of a request holds its key. */
+interface Holder {
+  id: string
+  startedAt: Date
+}
+const heldBy = ({ id, startedAt }: Holder) => ({ _id: id, started_at: startedAt })
+
+/** Notes, with a change, that the request has changed something; false when another run has taken its key over. */
+export async function markChanged(c: Collections, holder: Holder, session: Session): Promise<boolean> {
+  const mark = { $set: { state: 'changed' as const } }
+  return (await c.idempotency.updateOne(heldBy(holder), mark, { session })).matchedCount === 1
 }
 
-/** Frees the key of a request that changed nothing. */
-export async function freeKey(c: Collections, id: string): Promise<void> {
-  await c.idempotency.deleteOne({ _id: id })
+/** Stores the answer of an idempotent request. */
+export async function storeAnswer(c: Collections, holder: Holder, answer: string): Promise<void> {
+  await c.idempotency.updateOne(heldBy(holder), { $set: { state: 'done', answer } })
+}
+
+/** Frees the key of a request if it changed nothing. */
+export async function freeKey(c: Collections, holder: Holder): Promise<void> {
+  await c.idempotency.deleteOne({ ...heldBy(holder), state: 'running' })
 }
 
 async function insertOnce(insert: () => Promise<unknown>): Promise<boolean> {
