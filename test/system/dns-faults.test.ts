@@ -274,6 +274,24 @@ describe('what only one vendor does', () => {
     )
     expect((await exact.findZone('x.zone.test'))?.id).toBe(zone_id)
     expect(await exact.findZone('other.test')).toBeUndefined()
+    // The id is of one zone; the account has others.
+    const second = await bench('cloudflare')
+    second.store.zones.push({ ...second.store.zone('zone.test'), id: 77, name: 'second.test', records: [] })
+    for (const [api_token, name] of [
+      ['good-token', 'second.test'],
+      ['good-token', undefined],
+    ] as const) {
+      const held = createCloudflare(
+        { api_token, zone_id: cloudflareZoneId(second.store.zone('zone.test')) },
+        {
+          endpoint: second.cloud.url,
+          budget: { take: async () => undefined, block: async () => undefined },
+          now: () => new Date(),
+          counted: () => undefined,
+        },
+      )
+      expect((await held.findZone(`x.${name ?? 'third.test'}`))?.name).toBe(name)
+    }
   })
 
   test('Cloudflare: a pending zone is written with a warning, a proxied address is seen, a managed record is locked', async () => {

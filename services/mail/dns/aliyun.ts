@@ -5,7 +5,7 @@ import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../rules/dns-names.ts'
 import { parseTxt, type StoredRecord, type WantedRecord } from '../rules/dns-record.ts'
 import { canonicalQuery, sha256, signAliyun } from './aliyun-signature.ts'
-import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
+import { type CloudContext, callJson, type JsonAnswer, readAnswer } from './http-call.ts'
 import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 
@@ -60,6 +60,8 @@ const PAGE = 100
 const RECORD_PAGE = 500
 /** Seconds of silence after Throttling, which names no time. */
 const THROTTLED = 5
+const read = <S extends z.ZodType>(schema: S, value: unknown, write = false) =>
+  readAnswer('aliyun', schema, value, write)
 
 /** The account's own form of the zone name beside the canonical one: calls want the first. */
 interface AliyunZone extends Zone {
@@ -101,7 +103,7 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
     // By count, not by page size: a server may give smaller pages than asked for.
     for (let page = 1, total = 1; found.length < total; page++) {
       const answer = await call('DescribeDomains', { PageNumber: String(page), PageSize: String(PAGE) }, false)
-      const { TotalCount, Domains } = domainsSchema.parse(answer)
+      const { TotalCount, Domains } = read(domainsSchema, answer)
       found.push(...Domains.Domain.map(toZone))
       total = TotalCount
       if (Domains.Domain.length === 0) break
@@ -118,7 +120,8 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
   }
 
   async function withInfo(zone: AliyunZone): Promise<AliyunZone> {
-    const info = infoSchema.parse(
+    const info = read(
+      infoSchema,
       await call('DescribeDomainInfo', { DomainName: zone.id, NeedDetailAttributes: 'true' }, false),
     )
     const warnings = info.InBlackHole ? ['Aliyun DNS has suspended the zone (black hole): it is not served.'] : []
@@ -144,7 +147,7 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
     const records: z.output<typeof recordsSchema>['DomainRecords']['Record'] = []
     for (let page = 1, total = 1; records.length < total; page++) {
       const query = { DomainName: zone.id, ...filter, PageNumber: String(page), PageSize: String(RECORD_PAGE) }
-      const { TotalCount, DomainRecords } = recordsSchema.parse(await call('DescribeDomainRecords', query, false))
+      const { TotalCount, DomainRecords } = read(recordsSchema, await call('DescribeDomainRecords', query, false))
       records.push(...DomainRecords.Record)
       total = TotalCount
       if (DomainRecords.Record.length === 0) break
@@ -177,8 +180,10 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
     read: questions =>
       readNames({ findZone, at, below: (zone, _name, maxPages) => list(zone, {}, maxPages) }, questions),
     async create(zone, record) {
-      const { RecordId } = writtenSchema.parse(
+      const { RecordId } = read(
+        writtenSchema,
         await call('AddDomainRecord', { DomainName: zone.id, ...toQuery(record, zone) }, true),
+        true,
       )
       return { ...record, id: RecordId }
     },

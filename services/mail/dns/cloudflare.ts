@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { canonicalName, isWithin, suffixesOf } from '../rules/dns-names.ts'
 import { parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../rules/dns-record.ts'
-import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
+import { type CloudContext, callJson, type JsonAnswer, readAnswer, secondsToWait } from './http-call.ts'
 import { type Change, type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 
@@ -48,6 +48,8 @@ const MIN_TTL = 300
 const MAX_TXT = 2048
 /** The vendor takes far more; half a megabyte is enough for one answer. */
 const PAGE = 500
+const read = <S extends z.ZodType>(schema: S, value: unknown, write = false) =>
+  readAnswer('cloudflare', schema, value, write)
 const RIGHTS = { read: 'Zone → Zone → Read', write: 'Zone → DNS → Edit' }
 
 /** A Cloudflare account behind one API token. */
@@ -65,12 +67,12 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
         headers: { authorization: `Bearer ${credentials.api_token}`, 'content-type': 'application/json' },
         ...(body ? { body: JSON.stringify(body) } : {}),
       },
-      answer => refusalOf(answer, right),
+      answer => refusalOf(answer, right, context.now()),
     )
 
   async function zoneNamed(name: string): Promise<Zone | undefined> {
     const { json } = await call('zones', 'GET', `/zones?${new URLSearchParams({ name, per_page: '50' })}`, RIGHTS.read)
-    const found = z.array(zoneSchema).parse(json.result ?? [])
+    const found = read(z.array(zoneSchema), json.result ?? [])
     if (found.length > 1)
       throw new DnsProviderError(
         'cloudflare',
@@ -83,9 +85,15 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
   async function searchZone(name: string): Promise<Zone | undefined> {
     if (credentials.zone_id) {
       const { json } = await call('zone', 'GET', `/zones/${credentials.zone_id}`, RIGHTS.read)
-      const zone = toZone(zoneSchema.parse(json.result))
-      return isWithin(name, zone.name) ? zone : undefined
+      const zone = toZone(read(zoneSchema, json.result))
+      if (isWithin(name, zone.name)) return zone
+      // The id speaks of its own zone only; a token for that one alone may not look further.
+      return searchByName(name).catch(nothingWhenDenied)
     }
+    return searchByName(name)
+  }
+
+  async function searchByName(name: string): Promise<Zone | undefined> {
     for (const candidate of suffixesOf(name).filter(mayBeZone)) {
       const known = zones.get(`= ${candidate}`) ?? zoneNamed(candidate)
       zones.set(`= ${candidate}`, known)
@@ -105,13 +113,8 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
     for (let page = 1, pages = 1; page <= pages; page++) {
       const query = new URLSearchParams({ ...filter, per_page: String(PAGE), page: String(page) })
       const { json } = await call('list', 'GET', `/zones/${zone.id}/dns_records?${query}`, RIGHTS.write)
-      records.push(
-        ...z
-          .array(recordSchema)
-          .parse(json.result ?? [])
-          .map(toRecord),
-      )
-      pages = pageSchema.parse(json.result_info)?.total_pages ?? 1
+      records.push(...read(z.array(recordSchema), json.result ?? []).map(toRecord))
+      pages = read(pageSchema, json.result_info)?.total_pages ?? 1
       if (pages > maxPages) return undefined
     }
     return records
@@ -136,7 +139,7 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
         credentials.zone_id ? `/zones/${credentials.zone_id}` : '/zones?per_page=50',
         RIGHTS.read,
       )
-      const found = z.array(zoneSchema).parse(Array.isArray(json.result) ? json.result : [json.result])
+      const found = read(z.array(zoneSchema), Array.isArray(json.result) ? json.result : [json.result])
       const [first] = found
       if (first?.permissions && !first.permissions.includes('#dns_records:edit')) throw lacks(RIGHTS.write)
       if (first) await call('list', 'GET', `/zones/${first.id}/dns_records?per_page=5`, RIGHTS.write)
@@ -166,12 +169,12 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
         }
         const filled = Object.fromEntries(Object.entries(body).filter(([, list]) => list.length > 0))
         const { json } = await call('batch', 'POST', `/zones/${zone.id}/dns_records/batch`, RIGHTS.write, filled)
-        return inOrder(changes, batchSchema.parse(json.result))
+        return inOrder(changes, read(batchSchema, json.result, true))
       },
     },
     async create(zone, record, note) {
       const { json } = await call('create', 'POST', `/zones/${zone.id}/dns_records`, RIGHTS.write, toPost(record, note))
-      return toRecord(recordSchema.parse(json.result))
+      return toRecord(read(recordSchema, json.result, true))
     },
     async update(zone, before, record) {
       const { json } = await call(
@@ -181,7 +184,7 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
         RIGHTS.write,
         toBody(record),
       )
-      return toRecord(recordSchema.parse(json.result))
+      return toRecord(read(recordSchema, json.result, true))
     },
     async remove(zone, record) {
       try {
@@ -191,6 +194,11 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
       }
     },
   }
+}
+
+function nothingWhenDenied(error: unknown): undefined {
+  if (error instanceof DnsProviderError && error.fault === 'permission') return undefined
+  throw error
 }
 
 /** Labels with an underscore carry records of services, never a zone of an account. */
@@ -247,7 +255,7 @@ function lacks(permission: string): DnsProviderError {
   )
 }
 
-function refusalOf({ status, headers, json }: JsonAnswer, right: string): DnsProviderError | undefined {
+function refusalOf({ status, headers, json }: JsonAnswer, right: string, now: Date): DnsProviderError | undefined {
   if (status < 400 && json.success !== false) return undefined
   const [first] = errorsSchema.catch([]).parse(json.errors)
   const code = first ? String(first.code) : String(status)
@@ -256,7 +264,7 @@ function refusalOf({ status, headers, json }: JsonAnswer, right: string): DnsPro
   const fault = (first && FAULTS[first.code]) ?? byStatus(status)
   if (fault === 'permission') return lacks(right)
   if (fault === 'rate_limited') {
-    const seconds = Number(headers.get('retry-after') ?? 300)
+    const seconds = secondsToWait(headers.get('retry-after'), now, 300)
     return new DnsProviderError('cloudflare', fault, `Cloudflare asks to wait ${seconds} s.`, {
       ...more,
       retryAfter: seconds,

@@ -4,7 +4,7 @@ import type { CredentialsOf } from '../rules/dns-credentials.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../rules/dns-names.ts'
 import { parseTxt, type StoredRecord, type WantedRecord } from '../rules/dns-record.ts'
 import { signTencent } from './dnspod-signature.ts'
-import { type CloudContext, callJson, type JsonAnswer } from './http-call.ts'
+import { type CloudContext, callJson, type JsonAnswer, readAnswer } from './http-call.ts'
 import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 
@@ -58,6 +58,8 @@ const MAX_TXT = 2048
 const PAGE = 300
 const RECORD_PAGE = 1000
 const THROTTLED = 5
+const read = <S extends z.ZodType>(schema: S, value: unknown, write = false) =>
+  readAnswer('dnspod', schema, value, write)
 
 interface DnspodZone extends Zone {
   grade: string
@@ -100,7 +102,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
     const found: DnspodZone[] = []
     for (let total = 1; found.length < total; ) {
       const answer = await call('DescribeDomainList', { Type: 'ALL', Offset: found.length, Limit: PAGE }, false)
-      const { DomainCountInfo, DomainList } = domainsSchema.parse(answer)
+      const { DomainCountInfo, DomainList } = read(domainsSchema, answer)
       found.push(...DomainList.map(toZone))
       total = DomainCountInfo.DomainTotal
       if (DomainList.length === 0) break
@@ -119,7 +121,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
   /** Least TTL by grade; without the right to ask, that of the free plan. */
   async function minTtl(grade: string): Promise<number> {
     packages ??= call('DescribePackageDetail', {}, false).then(
-      answer => new Map(packagesSchema.parse(answer).Info.map(info => [info.DomainGrade, info.MinTtl])),
+      answer => new Map(read(packagesSchema, answer).Info.map(info => [info.DomainGrade, info.MinTtl])),
       () => new Map<string, number>(),
     )
     return (await packages).get(grade) ?? DEFAULT_MIN_TTL
@@ -147,7 +149,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
         Limit: RECORD_PAGE,
       }
       const answer = await call('DescribeRecordList', query, false).catch(emptyWhenNothing)
-      const { RecordCountInfo, RecordList } = recordsSchema.parse(answer)
+      const { RecordCountInfo, RecordList } = read(recordsSchema, answer)
       records.push(...RecordList)
       total = RecordCountInfo.TotalCount
       if (RecordList.length === 0) break
@@ -175,7 +177,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
       readNames({ findZone, at, below: (zone, _name, maxPages) => list(zone, {}, maxPages) }, questions),
     async create(zone, record, note) {
       const input = { ...toInput(record, zone), Remark: note.slice(0, 100) }
-      const { RecordId } = writtenSchema.parse(await call('CreateRecord', input, true))
+      const { RecordId } = read(writtenSchema, await call('CreateRecord', input, true), true)
       return { ...record, id: String(RecordId) }
     },
     async update(zone, before, record) {

@@ -1,4 +1,5 @@
 /** One HTTP call to a DNS provider: limited, timed, counted; failures told apart by whether a write may have happened. */
+import type { z } from 'zod'
 import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
 
 /** What the adapters of the cloud providers need from outside. */
@@ -30,6 +31,9 @@ export interface JsonAnswer {
 }
 
 const TIMEOUT_MS = 15_000
+/** Silence where none is named, and the longest that is kept. Seconds. */
+const SILENCE = 60
+const MAX_SILENCE = 3_600
 
 /** Makes the call. `judge` turns a well-formed refusal into an error, or gives undefined for success. */
 export async function callJson(
@@ -42,7 +46,7 @@ export async function callJson(
   try {
     const answer = await send(provider, context, call)
     const refusal = judge(answer)
-    if (refusal) throw refusal
+    if (refusal) throw call.write ? refusal : ofRead(refusal)
     context.counted(call.operation, 'ok')
     return answer
   } catch (error) {
@@ -77,12 +81,58 @@ async function send(provider: ProviderType, context: CloudContext, call: HttpCal
     )
   }
   const json = parseObject(body)
+  // The gateway's own limit: nothing came through, and it speaks no JSON.
+  if (!json && response.status === 429) {
+    const retryAfter = secondsToWait(response.headers.get('retry-after'), context.now(), SILENCE)
+    throw new DnsProviderError(provider, 'rate_limited', `The DNS provider asks to wait ${retryAfter} s.`, {
+      code: '429',
+      retryAfter,
+    })
+  }
   // A gateway in front of the provider answers with a page of its own; nobody knows what the provider did.
   if (!json)
     throw new DnsProviderError(provider, lost, `The DNS provider answered ${response.status} and no JSON.`, {
       code: String(response.status),
     })
   return { status: response.status, headers: response.headers, json }
+}
+
+/** Retry-After (RFC 9110 10.2.3): seconds or a date; `otherwise` when it says nothing that can be read. */
+export function secondsToWait(header: string | null, now: Date, otherwise: number): number {
+  const text = header?.trim() ?? ''
+  const date = Date.parse(text)
+  const seconds = /^\d+$/.test(text)
+    ? Number(text)
+    : /[a-z]/i.test(text) && !Number.isNaN(date)
+      ? Math.ceil((date - now.getTime()) / 1000)
+      : otherwise
+  return Math.min(MAX_SILENCE, Math.max(1, seconds))
+}
+
+/** Reads an answer; one in an unknown form says nothing about what happened. Throws {@link DnsProviderError}. */
+export function readAnswer<S extends z.ZodType>(
+  provider: ProviderType,
+  schema: S,
+  value: unknown,
+  write = false,
+): z.output<S> {
+  const { success, data } = schema.safeParse(value)
+  if (success) return data
+  throw new DnsProviderError(
+    provider,
+    write ? 'unknown_outcome' : 'unavailable',
+    'The DNS provider answered in a form that is not known.',
+  )
+}
+
+/** A question that fails changes nothing: there is no outcome to find out. */
+function ofRead(error: DnsProviderError): DnsProviderError {
+  if (error.fault !== 'unknown_outcome') return error
+  const { provider, message, code, requestId } = error
+  return new DnsProviderError(provider, 'unavailable', message, {
+    ...(code === undefined ? {} : { code }),
+    ...(requestId === undefined ? {} : { requestId }),
+  })
 }
 
 function isRefused(error: unknown): boolean {

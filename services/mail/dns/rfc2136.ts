@@ -45,6 +45,8 @@ const TIMEOUT_MS = 5_000
 const MAX_TXT = 4_000
 const QUERIED = ['TXT', 'A', 'AAAA', 'MX'] as const
 const OPCODE_UPDATE = 5 << 11
+/** FORMERR, SERVFAIL, NOTIMP: the server cannot tell now. Taken for "not our zone", records would be left behind. */
+const FAILURES: ReadonlySet<number> = new Set([1, 2, 4])
 
 /** A record with the data as the server gave it: prerequisites must repeat it byte for byte. */
 interface RawRecord extends StoredRecord {
@@ -61,14 +63,17 @@ export function createRfc2136(credentials: CredentialsOf<'rfc2136'>, context: Up
   const send = (operation: string, message: Omit<SignedMessage, 'key'>) =>
     exchange(context, credentials.server, operation, { ...message, key })
 
-  const query = (name: string, type: number) =>
-    send('query', {
+  async function query(name: string, type: number): Promise<Decoded> {
+    const answer = await send('query', {
       flags: 0,
       questions: [{ name, type, class: CLASS.IN }],
       answers: [],
       authorities: [],
       write: false,
     })
+    if (FAILURES.has(answer.rcode)) throw failure(answer.rcode)
+    return answer
+  }
 
   /** Zones that were found by asking for a SOA; a provider lives for a minute only. */
   const zones = new Map<string, Promise<Zone | undefined>>()
@@ -337,8 +342,10 @@ async function signedExchange(
   const received = await exchangeTcp(address, bytes, context.timeoutMs ?? TIMEOUT_MS)
   const answer = decodeMessage(received)
   if (answer.id !== plain.readUInt16BE(0)) throw new TransportError('the answer has another id')
-  if (answer.additionals.at(-1)?.type !== TYPE.TSIG && (answer.rcode === 5 || answer.rcode === 9))
-    throw refusal(answer.rcode, 'the zone')
+  if (answer.additionals.at(-1)?.type !== TYPE.TSIG) {
+    if (answer.rcode === 5 || answer.rcode === 9) throw refusal(answer.rcode, 'the zone')
+    if (FAILURES.has(answer.rcode)) throw message.write ? refusal(answer.rcode, 'the zone') : failure(answer.rcode)
+  }
   verifyAnswer(received, answer, key, mac, context.now())
   return answer
 }
@@ -361,6 +368,11 @@ function toProviderError(error: unknown, write: boolean): DnsProviderError {
     )
   }
   throw error
+}
+
+function failure(rcode: number): DnsProviderError {
+  const code = RCODES[rcode] ?? `RCODE${rcode}`
+  return new DnsProviderError('rfc2136', 'unavailable', `The DNS server answered ${code}.`, { code })
 }
 
 function refusal(rcode: number, zone: string): DnsProviderError {

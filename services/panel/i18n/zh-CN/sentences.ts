@@ -207,6 +207,8 @@ export const sentences: Readonly<Record<string, string>> = {
   'Cloudflare refused it: {message}.': 'Cloudflare 拒绝：{message}。',
   'The DNS provider cannot be reached.': '无法连接 DNS 服务商。',
   'The connection to the DNS provider was lost before its answer.': '与 DNS 服务商的连接在响应前中断。',
+  'The DNS provider asks to wait {seconds} s.': 'DNS 服务商要求等待 {seconds} 秒。',
+  'The DNS provider answered in a form that is not known.': 'DNS 服务商的响应格式无法识别。',
   'The DNS provider answered {status} and no JSON.': 'DNS 服务商返回 {status}，且不是 JSON。',
   // Health (rules/health.ts)
   'The database answers.': '数据库有响应。',
