@@ -38,6 +38,13 @@ test('only settings that exist are set, and every published port is listened on'
   expect(ports.map(port => port.split(':').at(-1)).filter(port => !listened.includes(port ?? ''))).toEqual([])
 })
 
+test('certificate and key are read from the folder that is mounted, and git never sees the key', async () => {
+  const { environment = {}, volumes: mounts } = services.postwright
+  expect([environment.SUBMISSION_TLS_CERT, environment.SUBMISSION_TLS_KEY]).toEqual(['/tls/tls.crt', '/tls/tls.key'])
+  expect(mounts).toContain('./tls:/tls:ro')
+  expect((await readFile('.gitignore', 'utf8')).split('\n')).toContain('deploy/tls/')
+})
+
 test('the health check initiates the set that mongod and the connection string name', () => {
   const [shell, script] = services.mongodb.healthcheck?.test ?? []
   expect(shell).toBe('CMD-SHELL')
