@@ -1,6 +1,7 @@
-/** Programs that tests drive: found on PATH, in the cache, or built once from their Go modules. */
+/** Programs and files that tests use: found on PATH, in the cache, or had once from their Go modules. */
 import { execFile } from 'node:child_process'
 import { access, constants, mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../services/platform/mongod/source.ts'
@@ -29,6 +30,23 @@ export function findKubeconform(): Promise<Program> {
 export async function findPromtool(): Promise<Program> {
   const path = await onPath('promtool')
   return path ? { path } : { missing: 'promtool is not on PATH (Debian package prometheus)' }
+}
+
+/** The folder with the files of a Go module, as in `sigs.k8s.io/gateway-api@v1.2.1`. */
+export async function findGoModule(module: string): Promise<Program> {
+  if (!(await onPath('go'))) return { missing: `there is no go to fetch ${module}` }
+  let reason = ''
+  for (let tries = 0; tries < 3; tries++) {
+    try {
+      const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), timeout: 120_000 })
+      return { path: (JSON.parse(stdout) as { Dir: string }).Dir }
+    } catch (error) {
+      // With -json the reason stands in what it printed.
+      const { stdout, message } = error as Error & { stdout?: string }
+      reason = stdout || message
+    }
+  }
+  return { missing: `${module} could not be fetched: ${reason}` }
 }
 
 async function find(name: string, module: string): Promise<Program> {
