@@ -1,11 +1,33 @@
 /** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
 import { describe, expect, test } from 'vitest'
-import { helmMissing, LEAST, lintChart, type Manifest, renderChart, VALUE_SETS } from '../support/render-chart.ts'
+import { describeSettings } from '../../services/platform/config.ts'
+import { databaseForThisTest } from '../support/database.ts'
+import {
+  helmMissing,
+  LEAST,
+  lintChart,
+  type Manifest,
+  renderChart,
+  renderRelease,
+  VALUE_SETS,
+} from '../support/render-chart.ts'
 
 const set = (...pairs: string[]) => pairs.flatMap(pair => ['--set', pair])
+interface Container {
+  name: string
+  env: { name: string; value?: string }[]
+}
 const podOf = (manifest: Manifest) => (manifest.kind === 'Pod' ? manifest.spec : manifest.spec?.template?.spec)
 const pods = (manifests: Manifest[]) => manifests.filter(manifest => podOf(manifest)?.containers)
 const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?? []), ...podOf(manifest).containers]
+
+/** Settings that `config` may not have. */
+const DECIDED = [
+  ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
+  ...['MAIL_HOSTNAME', 'METRICS_PORT', 'MONGODB_URI', 'OPERATOR_IDENTITY', 'OPERATOR_NAMESPACE', 'SENDING_IP'],
+  ...['SESSION_SECRET', 'SUBMISSION_CA_FILE', 'SUBMISSION_LISTEN', 'SUBMISSION_PORTS', 'SUBMISSION_PROXY_FROM'],
+  ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
+]
 
 describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing})` : ''}`, () => {
   test.each([
@@ -49,6 +71,61 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
       'a setting that the probes need as it is',
       [...LEAST, ...set('config.METRICS_PORT=1')],
       /config\.METRICS_PORT cannot be set: inside of the pods the chart decides it/,
+    ],
+    [
+      'one identity for all operators',
+      [...LEAST, ...set('config.OPERATOR_IDENTITY=one')],
+      /config\.OPERATOR_IDENTITY cannot be set/,
+    ],
+    [
+      'KEDA without a Secret to read the connection string from',
+      [...set('mailHostname=m.example.com', 'mongodb.uri=mongodb://db/', 'worker.keda.enabled=true')],
+      /worker\.keda\.enabled needs the connection string in a Secret: set mongodb\.existingSecret/,
+    ],
+    [
+      'two connection strings',
+      [...set('mailHostname=m.example.com', 'mongodb.uri=mongodb://db/', 'mongodb.existingSecret=db')],
+      /mongodb\.uri and mongodb\.existingSecret exclude each other/,
+    ],
+    [
+      'a database of their own beside the trial database',
+      [...LEAST, ...set('mongodb.existingSecret=db')],
+      /mongodb\.mode=trial uses neither mongodb\.uri nor mongodb\.existingSecret/,
+    ],
+    [
+      'a trial database without its made passwords',
+      [...LEAST, ...set('secrets.existingSecret=mine')],
+      /mongodb\.mode=trial needs the Secret that the Job makes: leave secrets\.existingSecret empty/,
+    ],
+    [
+      'a certificate that no mode uses',
+      [...LEAST, ...set('tls.existingSecret=mine')],
+      /tls\.existingSecret is set, but tls\.mode is selfSigned: set tls\.mode=existingSecret/,
+    ],
+    [
+      'an issuer that no mode uses',
+      [...LEAST, ...set('tls.certManager.issuerRef.name=ca')],
+      /tls\.certManager\.issuerRef\.name is set, but tls\.mode is selfSigned: set tls\.mode=certManager/,
+    ],
+    [
+      'implicit TLS on another port than 465',
+      [...LEAST, ...set('smtp.service.ports.submissions=4465')],
+      /smtp\.service\.ports\.submissions must be 465/,
+    ],
+    [
+      'STARTTLS on 465',
+      [...LEAST, ...set('smtp.service.ports.submissions=null', 'smtp.service.ports.alternate=465')],
+      /smtp\.service\.ports\.alternate cannot be 465/,
+    ],
+    [
+      'one port twice',
+      [...LEAST, ...set('smtp.service.ports.alternate=25')],
+      /smtp\.service\.ports: 25 stands there twice/,
+    ],
+    [
+      'no port that the Secrets of SMTPCredentials name',
+      [...LEAST, ...set('smtp.service.ports.submission=null')],
+      /smtp\.service\.ports\.submission must be 587: the operator writes it into the Secrets/,
     ],
     ['a setting that is no setting name', [...LEAST, ...set('config.log-level=debug')], /config|log-level/],
   ])('refuses %s and says what to set', async (_, args, expected) => {
@@ -138,6 +215,98 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     }
     expect(await told()).toBe('2525:starttls,25:starttls,587:starttls,465:tls')
     expect(await told('--set', 'smtp.service.ports.alternate=null')).toBe('25:starttls,587:starttls,465:tls')
+  })
+
+  test('without the operator, submission may be closed', async () => {
+    const args = [...LEAST, ...set('smtp.service.ports.submission=null', 'operator.enabled=false')]
+    const service = (await renderChart(...args)).find(
+      ({ kind, metadata }) => kind === 'Service' && metadata.name === 'pw-postwright-smtp',
+    )
+    expect(service?.spec.ports.map(({ port }: { port: number }) => port)).toEqual([2525, 25, 465])
+  })
+
+  test.each(DECIDED)('config.%s is refused: the chart decides it, or has a value for it', async name => {
+    await expect(renderChart(...LEAST, ...set(`config.${name}=x1`))).rejects.toThrow(`config.${name} cannot be set: `)
+  })
+
+  test('every other setting stands once in every container', async () => {
+    const names = describeSettings().flatMap(({ name }) => (DECIDED.includes(name) ? [] : [name]))
+    expect(names.length).toBeGreaterThan(30)
+    const containers = (await renderChart(...LEAST, ...set(...names.map(name => `config.${name}=x1`))))
+      .filter(({ kind, metadata }) => /^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('-mongodb'))
+      .flatMap(manifest => podOf(manifest).containers as Container[])
+    expect(containers).toHaveLength(6)
+    for (const name of names) {
+      const values = containers.map(({ env }) => env.filter(one => one.name === name).map(({ value }) => value))
+      expect([name, values]).toEqual([name, Array(6).fill(['x1'])])
+    }
+  })
+
+  test.each([
+    ['made by the Job', ['tls.mode=selfSigned'], 'pw-postwright-smtp.mail.svc'],
+    // A public authority signs no name that ends in .svc: whoever checks the certificate needs the public name.
+    ['of a public authority', ['tls.mode=certManager', 'tls.certManager.issuerRef.name=letsencrypt'], undefined],
+    ['brought along', ['tls.mode=existingSecret', 'tls.existingSecret=mine'], undefined],
+    [
+      'brought along with the name of the Service in it',
+      ['tls.mode=existingSecret', 'tls.existingSecret=mine', 'config.SUBMISSION_CLUSTER_HOST=smtp.mail.svc'],
+      'smtp.mail.svc',
+    ],
+  ])('with a certificate %s, Secrets name a host that it covers', async (_, pairs, host) => {
+    const operator = (await renderChart(...LEAST, ...set(...pairs))).find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-operator'),
+    )
+    const { env } = podOf(operator as Manifest).containers[0] as Container
+    expect(env.filter(({ name }) => name === 'SUBMISSION_CLUSTER_HOST').map(({ value }) => value)).toEqual(
+      host ? [host] : [],
+    )
+  })
+
+  test.each([
+    ['https://mail.example.com:8443', 'mail.example.com'],
+    ['https://Mail.Example.com', 'mail.example.com'],
+    ['', 'm.example.com'],
+  ])('with appBaseUrl %o the routes are for the host %s', async (appBaseUrl, host) => {
+    const args = [
+      'mailHostname=m.example.com',
+      'mongodb.mode=trial',
+      `appBaseUrl=${appBaseUrl}`,
+      'ingress.enabled=true',
+    ]
+    const manifests = await renderChart(...set(...args, 'gateway.enabled=true', 'gateway.parentRefs[0].name=public'))
+    const specOf = (wanted: string) => manifests.find(({ kind }) => kind === wanted)?.spec
+    expect(specOf('Ingress').rules.map((rule: { host: string }) => rule.host)).toEqual([host])
+    expect(specOf('HTTPRoute').hostnames).toEqual([host])
+  })
+
+  test.each(['pw', 'postwright', 'a.b', 'r'.repeat(53), `${'r'.repeat(40)}-postwright`])(
+    'release %s: names that Kubernetes takes, also for what it derives from them',
+    async release => {
+      for (const { kind, metadata } of await renderRelease(release, ...LEAST)) {
+        // Names of pods go into labels, those of a StatefulSet with the hash of its revision behind them.
+        const most = kind === 'StatefulSet' ? 52 : 63
+        if (/^(Deployment|StatefulSet|Service|Job|Pod|ServiceAccount)$/.test(kind))
+          expect([kind, metadata.name]).toEqual([kind, expect.stringMatching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/)])
+        expect([
+          kind,
+          metadata.name,
+          metadata.name.length <= most || kind === 'CustomResourceDefinition' || /Role/.test(kind),
+        ]).toEqual([kind, metadata.name, true])
+      }
+    },
+  )
+
+  test('KEDA counts what is due now, in the database that is named', async () => {
+    const keda = set('worker.keda.enabled=true', 'worker.keda.database=mine')
+    const trigger = (await renderChart(...LEAST, ...keda)).find(({ kind }) => kind === 'ScaledObject')?.spec.triggers[0]
+    expect(trigger.metadata).toMatchObject({ dbName: 'mine', collection: 'deliveries', queryValue: '2000' })
+    const { db } = await databaseForThisTest()
+    const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
+    const due = [-2, -1, 1].map((hour, _id) => ({ _id, due: hours(hour) }))
+    await db.collection<{ _id: number }>('deliveries').insertMany(due)
+    // What the scaler does with the text: extended JSON, in its canonical form, without any template of its own.
+    expect(await db.collection('deliveries').countDocuments(JSON.parse(trigger.metadata.query))).toBe(2)
+    expect(trigger.metadata.query).not.toContain('{{')
   })
 
   test('no replica count stands where an autoscaler decides', async () => {

@@ -8,7 +8,10 @@ import { helmMissing, LEAST, type Manifest, renderChart } from '../support/rende
 
 /** The value sets under test: open to all namespaces with the trial database, and closed as far as values allow. */
 const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']
-const CLOSED = ['-f', 'charts/postwright/ci/production-values.yaml', '--set', 'tls.mode=selfSigned']
+const CLOSED = [
+  ...['-f', 'charts/postwright/ci/production-values.yaml'],
+  ...['--set', 'tls.mode=selfSigned', '--set', 'tls.certManager.issuerRef.name='],
+]
 
 const WEB = 3025
 const ADMIN = 3026
@@ -105,6 +108,7 @@ test.skipIf(helmMissing)('every pod has its policy for both directions', async (
 test.skipIf(helmMissing).each([
   [{ 'config.DELIVERY_PORT': 2626 }, 'worker', 2626],
   [{ 'config.DNS_PORT': 5353 }, 'panel', 5353],
+  [{ 'config.DNS_SERVERS': '192.0.2.53:5354\\,192.0.2.54' }, 'send', 5354],
   [{ 'config.RELAY_URL': 'smtps://u:p@relay.example.net:8465' }, 'worker', 8465],
 ])('the policies follow the settings: %o', async (settings, component, port) => {
   const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
@@ -117,6 +121,12 @@ test.skipIf(helmMissing).each([
     })
   }
   expect([await judge(), await judge(...args)]).toEqual([false, true])
+})
+
+test.skipIf(helmMissing)('the trial database is reached whatever the port of an external one', async () => {
+  const manifests = await renderChart(...LEAST, '--set', 'networkPolicy.mongodbPort=27018')
+  const { send, mongodb } = podsOf(manifests)
+  expect(isAllowed(manifests, { from: send as PolicyPod, to: mongodb as PolicyPod, port: MONGO })).toBe(true)
 })
 
 /** The pods that the chart makes, by component. */

@@ -28,9 +28,16 @@ export const VALUE_SETS = (await readdir('charts/postwright/ci')).map(file => `c
 
 /** Runs `helm template` and reads its objects; rejects with what helm says. */
 export async function renderChart(...args: string[]): Promise<Manifest[]> {
-  return parseAllDocuments(await renderText(...args)).flatMap(document =>
-    document.contents ? [document.toJS() as Manifest] : [],
-  )
+  return objectsIn(await renderText(...args))
+}
+
+/** The same for a release of this name. */
+export async function renderRelease(release: string, ...args: string[]): Promise<Manifest[]> {
+  return objectsIn(await runHelm('template', release, 'charts/postwright', '--namespace', 'mail', ...args))
+}
+
+function objectsIn(manifests: string): Manifest[] {
+  return parseAllDocuments(manifests).flatMap(document => (document.contents ? [document.toJS() as Manifest] : []))
 }
 
 /** The same as text, for other programs. */

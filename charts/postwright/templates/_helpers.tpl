@@ -1,5 +1,9 @@
-{{- define "pw.name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end }}
-{{- define "pw.fullname" -}}{{ if contains "postwright" .Release.Name }}{{ include "pw.name" . }}{{ else }}{{ include "pw.name" . }}-postwright{{ end }}{{- end }}
+{{/* Releases may have dots in their names, Services not; the longest name, that of a StatefulSet, may have 52 characters,
+because its pods carry it in a label, with the hash of their revision behind it. */}}
+{{- define "pw.fullname" -}}
+{{- $name := .Release.Name | replace "." "-" }}
+{{- if contains "postwright" $name }}{{ $name | trunc 40 | trimSuffix "-" }}{{ else }}{{ $name | trunc 33 | trimSuffix "-" }}-postwright{{ end }}
+{{- end }}
 {{- define "pw.image" -}}
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
@@ -28,11 +32,28 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "pw.validate" -}}
 {{- if not .Values.mailHostname }}{{ fail "mailHostname is required: the public host name of this installation, as in mail.example.com" }}{{ end }}
 {{- if and (eq .Values.mongodb.mode "external") (not .Values.mongodb.uri) (not .Values.mongodb.existingSecret) (not .Values.secrets.existingSecret) }}{{ fail "mongodb.mode=external needs mongodb.existingSecret (a Secret with the key MONGODB_URI) or mongodb.uri; to try it out set mongodb.mode=trial" }}{{ end }}
+{{- if and .Values.mongodb.uri .Values.mongodb.existingSecret }}{{ fail "mongodb.uri and mongodb.existingSecret exclude each other: set one" }}{{ end }}
+{{- if eq .Values.mongodb.mode "trial" }}
+{{- if or .Values.mongodb.uri .Values.mongodb.existingSecret }}{{ fail "mongodb.mode=trial uses neither mongodb.uri nor mongodb.existingSecret: set mongodb.mode=external, or leave both empty" }}{{ end }}
+{{- if .Values.secrets.existingSecret }}{{ fail "mongodb.mode=trial needs the Secret that the Job makes: leave secrets.existingSecret empty" }}{{ end }}
+{{- end }}
+{{- if and .Values.worker.keda.enabled .Values.mongodb.uri }}{{ fail "worker.keda.enabled needs the connection string in a Secret: set mongodb.existingSecret instead of mongodb.uri" }}{{ end }}
+{{- if and .Values.tls.existingSecret (ne .Values.tls.mode "existingSecret") }}{{ fail (printf "tls.existingSecret is set, but tls.mode is %s: set tls.mode=existingSecret" .Values.tls.mode) }}{{ end }}
+{{- if and .Values.tls.certManager.issuerRef.name (ne .Values.tls.mode "certManager") }}{{ fail (printf "tls.certManager.issuerRef.name is set, but tls.mode is %s: set tls.mode=certManager" .Values.tls.mode) }}{{ end }}
+{{- $seen := dict }}
+{{- range $name, $port := .Values.smtp.service.ports }}
+{{- $number := int $port | toString }}
+{{- if and (eq $name "submissions") (ne $number "465") }}{{ fail "smtp.service.ports.submissions must be 465: on every other port users are told to begin with STARTTLS" }}{{ end }}
+{{- if and (ne $name "submissions") (eq $number "465") }}{{ fail (printf "smtp.service.ports.%s cannot be 465: users are told that TLS begins there at once" $name) }}{{ end }}
+{{- if hasKey $seen $number }}{{ fail (printf "smtp.service.ports: %s stands there twice" $number) }}{{ end }}
+{{- $_ := set $seen $number $name }}
+{{- end }}
+{{- if and .Values.operator.enabled (ne (int (dig "submission" 0 .Values.smtp.service.ports)) 587) }}{{ fail "smtp.service.ports.submission must be 587: the operator writes it into the Secrets of SMTPCredentials" }}{{ end }}
 {{- if and .Values.smtp.proxyProtocol.enabled (not .Values.smtp.proxyProtocol.trustedCIDRs) }}{{ fail "smtp.proxyProtocol.enabled needs smtp.proxyProtocol.trustedCIDRs: without them anybody could claim any client address" }}{{ end }}
 {{- if and (eq .Values.tls.mode "certManager") (not .Values.tls.certManager.issuerRef.name) }}{{ fail "tls.mode=certManager needs tls.certManager.issuerRef.name" }}{{ end }}
 {{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) }}{{ fail "gateway.enabled needs gateway.parentRefs" }}{{ end }}
 {{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
-{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
+{{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
 {{- range $name, $value := .Values.config }}
 {{- if hasKey $owned $name }}{{ fail (get $owned $name | empty | ternary (printf "config.%s cannot be set: inside of the pods the chart decides it" $name) (printf "config.%s cannot be set: use %s" $name (get $owned $name))) }}{{ end }}
 {{- end }}
@@ -44,7 +65,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- $ports := list }}{{ range $name, $port := .Values.smtp.service.ports }}{{ $ports = append $ports $port }}{{ end }}{{ join "," $ports }}
 {{- end }}
 
-{{- define "pw.host" -}}{{ .Values.ingress.host | default (.Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | urlParse).host }}{{- end }}
+{{- define "pw.host" -}}{{ .Values.ingress.host | default ((.Values.appBaseUrl | default (printf "https://%s" .Values.mailHostname) | urlParse).hostname | lower) }}{{- end }}
 
 {{- define "pw.env" -}}
 - { name: APP_HOST, value: "0.0.0.0" }
