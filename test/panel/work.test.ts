@@ -61,6 +61,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await form.getByRole('button', { name: said.ui.create }).click()
     await name.and(reader.page.locator('[aria-invalid=true]:focus')).waitFor()
     await form.getByText(said.faults.missing).waitFor()
+    await form.getByText(language === 'en' ? 'must be a network like' : '必须是形如 192.0.2.0/24 的网络').waitFor()
     await form.getByRole('alert').getByText(said.problems.validation_failed).waitFor()
     await picture(reader.page, 'refused', language)
     // A click beside the dialog throws nothing away.

@@ -1,12 +1,15 @@
 /** The words for what is wrong with single fields. */
 import type { TFunction } from 'i18next'
 import { ApiProblem, type Fault } from '../api/problem.ts'
+import { preferences } from '../app/preferences.ts'
+import { sentenceIn } from '../i18n/index.ts'
 
 const SIDES = { '>=': 'least', '<=': 'most', '>': 'more', '<': 'less' } as const
 
 /**
  * What is wrong, for people. The service hands on the sentences of its schema library, which speak of types and
- * patterns; those are put otherwise, and everything that it says in its own words stands as it is.
+ * patterns; those are put otherwise. What it says in its own words stands as it is, in the language of the reader where
+ * there are words for it.
  */
 export function faultText({ message }: Pick<Fault, 'message'>, t: TFunction): string {
   const bound =
@@ -23,7 +26,7 @@ export function faultText({ message }: Pick<Fault, 'message'>, t: TFunction): st
   if (/^Invalid input: .*received undefined$/.test(message)) return t('faults.missing')
   if (/^Invalid option: /.test(message)) return t('faults.choice')
   if (/^Invalid (?:input|string|number|[\w.]+ address)\b/.test(message)) return t('faults.form')
-  return message
+  return sentenceIn(preferences().language, message) ?? message
 }
 
 /** A fault in words, and where: `/dns/spf/0` is `['dns', 'spf', '0']`. */

@@ -168,6 +168,28 @@ export const sentences: Readonly<Record<string, string>> = {
   'the check ran out of time': '检查超时',
   'no resolver is configured': '未配置解析器',
   'it is not authoritative for the zone': '它不是该区域的权威服务器',
+  // What is wrong with a field (rules and contracts of accounts and mail)
+  'must be a network like 192.0.2.0/24': '必须是形如 192.0.2.0/24 的网络',
+  'must be an address like user@example.com or a domain like @example.com':
+    '必须是形如 user@example.com 的地址或形如 @example.com 的域名',
+  'must have 1 to 128 letters, digits or . _ @ + - and begin with a letter or digit':
+    '须为 1 到 128 个字母、数字或 . _ @ + - ，并以字母或数字开头',
+  'must have at least {count} characters': '至少 {count} 个字符',
+  'must have at most {count} characters': '最多 {count} 个字符',
+  'must not contain control characters': '不能包含控制字符',
+  'is not a domain name': '不是域名',
+  'is an address, not a domain name': '是 IP 地址，不是域名',
+  'is too long: records stand below it, and {count} characters leave room for them':
+    '过长：其下还要放置记录，最多 {count} 个字符',
+  'is a public suffix ({suffix}); nobody can own it': '是公共后缀（{suffix}），任何人都不能拥有',
+  'You have no domain {name}.': '您没有域名 {name}。',
+  'Give text, html or both.': '请填写 text、html 或两者。',
+  'Give at least one recipient in to.': '请至少填写一个收件人。',
+  'An RSA key has 1024 to 2048 bits here; this one has {bits}.':
+    '此处 RSA 密钥须为 1024 到 2048 位，该密钥为 {bits} 位。',
+  'This is not a private key in PEM form without a passphrase.': '这不是无密码保护的 PEM 格式私钥。',
+  'DKIM signs with RSA or Ed25519; this is a key of type {type}.':
+    'DKIM 使用 RSA 或 Ed25519 签名，该密钥类型为 {type}。',
   'no delegation was found': '未找到委派',
   'name servers: {reason}': '域名服务器：{reason}',
   'the name servers of {zone} have no usable address': '{zone} 的域名服务器没有可用地址',
