@@ -62,6 +62,16 @@ describe('the three views', () => {
   })
 })
 
+test.each<[string, Answer[], number]>([
+  ['no resolver can tell', [down, down], 1],
+  ['one of two can tell', [down, found('token=ours')], 0],
+  ['none was asked', [], 0],
+])('a record that the name servers have is verified; a word when %s', (_, recursive, words) => {
+  const verdict = judge('ownership', views([found('token=ours')], recursive))
+  expect(verdict).toMatchObject({ status: 'verified', errors: [] })
+  expect(verdict.warnings).toEqual(Array(words).fill(expect.stringMatching(/resolver 1: SERVFAIL.*DNSSEC/)))
+})
+
 describe('each purpose', () => {
   const spf = (results: SpfEvaluation['results'], errors: string[] = [], temporary = false) => ({
     spf: { results, errors, warnings: [], lookups: 1, voids: 0, temporary },

@@ -49,12 +49,19 @@ export function judgeRow(row: GuidanceRow, views: Views, context: JudgeContext):
 function confirmed(row: GuidanceRow, decisive: Judged[], recursive: Judged[], observed: string[]): RecordCheck {
   const warnings = unique(decisive.flatMap(({ match }) => match?.warnings ?? []))
   const old = recursive.filter(({ match }) => match && match.kind !== 'ok')
-  if (old.length === 0) return check(row, 'verified', { observed, warnings })
+  if (old.length === 0) return check(row, 'verified', { observed, warnings: [...warnings, ...unresolved(recursive)] })
   return check(row, 'pending', {
     observed,
     warnings: [...warnings, `The record is published; ${names(old)} still answers from its cache.`],
     instructions: ['Nothing to do: wait until the cached answer expires.'],
   })
+}
+
+/** Name servers that answer while every resolver fails: what a zone looks like whose signatures are wrong. */
+function unresolved(recursive: readonly Judged[]): string[] {
+  if (recursive.length === 0 || recursive.some(({ match }) => match !== undefined)) return []
+  const said = silent(recursive).join(', ')
+  return [`Your name servers have the record, but no resolver can tell (${said}); if it stays so, look at DNSSEC.`]
 }
 
 function partial(row: GuidanceRow, bad: Judged, good: Judged, observed: string[]): RecordCheck {

@@ -9,6 +9,8 @@ export const sentences: Readonly<Record<string, string>> = {
   '{good} has the record, {bad} does not yet.': '{good} 已有该记录，{bad} 尚未同步。',
   'Wait a few minutes; if it stays so, ask your DNS provider why its servers differ.':
     '请等待几分钟；若仍不一致，请向 DNS 服务商询问各服务器结果不同的原因。',
+  'Your name servers have the record, but no resolver can tell ({said}); if it stays so, look at DNSSEC.':
+    '域名服务器上已有该记录，但所有解析器都无法解析（{said}）；若持续如此，请检查 DNSSEC。',
   'The authoritative servers of the zone could not be asked.': '无法查询该区域的权威服务器。',
   'Nothing to do: the check is repeated. If it stays so, look at the name servers of the zone.':
     '无需操作：系统会再次检查。若持续如此，请检查该区域的域名服务器。',
