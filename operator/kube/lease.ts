@@ -19,6 +19,9 @@ export interface LeaseTimes {
 /** The times of controller-runtime. */
 export const LEASE_TIMES: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
+/** Tries of one renewal while somebody else writes to the lease as well. */
+const MAX_TRIES = 3
+
 /** What an elector needs. */
 export interface ElectorOptions {
   client: KubeClient
@@ -90,14 +93,20 @@ export function startElector(options: ElectorOptions): Elector {
     if (!holderIdentity || holderIdentity === options.identity) return true
     return performance.now() - seen.at > times.durationMs
   }
-  const attempt = async (): Promise<boolean> => {
-    const sent = performance.now()
-    const lease = await leases.read()
-    if (lease && !isFree(lease)) return false
-    const written = await leases.hold(lease)
-    if (!written) return false
-    renewed = sent
-    return true
+  /** True: held. False: somebody else's. Undefined: it changes all the time, and whose it is cannot be told now. */
+  const attempt = async (): Promise<boolean | undefined> => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const sent = performance.now()
+      const lease = await leases.read()
+      if (lease && !isFree(lease)) return false
+      if (await leases.hold(lease)) {
+        renewed = sent
+        return true
+      }
+      // A label that somebody set makes a conflict as a rival does: who holds the lease is read again.
+      if (!leader) return false
+    }
+    return undefined
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {

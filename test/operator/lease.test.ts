@@ -110,6 +110,51 @@ onApiServer('leader election', () => {
     await rival.elector.elected
   })
 
+  const onRenewal = (proxy: KubeProxy, refuse: (nth: number) => boolean) => {
+    let renewals = 0
+    proxy.fault = ({ method }) =>
+      method === 'PUT' && refuse(++renewals) ? { status: 409, reason: 'Conflict' } : undefined
+    return () => renewals
+  }
+
+  test('a leader whose lease is touched by others in the moment of its renewal leads on', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('touched', 'first', client)
+    await elector.elected
+    // Somebody is faster with each second write, and twice in a row with each fifth.
+    const renewals = onRenewal(proxy, nth => nth % 2 === 1 || nth % 10 === 0)
+    await until(() => renewals() > 12 || lost.length > 0)
+    expect([lost, elector.isLeader()]).toEqual([[], true])
+    expect((await read('touched')).spec).toMatchObject({ holderIdentity: 'first', leaseTransitions: 0 })
+  })
+
+  test('a leader that never gets through the conflicts leads until its deadline and no longer', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('busy', 'first', client)
+    await elector.elected
+    const renewals = onRenewal(proxy, () => true)
+    await until(() => lost.length === 1)
+    expect(renewals()).toBeGreaterThan(1)
+    expect(() => elector.assertLeader()).toThrow(NotLeaderError)
+  })
+
+  test('a leader that finds another holder behind the conflict ends at once', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('taken', 'first', client)
+    await elector.elected
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/taken`
+    const body = { spec: { holderIdentity: 'thief' } }
+    // The renewal is in flight when the thief writes.
+    let thief: Promise<unknown> | undefined
+    onRenewal(proxy, () => {
+      thief ??= admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+      return true
+    })
+    await until(() => lost.length === 1)
+    await thief
+    expect((await read('taken')).spec.holderIdentity).toBe('thief')
+  })
+
   test('a lease that another program holds is never overwritten', async () => {
     const { elector } = start('stolen', 'first', admin)
     await elector.elected
