@@ -3,8 +3,9 @@ import { createSystemSenders, type FindSystemSender } from '../services/mail/sys
 import {
   type AppliedApp,
   applyApp,
+  appSecretDelivered,
+  appSecretFor,
   handOverApp,
-  rotateAppSecret,
   withdrawApp,
 } from '../services/subscriptions/apply.ts'
 import type { Subscriptions } from '../services/subscriptions/context.ts'
@@ -61,7 +62,7 @@ async function ensure(
   } catch (error) {
     return refusalOf(error)
   }
-  const secret = await appSecret(s, resource, current, applied)
+  const secret = await appSecret(context, s, resource, current)
   const { signingKey } = applied
   const data = {
     'app-key': spec.appKey,
@@ -77,6 +78,7 @@ async function ensure(
     // An earlier release wrote none, and the key may be another than then.
     renewed: secret.renewed || held !== signingKey.id,
   })
+  await appSecretDelivered(s, spec.appKey)
   return {
     aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect, ...sender.aspects],
     message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
@@ -144,18 +146,20 @@ interface AppSecret {
   events: EventInput[]
 }
 
-/** The app secret is known only when it is made: it is kept from the Secret, or made anew when that is lost. */
+/** The app secret is kept from the Secret; one that is lost there, or works no more, is made anew. */
 async function appSecret(
+  { metrics }: OperatorContext,
   s: Subscriptions,
   resource: App,
   current: CurrentSecret,
-  { appSecret: made }: AppliedApp,
 ): Promise<AppSecret> {
-  if (made !== undefined) return { value: made, renewed: true, events: [] }
+  const { appKey } = resource.spec
   const held = current.state === 'ours' ? current.data['app-secret'] : undefined
-  if (held) return { value: held, renewed: false, events: [] }
-  const value = await rotateAppSecret(s, managedBy(resource), resource.spec.appKey)
-  const note = `The app secret of ${resource.spec.appKey} was lost with the Secret; a new one was made. The one before keeps working until the next rotation.`
+  const value = await appSecretFor(s, managedBy(resource), appKey, held)
+  if (value === held) return { value, renewed: false, events: [] }
+  if (resource.status?.secretName === undefined) return { value, renewed: true, events: [] }
+  metrics.operator.driftReverted.inc({ kind: 'App', place: 'secret' })
+  const note = `The app secret of ${appKey} was lost with the Secret, or changed in it; a new one was made. The one before keeps working until the next rotation.`
   return { value, renewed: true, events: [{ type: 'Warning', reason: 'SecretRestored', action: 'WriteSecret', note }] }
 }
 

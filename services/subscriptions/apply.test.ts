@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { testFoundation } from '../../test/support/foundation.ts'
 import { ensureIndexes } from '../platform/mongo.ts'
+import { createSecrets } from '../platform/secrets.ts'
 import {
   applyApp,
   applyPlan,
   applySwitch,
+  appSecretDelivered,
+  appSecretFor,
   operatorActor,
-  rotateAppSecret,
   withdrawApp,
   withdrawPlan,
   withdrawSwitch,
@@ -16,6 +18,7 @@ import { openSubscriptions, type Subscriptions, systemActor } from './context.ts
 import { addCredential, checkKey, revokeCredential, signingSecretOf } from './credentials.ts'
 import { updatePlan } from './manage-plans.ts'
 import { deleteSwitch, updateSwitch } from './manage-switches.ts'
+import { resealSubscriptions } from './reseal.ts'
 import { mergePlan } from './rules/plan.ts'
 import { findApp } from './store/apps.ts'
 import { subscriptionCollections } from './store/collections.ts'
@@ -38,10 +41,8 @@ describe('an app', () => {
   test('is created with credentials, then unchanged, then updated; another resource is refused', async () => {
     const first = await applyApp(s, by('a'), 'shop', spec)
     expect(first.outcome).toBe('created')
-    expect((await checkKey(s, first.appSecret ?? ''))?.app_key).toBe('shop')
     const again = await applyApp(s, by('a'), 'shop', spec)
     expect(again).toMatchObject({ outcome: 'unchanged', publishableKey: first.publishableKey })
-    expect(again).not.toHaveProperty('appSecret')
     expect((await applyApp(s, by('a'), 'shop', { ...spec, status: '0' })).outcome).toBe('updated')
     await expect(applyApp(s, by('b'), 'shop', spec)).rejects.toMatchObject({ code: 'managed_by_resource' })
   })
@@ -79,15 +80,91 @@ describe('an app', () => {
     expect((await applyApp(s, by('sender'), 'sender', { ...declared, mail_from: '' })).outcome).toBe('unchanged')
   })
 
-  test('gets a new secret when its Secret was lost; two live at most', async () => {
-    const secrets = [await rotateAppSecret(s, by('a'), 'shop'), await rotateAppSecret(s, by('a'), 'shop')]
-    expect((await checkKey(s, secrets[1] ?? ''))?.app_key).toBe('shop')
-    const live = await s.c.credentials.countDocuments({
-      app_key: 'shop',
-      kind: 'secret',
-      revoked_at: { $exists: false },
+  describe('its secret', () => {
+    const anApp = async (name: string) => {
+      await applyApp(s, by(name), name, { ...spec, app_name: name })
+      return (held?: string) => appSecretFor(s, by(name), name, held)
+    }
+    const live = (app_key: string) =>
+      s.c.credentials.countDocuments({ app_key, kind: 'secret', revoked_at: { $exists: false } })
+
+    test('is one and the same until it lies in its Secret; then nobody else has it', async () => {
+      const secretFor = await anApp('once')
+      const first = await secretFor()
+      expect(await checkKey(s, first)).toMatchObject({ app_key: 'once', kind: 'secret' })
+      expect([await secretFor(), await secretFor('ask_garbage')]).toEqual([first, first])
+      expect(await live('once')).toBe(1)
+      await appSecretDelivered(s, 'once')
+      expect(await s.c.credentials.findOne({ app_key: 'once', kind: 'secret' })).not.toHaveProperty('undelivered')
+      expect(await secretFor(first)).toBe(first)
+      expect(await checkKey(s, first)).toBeDefined()
     })
-    expect(live).toBe(2)
+
+    test('that was lost is made anew once, however often it cannot be written; the one before works on', async () => {
+      const secretFor = await anApp('lost')
+      const first = await secretFor()
+      await appSecretDelivered(s, 'lost')
+      const second = await secretFor()
+      expect(second).not.toBe(first)
+      for (let tries = 0; tries < 3; tries++) expect(await secretFor()).toBe(second)
+      expect([await checkKey(s, first), await checkKey(s, second)]).not.toContain(undefined)
+      await appSecretDelivered(s, 'lost')
+      const third = await secretFor()
+      expect(await live('lost')).toBe(2)
+      expect(await checkKey(s, first)).toBeUndefined()
+      expect([await checkKey(s, second), await checkKey(s, third)]).not.toContain(undefined)
+    })
+
+    test.each<[string, (held: string) => Promise<string> | string]>([
+      ['is changed', held => `${held.slice(0, -1)}${held.endsWith('A') ? 'B' : 'A'}`],
+      ['is cut', held => held.slice(0, -1)],
+      ['is empty', () => ''],
+      ['is of another app', async () => (await anApp('foreign'))()],
+      [
+        'is a publishable key',
+        async () => (await applyApp(s, by('bent'), 'bent', { ...spec, app_name: 'bent' })).publishableKey,
+      ],
+      [
+        'is revoked',
+        async held => {
+          await revokeCredential(s, systemActor, 'bent', held.split('_')[1] ?? '')
+          return held
+        },
+      ],
+    ])('that %s in the Secret is not kept', async (_how, change) => {
+      const secretFor = await anApp('bent')
+      const held = await secretFor()
+      await appSecretDelivered(s, 'bent')
+      const wrong = await change(held)
+      const next = await secretFor(wrong)
+      expect(next).not.toBe(wrong)
+      expect(await checkKey(s, next)).toMatchObject({ app_key: 'bent', kind: 'secret' })
+      await appSecretDelivered(s, 'bent')
+    })
+
+    test('waits sealed with the present SESSION_SECRET; what a lost one sealed is made anew', async () => {
+      const own = await freshDatabase()
+      onTestFinished(() => own.stop())
+      await ensureIndexes(own.db, subscriptionCollections)
+      const [first, second, third] = ['first', 'second', 'third'].map(name => name.padEnd(40, '!')) as [
+        string,
+        string,
+        string,
+      ]
+      const under = (...secrets: [string, string?]) =>
+        openSubscriptions({ ...testFoundation(own), secrets: createSecrets(...secrets) })
+      const look = async (world: Subscriptions) => {
+        const { signingKey } = await applyApp(world, by('a'), 'shop', spec)
+        return { signingKey, secret: await appSecretFor(world, by('a'), 'shop', undefined) }
+      }
+      const before = await look(under(first))
+      expect(await resealSubscriptions(under(second, first))).toBe(2)
+      expect(await look(under(second))).toEqual(before)
+      const anew = await look(under(third))
+      expect(anew.secret).not.toBe(before.secret)
+      expect(anew.signingKey.id).not.toBe(before.signingKey.id)
+      expect(await look(under(third))).toEqual(anew)
+    })
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
-import { makeCredential, signingSecretOf } from './credentials.ts'
+import { checkKey, keptSecretOf, type MadeCredential, makeCredential } from './credentials.ts'
 import { type AppSettings, type AppSpec, createApp, deleteApp, putApp, withSettings } from './manage-apps.ts'
 import { assertUnmanaged, createPlan, putPlan } from './manage-plans.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from './manage-switches.ts'
@@ -12,7 +12,7 @@ import { record } from './record.ts'
 import type { ManagedBy } from './rules/managed.ts'
 import type { PlanSpec } from './rules/plan.ts'
 import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
-import { findApp, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
+import { findApp, forgetUndelivered, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
 import type { AppDoc, CredentialDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
 import { findPlanByName, findSwitch } from './store/plans.ts'
 
@@ -34,8 +34,6 @@ export interface AppliedApp {
   publishableKey: string
   /** What signs requests: the key id and the secret. */
   signingKey: { id: string; secret: string }
-  /** Only after creation and rotation: afterwards nobody knows it. */
-  appSecret?: string
 }
 
 /** Makes the app with this key be as the resource says. An unmanaged one is taken over. */
@@ -55,7 +53,6 @@ export async function applyApp(
       outcome: 'created',
       publishableKey: created.publishable.shown,
       signingKey: await signingKeyOf(s, by, appKey),
-      appSecret: created.secret.shown,
     }
   }
   assertUnmanaged(before, by)
@@ -68,53 +65,74 @@ export async function applyApp(
   return { app, outcome: same ? 'unchanged' : 'updated', publishableKey, signingKey }
 }
 
-/** A fresh secret for an app whose Kubernetes Secret was lost; the oldest of two live ones is revoked. */
-export async function rotateAppSecret(s: Subscriptions, by: ManagedBy, appKey: string): Promise<string> {
-  const made = makeCredential(s, appKey, 'secret', by)
+/**
+ * The secret of an app for its Kubernetes Secret: the one that lies there while it works, else one that was made and
+ * never got there, else a new one. Without the second, each failed write of the Secret would cost a working secret.
+ */
+export async function appSecretFor(
+  s: Subscriptions,
+  by: ManagedBy,
+  appKey: string,
+  held: string | undefined,
+): Promise<string> {
+  if (held !== undefined) {
+    const known = await checkKey(s, held)
+    if (known?.kind === 'secret' && known.app_key === appKey) return held
+  }
   const live = await liveCredentials(s, appKey, 'secret')
-  await record(s, operatorActor(by), async session => {
-    await insertCredentials(s.c, [made.document], session)
-    for (const { _id } of live.slice(0, -1))
-      await revokeCredentials(s.c, { app_key: appKey, _id }, s.clock.now(), session)
-    return {
-      result: undefined,
-      deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: made.document._id } },
-    }
-  })
-  return made.shown
+  for (const credential of live.toReversed()) {
+    const waiting = keptSecretOf(s, credential)
+    if (waiting !== undefined) return waiting
+  }
+  return (await addManaged(s, by, appKey, 'secret', live.slice(0, -1))).shown
+}
+
+/** The Kubernetes Secret holds the app secret: from now on nobody else does. */
+export async function appSecretDelivered(s: Subscriptions, appKey: string): Promise<void> {
+  await forgetUndelivered(s.c, appKey)
 }
 
 async function publishableKeyOf(s: Subscriptions, by: ManagedBy, appKey: string): Promise<string> {
   const [known] = await liveCredentials(s, appKey, 'publishable')
-  return (known ?? (await addManaged(s, by, appKey, 'publishable'))).key ?? ''
+  return known?.key ?? (await addManaged(s, by, appKey, 'publishable')).shown
 }
 
-/** Of two signing keys the newer: once a second one is made, programs get it before the first is revoked. */
+/**
+ * Of two signing keys the newer: once a second one is made, programs get it before the first is revoked. One that can
+ * no more be opened signs nothing, and is passed over.
+ */
 async function signingKeyOf(s: Subscriptions, by: ManagedBy, appKey: string): Promise<AppliedApp['signingKey']> {
-  const known = (await liveCredentials(s, appKey, 'hmac')).at(-1)
-  const credential = known ?? (await addManaged(s, by, appKey, 'hmac'))
-  return { id: credential._id, secret: signingSecretOf(s, credential) }
+  for (const credential of (await liveCredentials(s, appKey, 'hmac')).toReversed()) {
+    const secret = keptSecretOf(s, credential)
+    if (secret !== undefined) return { id: credential._id, secret }
+  }
+  const { document, shown } = await addManaged(s, by, appKey, 'hmac')
+  return { id: document._id, secret: shown }
 }
 
 async function liveCredentials(s: Subscriptions, appKey: string, kind: CredentialDoc['kind']) {
   return (await listCredentials(s.c, appKey)).filter(known => known.kind === kind && !known.revoked_at)
 }
 
+/** One more credential for the resource, in the place of others. */
 async function addManaged(
   s: Subscriptions,
   by: ManagedBy,
   appKey: string,
   kind: CredentialDoc['kind'],
-): Promise<CredentialDoc> {
-  const { document } = makeCredential(s, appKey, kind, by)
+  replaced: readonly CredentialDoc[] = [],
+): Promise<MadeCredential> {
+  const made = makeCredential(s, appKey, kind, by)
+  const { document } = made
   await record(s, operatorActor(by), async session => {
     await insertCredentials(s.c, [document], session)
+    for (const { _id } of replaced) await revokeCredentials(s.c, { app_key: appKey, _id }, s.clock.now(), session)
     return {
-      result: document,
+      result: undefined,
       deed: { action: 'credential.create', appKey, target: { kind: 'credential', id: document._id } },
     }
   })
-  return document
+  return made
 }
 
 /** Lets an app go. Throws `app_in_use` while subscriptions live: the resource waits. An app that is gone is fine. */

@@ -1,7 +1,7 @@
 /** Credentials of apps: made, checked, revoked. Secrets are shown once, at their making. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { ProblemError } from '../platform/problems.ts'
-import { sameSecret } from '../platform/secrets.ts'
+import { SecretError, sameSecret } from '../platform/secrets.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { record } from './record.ts'
 import type { ManagedBy } from './rules/managed.ts'
@@ -47,8 +47,12 @@ export function makeCredential(
     const key = `pk_${appKey}_${randomBytes(18).toString('base64url')}`
     return { document: { ...base, key }, shown: key }
   }
-  if (kind === 'secret') return { document: { ...base, secret_hash: hashOf(secret) }, shown: `ask_${_id}_${secret}` }
-  return { document: { ...base, sealed: s.secrets.seal('app-secret', placeOf(_id), secret) }, shown: secret }
+  const sealed = (value: string) => s.secrets.seal('app-secret', placeOf(_id), value)
+  if (kind === 'hmac') return { document: { ...base, sealed: sealed(secret) }, shown: secret }
+  const shown = `ask_${_id}_${secret}`
+  // Nobody looks on while a resource gets its secret: it is kept until it is where it belongs.
+  const kept = managedBy ? { undelivered: sealed(shown) } : {}
+  return { document: { ...base, secret_hash: hashOf(secret), ...kept }, shown }
 }
 
 /** Makes and stores one more credential. Throws `transition_refused` when the app has two live ones of the kind. */
@@ -130,12 +134,30 @@ export async function checkSignature(
   if (!(await rememberNonce(s.c, `${credential._id}/${signed.nonce}`, until))) throw refuse()
 }
 
-/** The secret of a credential of kind hmac, the one kind whose secret is stored. */
+/** The secret of a credential of kind hmac, the one kind whose secret stays stored. */
 export function signingSecretOf(
   s: Pick<Subscriptions, 'secrets'>,
   { _id, sealed = '' }: Pick<CredentialDoc, '_id' | 'sealed'>,
 ): string {
   return s.secrets.open('app-secret', placeOf(_id), sealed)
+}
+
+/**
+ * The secret of a credential as far as it is kept: of kind hmac, or one that did not reach its Kubernetes Secret yet.
+ * Undefined too when it was sealed with a SESSION_SECRET that is lost.
+ */
+export function keptSecretOf(
+  { secrets }: Pick<Subscriptions, 'secrets'>,
+  { _id, sealed, undelivered }: Pick<CredentialDoc, '_id' | 'sealed' | 'undelivered'>,
+): string | undefined {
+  const kept = sealed ?? undelivered
+  if (kept === undefined) return undefined
+  try {
+    return secrets.open('app-secret', placeOf(_id), kept)
+  } catch (error) {
+    if (error instanceof SecretError) return undefined
+    throw error
+  }
 }
 
 function hashOf(secret: string): string {

@@ -6,8 +6,11 @@ import { webhookPlace } from './manage-webhooks.ts'
 
 /** Seals all of it with the current secret; resolves to how many values were stale. */
 export async function resealSubscriptions({ c, secrets }: Pick<Subscriptions, 'c' | 'secrets'>): Promise<number> {
-  const apps = await reseal(c.credentials, secrets, ({ _id, sealed }) =>
-    sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: placeOf(_id) }] : [],
+  const apps = await reseal(c.credentials, secrets, ({ _id, ...kept }) =>
+    (['sealed', 'undelivered'] as const).flatMap(path => {
+      const sealed = kept[path]
+      return sealed ? [{ path, sealed, purpose: 'app-secret' as const, place: placeOf(_id) }] : []
+    }),
   )
   const channels = await reseal(c.channels, secrets, ({ _id, sealed }) =>
     sealed ? [{ path: 'sealed', sealed, purpose: 'app-secret', place: _id }] : [],

@@ -1,6 +1,6 @@
 /** Apps, plans and switches as resources: into the database, back after changes, out again. */
 import { createHmac } from 'node:crypto'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
 import { checkKey, checkSignature, findSigner } from '../../services/subscriptions/credentials.ts'
@@ -9,14 +9,15 @@ import { canonicalRequest } from '../../services/subscriptions/rules/signature.t
 import { findApp } from '../../services/subscriptions/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/store/plans.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { type OperatorUnderTest, operatorUnderTest, type Seen } from '../support/operator.ts'
+import { startKubeProxy } from '../support/kube-proxy.ts'
+import { type OperatorUnderTest, operatorUnderTest, type Seen, type UnderTestOptions } from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
 onApiServer('apps, plans and switches', () => {
   let keys = 0
-  const start = async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri') })
+  const start = async (more: Partial<UnderTestOptions> = {}) => {
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), ...more })
     const s = openSubscriptions(o.foundation)
     const key = `shop-${process.pid}-${keys++}`
     return { o, s, key, shop: { appKey: key, appName: `Shop ${key}` } }
@@ -218,6 +219,47 @@ onApiServer('apps, plans and switches', () => {
     expect(after['app-secret']).not.toBe(before['app-secret'])
     expect(await checkKey(s, after['app-secret'] ?? '')).toBeDefined()
     expect(await checkKey(s, before['app-secret'] ?? '')).toBeDefined()
+    await until(async () => (await o.events('shop')).includes('SecretRestored'))
+  })
+
+  test('an app secret that cannot be written for a while is one secret all the time, and a lost one costs no other', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    const { o, s, key, shop } = await start({ client: token => proxy.client(token) })
+    const refuse = (times: number) => {
+      let left = times
+      proxy.fault = ({ method, path }) =>
+        method !== 'GET' && path.includes(`/namespaces/${o.namespace}/secrets`) && left-- > 0
+          ? { status: 500, reason: 'InternalError' }
+          : undefined
+      return () => left < 0
+    }
+    const secrets = () => s.c.credentials.find({ app_key: key, kind: 'secret' }).toArray()
+    const written = refuse(2)
+    await o.apply('App', 'shop', shop)
+    await o.condition('App', 'shop', 'Ready', 'True')
+    expect(written()).toBe(true)
+    const { 'app-secret': first = '' } = await kept(o)
+    expect(await secrets()).toHaveLength(1)
+    expect((await secrets())[0]).not.toHaveProperty('undelivered')
+    const rewritten = refuse(2)
+    await o.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${o.namespace}/secrets/shop-app` })
+    await until(rewritten, 30_000)
+    await until(async () => (await o.secret('shop-app')) !== undefined)
+    const { 'app-secret': second = '' } = await kept(o)
+    expect([await checkKey(s, first), await checkKey(s, second)]).not.toContain(undefined)
+    expect((await secrets()).map(({ revoked_at }) => revoked_at)).toEqual([undefined, undefined])
+    await until(async () => (await secrets()).every(({ undelivered }) => undelivered === undefined))
+  })
+
+  test('an app secret that is changed in its Secret is replaced by one that works', async () => {
+    const { o, s, key, shop } = await start()
+    await o.apply('App', 'shop', shop)
+    await o.condition('App', 'shop', 'Ready', 'True')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/shop-app`
+    const body = { data: { 'app-secret': Buffer.from('mine now').toString('base64') } }
+    await o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await until(async () => (await checkKey(s, (await kept(o))['app-secret'] ?? ''))?.app_key === key)
     await until(async () => (await o.events('shop')).includes('SecretRestored'))
   })
 

@@ -131,6 +131,12 @@ export async function revokeCredentials(
   return (await c.credentials.updateMany(query, { $set: { revoked_at: at } }, { session })).modifiedCount
 }
 
+/** Forgets the secrets of an app that were kept until they lie in its Kubernetes Secret. */
+export async function forgetUndelivered(c: Collections, appKey: string): Promise<void> {
+  const query = { app_key: appKey, undelivered: { $exists: true } }
+  await c.credentials.updateMany(query, { $unset: { undelivered: 1 } })
+}
+
 /** The settings of a payment channel of an app. */
 export async function findChannel(
   c: Collections,

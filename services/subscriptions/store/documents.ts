@@ -49,6 +49,8 @@ export interface CredentialDoc {
   secret_hash?: string
   /** hmac: sealed with purpose `app-secret`, place `sub_credentials/<_id>`. */
   sealed?: string
+  /** secret of a resource's app, sealed in the same way until it lies in its Kubernetes Secret; then only the hash stays. */
+  undelivered?: string
   managed_by?: ManagedBy
   created_at: Date
   revoked_at?: Date
