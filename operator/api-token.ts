@@ -10,7 +10,7 @@ import { mirrorState } from '../services/mail/mirror-state.ts'
 import { ProblemError } from '../services/platform/problems.ts'
 import { bad, toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
-import { domainOf } from './domain-ref.ts'
+import { domainOf, waiting } from './domain-ref.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { APIToken } from './resources/api-token.ts'
@@ -47,7 +47,7 @@ function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>
 async function ensure(context: OperatorContext, deps: TokenResourceDeps, resource: APIToken): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return { aspects: [ref.aspect], message: '' }
+  if ('aspect' in ref) return waiting(ref)
   const name = tokenSecretName(resource)
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)

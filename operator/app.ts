@@ -117,18 +117,46 @@ function isSettled(status: Status | undefined, { mailFrom }: AppSender): boolean
 async function obstacleOf(
   context: OperatorContext,
   s: Subscriptions,
-  { spec, metadata }: App,
+  resource: App,
 ): Promise<[reason: string, message: string] | undefined> {
-  const first = oldest(declaring(context, spec.appKey))
+  const { spec, metadata } = resource
+  const known = await findApp(s.c, spec.appKey)
+  const first = oldest(await contenders(context, resource, known))
   if (first && first.metadata.uid !== metadata.uid)
     return ['Conflict', `App ${first.metadata.namespace}/${first.metadata.name} is older and declares ${spec.appKey}.`]
-  const known = await findApp(s.c, spec.appKey)
   if (!known || known.managed_by) return undefined
   if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
   return [
     'Conflict',
     `The app ${spec.appKey} exists already. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${spec.appKey} in ${OWNERS_ANNOTATION} of the Namespace.`,
   ]
+}
+
+/**
+ * The resources between which age decides: those of one namespace, who holds the app, and those that may take it over.
+ * While there is no app the first one to declare it may have it.
+ */
+async function contenders(
+  context: OperatorContext,
+  { spec: { appKey }, metadata }: App,
+  known: { managed_by?: { uid: string } } | undefined,
+): Promise<KubeObject[]> {
+  const all = declaring(context, appKey)
+  const may = await Promise.all(
+    all.map(
+      async other =>
+        known === undefined ||
+        known.managed_by?.uid === other.metadata.uid ||
+        other.metadata.namespace === metadata.namespace ||
+        (await mayTakeOver(context, appKey, other)),
+    ),
+  )
+  return all.filter((_, index) => may[index])
+}
+
+/** True when its Namespace lets the resource take an existing app over. */
+function mayTakeOver(context: OperatorContext, appKey: string, { metadata }: KubeObject): Promise<boolean> {
+  return mayAdopt(metadata.annotations ?? {}, appKey, ownersOf(context, metadata.namespace ?? ''))
 }
 
 /** All resources that declare an app key. */
@@ -165,7 +193,8 @@ async function appSecret(
 
 async function remove(context: OperatorContext, s: Subscriptions, resource: App, retain: boolean): Promise<Removal> {
   const { appKey, deletionPolicy } = resource.spec
-  const next = heir(declaring(context, appKey), resource.metadata.uid)
+  // An app that is somebody's already goes to nobody who could not have taken it over himself.
+  const next = heir(await contenders(context, resource, {}), resource.metadata.uid)
   try {
     if (next) {
       await handOverApp(s, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))

@@ -1,6 +1,7 @@
 /** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, refusals. */
 import { ProblemError } from '../services/platform/problems.ts'
 import { openSubscriptions, type Subscriptions } from '../services/subscriptions/context.ts'
+import { findApp } from '../services/subscriptions/store/apps.ts'
 import { bad, conditionOf, unknown } from './conditions.ts'
 import { type OperatorContext, sibling } from './context.ts'
 import type { EventInput } from './kube/events.ts'
@@ -13,31 +14,30 @@ export function subscriptionsOf(context: OperatorContext): Subscriptions {
   return openSubscriptions(context)
 }
 
-/** The key of the App that an appRef names, or why it cannot be used yet. */
-export function appKeyOf(
+/**
+ * The key of the App that an appRef names, or why it cannot be used yet. Whose the app is says the mark on the record:
+ * whoever has all rights on resources in a namespace can write their status as well.
+ */
+export async function appKeyOf(
   context: OperatorContext,
+  { c }: Subscriptions,
   metadata: Pick<Metadata, 'namespace'>,
   name: string,
-): { appKey: string } | { outcome: Outcome } {
+): Promise<{ appKey: string } | { outcome: Outcome }> {
   const app = sibling(context, App, metadata, name)
-  const wait = (outcome: Outcome['aspects'][number]) => ({ outcome: { aspects: [outcome], message: '' } })
+  const wait = (aspect: Outcome['aspects'][number], more: Partial<Outcome> = {}) => ({
+    outcome: { aspects: [aspect], message: '', ...more },
+  })
   if (!app) return wait(bad('Accepted', 'DependencyNotReady', `There is no App ${name} in this namespace.`))
   const taken = conditionOf(app.status?.conditions, 'Accepted')
   if (taken?.status === 'False')
     return wait(bad('Accepted', 'DependencyNotReady', `App ${name} is not accepted: ${taken.message}`))
-  if (app.status?.appId === undefined)
-    return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`))
+  const record = await findApp(c, app.spec.appKey)
+  if (record?.managed_by?.uid !== app.metadata.uid)
+    return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`), {
+      againMs: REFUSED_MS,
+    })
   return { appKey: app.spec.appKey }
-}
-
-/** The key of the App, also while it is going: for undoing. */
-export function appKeyForRemoval(
-  context: OperatorContext,
-  metadata: Pick<Metadata, 'namespace'>,
-  name: string,
-): string | undefined {
-  const object = context.caches.get('App')?.get(`${metadata.namespace}/${name}`)
-  return object ? App.parse(object).spec.appKey : undefined
 }
 
 /** A refusal rests on records that others may change: look again after so long. */

@@ -61,7 +61,7 @@ export function sibling<Spec, Status>(
   }
 }
 
-/** What the Namespace lists under postwright.dev/owners, read fresh: Namespaces are not watched. */
+/** What the Namespace lists under postwright.dev/owners, read fresh; one that is gone lists nobody. */
 export function ownersOf({ writer }: Pick<OperatorContext, 'writer'>, namespace: string) {
-  return async () => allowedOwners((await writer.readNamespace(namespace)).metadata.annotations)
+  return async () => allowedOwners((await writer.readNamespace(namespace))?.metadata.annotations)
 }

@@ -1,14 +1,21 @@
 /** The MailDomain that a login or token belongs to, as far as it is taken on. */
-import { findUserByName } from '../services/accounts/store/users.ts'
+import { findDomainOfResource } from '../services/mail/store/domains.ts'
 import { type Aspect, bad, conditionOf, unknown } from './conditions.ts'
 import { type OperatorContext, sibling } from './context.ts'
+import type { Outcome } from './reconcile.ts'
 import type { Metadata } from './resources/kind.ts'
 import { MailDomain } from './resources/mail-domain.ts'
 
 /** The account and the domain name, or why there is none yet. */
-export type DomainRef = { userId: string; domain: string } | { aspect: Aspect }
+export type DomainRef = { userId: string; domain: string } | { aspect: Aspect; againMs?: number }
 
-/** Follows a domainRef. A MailDomain that was refused lends its account to nobody. */
+/** The status of the MailDomain tells when it is registered; this is for the rare case that the record comes later. */
+const UNREGISTERED_MS = 60_000
+
+/**
+ * Follows a domainRef. A MailDomain that was refused lends its account to nobody, and whose it is says the mark on the
+ * record: whoever has all rights on resources in a namespace can write their status as well.
+ */
 export async function domainOf(
   context: OperatorContext,
   metadata: Pick<Metadata, 'namespace'>,
@@ -21,7 +28,13 @@ export async function domainOf(
   const taken = conditionOf(status?.conditions, 'Accepted')
   if (taken?.status === 'False')
     return { aspect: bad('Accepted', 'DependencyNotReady', `MailDomain ${name} is not accepted: ${taken.message}`) }
-  const user = status?.owner === undefined ? undefined : await findUserByName(context.mongo.db, status.owner)
-  if (!user) return { aspect: unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`) }
-  return { userId: user._id, domain: spec.domainName }
+  const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)
+  if (record) return { userId: record.user_id, domain: record.name }
+  const aspect = unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`)
+  return { aspect, againMs: UNREGISTERED_MS }
+}
+
+/** What a login or token reports while its MailDomain is not taken on. */
+export function waiting({ aspect, againMs }: Extract<DomainRef, { aspect: Aspect }>): Outcome {
+  return { aspects: [aspect], message: '', ...(againMs === undefined ? {} : { againMs }) }
 }

@@ -1,9 +1,9 @@
 /** Makes a FeatureSwitch true: the switch of its App. */
-import { applySwitch, withdrawSwitch } from '../services/subscriptions/apply.ts'
+import { applySwitch, withdrawSwitches } from '../services/subscriptions/apply.ts'
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { SwitchFields } from '../services/subscriptions/rules/switch-spec.ts'
-import { appKeyForRemoval, appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { appKeyOf, driftOf, refusalOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { FeatureSwitch } from './resources/feature-switch.ts'
@@ -17,9 +17,7 @@ export function featureSwitchReconciler(context: OperatorContext, s: Subscriptio
     kind: FeatureSwitch,
     ensure: resource => ensure(context, s, resource),
     async remove(resource, retain) {
-      const { metadata, spec } = resource
-      const appKey = appKeyForRemoval(context, metadata, spec.appRef.name)
-      if (appKey !== undefined && !retain) await withdrawSwitch(s, managedBy(resource), { appKey, name: spec.name })
+      await withdrawSwitches(s, managedBy(resource), retain ? 'Retain' : 'Delete')
       return { done: true }
     },
     mirror: (id, uid, state) => mirrorSubscriptionState(s, 'FeatureSwitch', uid, Number(id), state),
@@ -28,7 +26,7 @@ export function featureSwitchReconciler(context: OperatorContext, s: Subscriptio
 
 async function ensure(context: OperatorContext, s: Subscriptions, resource: FeatureSwitch): Promise<Outcome> {
   const { spec, metadata, status } = resource
-  const app = appKeyOf(context, metadata, spec.appRef.name)
+  const app = await appKeyOf(context, s, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
     const target = { appKey: app.appKey, name: spec.name }

@@ -30,17 +30,25 @@ export function claimsOf(object: unknown): string[] {
   }
 }
 
-/** All resources that claim the same. */
-function rivals(context: OperatorContext, resource: MailDomain): KubeObject[] {
+/**
+ * All resources that claim the same and may: naming the account of somebody else is not enough to stand in his way, or
+ * to be given what he leaves.
+ */
+async function rivals(context: OperatorContext, resource: MailDomain): Promise<KubeObject[]> {
   const cache = cacheOf(context, MailDomain as unknown as Kind)
-  return claimsOf(resource)
+  const owner = ownerName(resource)
+  const all = claimsOf(resource)
     .flatMap(claim => cache.find(CLAIM_INDEX, claim))
     .flatMap(key => cache.get(key) ?? [])
+  const entitled = await Promise.all(
+    all.map(({ metadata: { namespace = '' } }) => mayOwn(namespace, owner, ownersOf(context, namespace))),
+  )
+  return all.filter((_, index) => entitled[index])
 }
 
 /** The resource that takes over when this one goes. */
-export function heirOf(context: OperatorContext, resource: MailDomain): KubeObject | undefined {
-  return heir(rivals(context, resource), resource.metadata.uid)
+export async function heirOf(context: OperatorContext, resource: MailDomain): Promise<KubeObject | undefined> {
+  return heir(await rivals(context, resource), resource.metadata.uid)
 }
 
 /** A MailDomain with its record, or the reason why it has none. */
@@ -58,7 +66,9 @@ export async function claimDomain(
   wantedFor: (owner: UserDoc) => Promise<WantedDomain>,
 ): Promise<Claim> {
   const { domainName } = resource.spec
-  const older = oldest(rivals(context, resource))
+  const user = await ownerOf(context, resource)
+  if ('aspect' in user) return user
+  const older = oldest(await rivals(context, resource))
   if (older && older.metadata.uid !== resource.metadata.uid) {
     const { namespace, name } = older.metadata
     return refused(
@@ -66,8 +76,6 @@ export async function claimDomain(
       `MailDomain ${namespace}/${name} is older and declares ${domainName} for the same account. Delete one of them.`,
     )
   }
-  const user = await ownerOf(context, resource)
-  if ('aspect' in user) return user
   const listed = ownersOf(context, resource.metadata.namespace)
   const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
   const adopt = await isOursOrAdoptable(context, resource, user, listed)

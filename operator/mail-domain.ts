@@ -152,7 +152,7 @@ async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDoma
   if (!domain) return { done: true }
   const id = domain._id
   const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
-  const heir = heirOf(context, resource)
+  const heir = await heirOf(context, resource)
   if (heir) {
     await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: heir.metadata }))
     return { done: true }

@@ -10,7 +10,7 @@ import { mirrorState } from '../services/mail/mirror-state.ts'
 import { ProblemError } from '../services/platform/problems.ts'
 import { bad, toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
-import { domainOf } from './domain-ref.ts'
+import { domainOf, waiting } from './domain-ref.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import type { Kind } from './resources/kind.ts'
@@ -57,7 +57,7 @@ async function ensure(
 ): Promise<Outcome> {
   const { spec, metadata } = resource
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return { aspects: [ref.aspect], message: '' }
+  if ('aspect' in ref) return waiting(ref)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
   if (foreign !== undefined) return refused('InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)

@@ -1,9 +1,9 @@
 /** Makes a SubscriptionPlan true: the plan of its App. */
-import { applyPlan, withdrawPlan } from '../services/subscriptions/apply.ts'
+import { applyPlan, withdrawPlans } from '../services/subscriptions/apply.ts'
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { PlanSpec } from '../services/subscriptions/rules/plan.ts'
-import { appKeyForRemoval, appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { appKeyOf, driftOf, refusalOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { SubscriptionPlan } from './resources/subscription-plan.ts'
@@ -17,10 +17,7 @@ export function subscriptionPlanReconciler(context: OperatorContext, s: Subscrip
     kind: SubscriptionPlan,
     ensure: resource => ensure(context, s, resource),
     async remove(resource, retain) {
-      const { metadata, spec } = resource
-      const appKey = appKeyForRemoval(context, metadata, spec.appRef.name)
-      const how = retain ? 'Retain' : spec.deletionPolicy
-      if (appKey !== undefined) await withdrawPlan(s, managedBy(resource), { appKey, name: spec.name }, how)
+      await withdrawPlans(s, managedBy(resource), retain ? 'Retain' : resource.spec.deletionPolicy)
       return { done: true }
     },
     mirror: (id, uid, state) => mirrorSubscriptionState(s, 'SubscriptionPlan', uid, Number(id), state),
@@ -29,7 +26,7 @@ export function subscriptionPlanReconciler(context: OperatorContext, s: Subscrip
 
 async function ensure(context: OperatorContext, s: Subscriptions, resource: SubscriptionPlan): Promise<Outcome> {
   const { spec, metadata, status } = resource
-  const app = appKeyOf(context, metadata, spec.appRef.name)
+  const app = await appKeyOf(context, s, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
     const { plan, outcome } = await applyPlan(s, managedBy(resource), app.appKey, planSpec(spec))

@@ -45,13 +45,18 @@ export interface Writer {
   applySecret(kind: Kind, owner: Target, content: SecretContent): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
-  readNamespace(name: string): Promise<KubeObject>
+  /** A Namespace, or undefined when it is gone. */
+  readNamespace(name: string): Promise<KubeObject | undefined>
 }
 
 /** A writer under field managers `postwright/<kind>`. */
 export function createWriter(client: KubeClient): Writer {
   const manager = (kind: Kind) => `postwright/${kind.kind.toLowerCase()}`
-  const read = async <T extends KubeObject>(path: string) => client.request<T>({ method: 'GET', path })
+  const read = <T extends KubeObject>(path: string): Promise<T | undefined> =>
+    client.request<T>({ method: 'GET', path }).catch((error: unknown) => {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    })
   return {
     applyStatus(kind, { name, namespace, uid }, status) {
       // With the uid, an apply to an object that is gone is refused instead of creating it again.
@@ -70,11 +75,7 @@ export function createWriter(client: KubeClient): Writer {
         patch: 'merge',
       })
     },
-    readSecret: ({ namespace, name }) =>
-      read<SecretObject>(`${secretsPath(namespace)}/${name}`).catch((error: unknown) => {
-        if (error instanceof KubeError && error.status === 404) return undefined
-        throw error
-      }),
+    readSecret: ({ namespace, name }) => read(`${secretsPath(namespace)}/${name}`),
     async applySecret(kind, owner, { name, type, data, annotations }) {
       const { namespace, uid } = owner
       const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid, controller: true }

@@ -11,8 +11,8 @@ import {
   appSecretFor,
   operatorActor,
   withdrawApp,
-  withdrawPlan,
-  withdrawSwitch,
+  withdrawPlans,
+  withdrawSwitches,
 } from './apply.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
 import { addCredential, checkKey, revokeCredential, signingSecretOf } from './credentials.ts'
@@ -177,13 +177,13 @@ describe('a plan', () => {
     expect(dearer).toMatchObject({ outcome: 'updated', plan: { version: 2 } })
     const edit = () => updatePlan(s, systemActor, { appKey: 'shop', id: made._id }, { fields: { price: 1 } })
     await expect(edit()).rejects.toMatchObject({ code: 'managed_by_resource', faults: [{ message: 'k8s:shop/p' }] })
-    await withdrawPlan(s, by('p'), { appKey: 'shop', name: 'Gold' }, 'Retain')
+    await withdrawPlans(s, by('p'), 'Retain')
     expect((await edit()).price_cents).toBe(1)
   })
 
   test('deleted it is gone for buyers, and comes back when it is applied again', async () => {
     const { plan: made } = await applyPlan(s, by('p'), 'shop', plan)
-    await withdrawPlan(s, by('p'), { appKey: 'shop', name: 'Gold' }, 'Delete')
+    await withdrawPlans(s, by('p'), 'Delete')
     expect(await findPlan(s.c, 'shop', made._id)).toBeUndefined()
     expect((await applyPlan(s, by('q'), 'shop', plan)).plan._id).toBe(made._id)
     expect(await findPlan(s.c, 'shop', made._id)).toBeDefined()
@@ -205,11 +205,19 @@ describe('a switch', () => {
       code: 'managed_by_resource',
     })
     await expect(deleteSwitch(s, systemActor, target)).rejects.toMatchObject({ code: 'managed_by_resource' })
-    await withdrawSwitch(s, by('other'), target)
+    await withdrawSwitches(s, by('other'), 'Delete')
     expect(await findSwitch(s.c, 'shop', 'dark')).toBeDefined()
-    await withdrawSwitch(s, by('s'), target)
+    await withdrawSwitches(s, by('s'), 'Delete')
     expect(await findSwitch(s.c, 'shop', 'dark')).toBeUndefined()
-    await withdrawSwitch(s, by('s'), target)
+    await withdrawSwitches(s, by('s'), 'Delete')
+  })
+
+  test('that is retained is handed back', async () => {
+    await applySwitch(s, by('kept'), { appKey: 'shop', name: 'kept' }, { type: 'boolean', value: '1' })
+    await withdrawSwitches(s, by('kept'), 'Retain')
+    expect(await updateSwitch(s, systemActor, { appKey: 'shop', name: 'kept' }, { value: '0' })).toMatchObject({
+      value: '0',
+    })
   })
 
   test('with a value that does not fit is refused', async () => {
@@ -232,7 +240,7 @@ describe('a resource that was made anew under its name goes on with its record, 
     const declared = { ...plan, name: 'Silver' }
     const { plan: made } = await applyPlan(s, by('silver'), 'shop', declared)
     expect((await applyPlan(s, anew('silver'), 'shop', declared)).outcome).toBe('updated')
-    await withdrawPlan(s, by('silver'), { appKey: 'shop', name: 'Silver' }, 'Delete')
+    await withdrawPlans(s, by('silver'), 'Delete')
     expect((await findPlan(s.c, 'shop', made._id))?.managed_by).toEqual(anew('silver'))
     const foreign = { ...anew('silver'), namespace: 'other', uid: 'uid-x' }
     await expect(applyPlan(s, foreign, 'shop', declared)).rejects.toMatchObject({ code: 'managed_by_resource' })
@@ -242,9 +250,9 @@ describe('a resource that was made anew under its name goes on with its record, 
     const target = { appKey: 'shop', name: 'anew' }
     await applySwitch(s, by('s'), target, { type: 'boolean', value: '1' })
     await applySwitch(s, anew('s'), target, { type: 'boolean', value: '0' })
-    await withdrawSwitch(s, by('s'), target)
+    await withdrawSwitches(s, by('s'), 'Delete')
     expect((await findSwitch(s.c, 'shop', 'anew'))?.managed_by).toEqual(anew('s'))
-    await withdrawSwitch(s, anew('s'), target)
+    await withdrawSwitches(s, anew('s'), 'Delete')
     expect(await findSwitch(s.c, 'shop', 'anew')).toBeUndefined()
   })
 })

@@ -14,7 +14,7 @@ import type { PlanSpec } from './rules/plan.ts'
 import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
 import { findApp, forgetUndelivered, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
 import type { AppDoc, CredentialDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
-import { findPlanByName, findSwitch } from './store/plans.ts'
+import { findPlanByName, findSwitch, plansOfResource, switchesOfResource } from './store/plans.ts'
 
 /** What happened to the record. */
 export type Outcome = 'created' | 'updated' | 'unchanged'
@@ -168,18 +168,16 @@ export async function applyPlan(
   return { plan: await putPlan(s, operatorActor(by), before, changed, 'plan.update'), outcome: 'updated' }
 }
 
-/** Lets a plan go. Deleted plans stay for those who hold them, but nobody sees or buys them any more. */
-export async function withdrawPlan(
-  s: Subscriptions,
-  by: ManagedBy,
-  { appKey, name }: { appKey: string; name: string },
-  how: Withdrawal,
-): Promise<void> {
-  const plan = await findPlanByName(s.c, appKey, name)
-  if (plan?.managed_by?.uid !== by.uid) return
-  const { managed_by: _, ...rest } = plan
-  const changed: PlanDoc = how === 'Retain' ? rest : { ...rest, status: '0', deleted_at: s.clock.now() }
-  await putPlan(s, operatorActor(by), plan, changed, how === 'Retain' ? 'plan.update' : 'plan.delete')
+/**
+ * Lets the plans of a resource go. Deleted plans stay for those who hold them, but nobody sees or buys them any more.
+ * They are found by their mark: the App may be gone before, or be another one by now.
+ */
+export async function withdrawPlans(s: Subscriptions, by: ManagedBy, how: Withdrawal): Promise<void> {
+  for (const plan of await plansOfResource(s.c, by.uid)) {
+    const { managed_by: _, ...rest } = plan
+    const changed: PlanDoc = how === 'Retain' ? rest : { ...rest, status: '0', deleted_at: s.clock.now() }
+    await putPlan(s, operatorActor(by), plan, changed, how === 'Retain' ? 'plan.update' : 'plan.delete')
+  }
 }
 
 /** Makes the switch with this name be as the resource says; what the resource leaves out has its default. */
@@ -200,14 +198,13 @@ export async function applySwitch(
   return { stored: await putSwitch(s, operatorActor(by), before, changed, 'switch.update'), outcome: 'updated' }
 }
 
-/** Removes a switch that the resource manages; one that is gone or belongs to others is fine. */
-export async function withdrawSwitch(
-  s: Subscriptions,
-  by: ManagedBy,
-  target: { appKey: string; name: string },
-): Promise<void> {
-  const stored = await findSwitch(s.c, target.appKey, target.name)
-  if (stored?.managed_by?.uid === by.uid) await deleteSwitch(s, operatorActor(by), target, by)
+/** Lets the switches of a resource go, which are found as its plans are. */
+export async function withdrawSwitches(s: Subscriptions, by: ManagedBy, how: Withdrawal): Promise<void> {
+  for (const stored of await switchesOfResource(s.c, by.uid)) {
+    const { managed_by: _, ...rest } = stored
+    if (how === 'Retain') await putSwitch(s, operatorActor(by), stored, rest, 'switch.update')
+    else await deleteSwitch(s, operatorActor(by), { appKey: stored.app_key, name: stored.name }, by)
+  }
 }
 
 async function requireApp(s: Subscriptions, appKey: string): Promise<void> {

@@ -9,8 +9,15 @@ import { canonicalRequest } from '../../services/subscriptions/rules/signature.t
 import { findApp } from '../../services/subscriptions/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/store/plans.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
-import { type OperatorUnderTest, operatorUnderTest, type Seen, type UnderTestOptions } from '../support/operator.ts'
+import {
+  type OperatorUnderTest,
+  operatorUnderTest,
+  type Seen,
+  type UnderTestOptions,
+  untilYounger,
+} from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
@@ -330,6 +337,104 @@ onApiServer('apps, plans and switches', () => {
     expect(await findSwitch(s.c, key, 'dark')).toBeUndefined()
     expect(await app(s, key)).toMatchObject({ app_name: shop.appName })
     expect((await app(s, key))?.managed_by).toBeUndefined()
+  })
+
+  test.each(['Retain', 'Delete'] as const)(
+    "plans and switches that go after their App do not stay behind as somebody's: %s",
+    async deletionPolicy => {
+      const { o, s, key, shop } = await start()
+      await o.apply('App', 'shop', shop)
+      await o.apply('SubscriptionPlan', 'pro', {
+        appRef: { name: 'shop' },
+        name: 'Pro',
+        price: '1',
+        durationDays: 1,
+        deletionPolicy,
+      })
+      await o.apply('FeatureSwitch', 'dark', { appRef: { name: 'shop' }, name: 'dark', value: '1' })
+      await o.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
+      await o.condition('FeatureSwitch', 'dark', 'Ready', 'True')
+      for (const [kind, name] of [
+        ['App', 'shop'],
+        ['SubscriptionPlan', 'pro'],
+        ['FeatureSwitch', 'dark'],
+      ] as const) {
+        await o.remove(kind, name)
+        await until(async () => (await o.get(kind, name)) === undefined)
+      }
+      const plan = await findPlanByName(s.c, key, 'Pro')
+      expect(plan?.managed_by).toBeUndefined()
+      expect(plan?.deleted_at !== undefined).toBe(deletionPolicy === 'Delete')
+      expect(await findSwitch(s.c, key, 'dark')).toBeUndefined()
+    },
+  )
+
+  describe('of another namespace that nobody allowed anything', () => {
+    /** An operator over two namespaces, and an App of the other one. */
+    const withStranger = async () => {
+      const admin = adminClient(sharedApiServer())
+      const other = await newNamespace(admin)
+      await admin.close()
+      const started = await start({ namespaces: [other] })
+      const { o, shop } = started
+      const stranger = () => o.apply('App', 'theirs', { ...shop, appName: 'Theirs' }, {}, other)
+      return { ...started, other, stranger }
+    }
+
+    test('an App does not inherit the app of one that goes', async () => {
+      const { o, s, key, shop, other, stranger } = await withStranger()
+      await o.apply('App', 'shop', shop)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      await stranger()
+      await o.condition('App', 'theirs', 'Accepted', 'False', other)
+      await o.remove('App', 'shop')
+      await until(async () => (await app(s, key))?.managed_by === undefined)
+      await until(async () => {
+        const { status } = (await o.get('App', 'theirs', other)) as Seen
+        return status?.conditions?.[0]?.message.includes('postwright.dev/owners') ?? false
+      })
+      expect(await o.secret('theirs-app', other)).toBeUndefined()
+    })
+
+    test('an App does not stand in the way of one that may take the app over', async () => {
+      const { o, s, key, shop, other, stranger } = await withStranger()
+      await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
+      await untilYounger(await stranger())
+      await o.condition('App', 'theirs', 'Accepted', 'False', other)
+      const owners = { metadata: { annotations: { 'postwright.dev/owners': key } } }
+      await o.admin.request({
+        method: 'PATCH',
+        path: `/api/v1/namespaces/${o.namespace}`,
+        body: owners,
+        patch: 'merge',
+      })
+      await o.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true' } })
+      await o.condition('App', 'shop', 'Ready', 'True')
+      expect((await app(s, key))?.managed_by?.namespace).toBe(o.namespace)
+    })
+
+    test('a status that says its App is accepted gives no plan and no switch in the app of others', async () => {
+      const { o, s, key, shop, other, stranger } = await withStranger()
+      await o.apply('App', 'shop', shop)
+      const { status } = await o.condition('App', 'shop', 'Ready', 'True')
+      await stranger()
+      await o.condition('App', 'theirs', 'Accepted', 'False', other)
+      await o.forgeStatus('App', 'theirs', { appId: status?.appId }, other)
+      await o.apply(
+        'SubscriptionPlan',
+        'pro',
+        { appRef: { name: 'theirs' }, name: 'Pro', price: '0', durationDays: 0 },
+        {},
+        other,
+      )
+      await o.apply('FeatureSwitch', 'dark', { appRef: { name: 'theirs' }, name: 'dark', value: '1' }, {}, other)
+      await o.condition('SubscriptionPlan', 'pro', 'Accepted', 'Unknown', other)
+      await o.condition('FeatureSwitch', 'dark', 'Accepted', 'Unknown', other)
+      expect([await findPlanByName(s.c, key, 'Pro'), await findSwitch(s.c, key, 'dark')]).toEqual([
+        undefined,
+        undefined,
+      ])
+    })
   })
 
   test('paused resources are left alone, and deleted without touching the record', async () => {

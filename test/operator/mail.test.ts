@@ -1,17 +1,18 @@
 /** Domains, logins and tokens as resources, and what a namespace may not do. */
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
 import { createSmtpLogin } from '../../services/mail/login.ts'
 import { parseToken, secretFits } from '../../services/mail/rules/token.ts'
-import { findCredentialByName } from '../../services/mail/store/credentials.ts'
+import { credentials, findCredentialByName } from '../../services/mail/store/credentials.ts'
 import { findDomain, updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
-import { findTokenById } from '../../services/mail/store/tokens.ts'
+import { findTokenById, tokens } from '../../services/mail/store/tokens.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
-import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
+import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions, untilYounger } from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
@@ -337,6 +338,75 @@ onApiServer('domains, logins and tokens', () => {
     expect(await reason('SMTPCredential', 'outside')).toBe('InvalidSpec')
     await o.apply('APIToken', 'refused', { domainRef: { name: 'steal' } })
     expect(await reason('APIToken', 'refused')).toBe('DependencyNotReady')
+  })
+
+  test('a status that names another account gives no login and no token of that account', async () => {
+    const { o } = await withDomain()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    const claims = [
+      ['steal', { domainName: 'ann.example', owner: { username: 'ann' } }, 'False'],
+      ['claim', { domainName: 'ann.example' }, 'True'],
+    ] as const
+    for (const [name, spec, accepted] of claims) {
+      await o.apply('MailDomain', name, spec)
+      await o.condition('MailDomain', name, 'Accepted', accepted)
+      await o.forgeStatus('MailDomain', name, { owner: 'ann' })
+      await o.apply('SMTPCredential', name, { domainRef: { name } })
+      await o.apply('APIToken', name, { domainRef: { name } })
+    }
+    for (const kind of ['SMTPCredential', 'APIToken']) {
+      await o.condition(kind, 'steal', 'Accepted', 'Unknown')
+      await o.condition(kind, 'claim', 'Accepted', 'True')
+    }
+    const mine = await findUserByName(db, `k8s-${o.namespace}`)
+    for (const collection of [credentials, tokens] as const)
+      expect(
+        (await db.collection<{ user_id: string }>(collection.name).find().toArray()).map(({ user_id }) => user_id),
+      ).toEqual([mine?._id])
+  })
+
+  describe('a MailDomain that names an account which its namespace may not act for', () => {
+    /** A namespace whose own account `victim` is, and MailDomains that name it from the stranger's. */
+    const withStranger = async () => {
+      const admin = adminClient(sharedApiServer())
+      const stranger = await newNamespace(admin)
+      await admin.close()
+      const o = await start({ namespaces: [stranger] })
+      const victim = `k8s-${o.namespace}`
+      const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
+      const squat = () => o.apply('MailDomain', 'squat', { ...spec, owner: { username: victim } }, {}, stranger)
+      const record = async () => {
+        const user = await findUserByName(o.mongo.db, victim)
+        return user && (await findDomain(o.mongo.db, user._id, 'example.com'))
+      }
+      return { o, stranger, squat, record }
+    }
+
+    test('does not stand in its way, however old it is', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await untilYounger(await squat())
+      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      expect((await record())?.managed_by?.name).toBe('mine')
+    })
+
+    test('is not given what the account keeps, and takes nothing of it away when it goes', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await squat()
+      const { status } = await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      expect(status?.conditions?.[0]).toMatchObject({ reason: 'OwnerNotAllowed' })
+      await o.remove('MailDomain', 'mine')
+      await until(async () => (await o.get('MailDomain', 'mine')) === undefined)
+      expect((await record())?.managed_by).toBeUndefined()
+      await o.remove('MailDomain', 'squat', stranger)
+      await until(async () => (await o.get('MailDomain', 'squat', stranger)) === undefined)
+      expect(await record()).toBeDefined()
+    })
   })
 
   test('an owner that the Namespace lists is allowed, and its domain can be taken over with both annotations', async () => {

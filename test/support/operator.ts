@@ -38,6 +38,8 @@ export interface OperatorUnderTest {
   apply(kind: string, name: string, spec: object, metadata?: object, namespace?: string): Promise<Seen>
   get(kind: string, name: string, namespace?: string): Promise<Seen | undefined>
   remove(kind: string, name: string, namespace?: string): Promise<void>
+  /** Writes into the status that all is well, as somebody can who has all rights on a namespace's resources. */
+  forgeStatus(kind: string, name: string, status: object, namespace?: string): Promise<void>
   /** Waits until the condition has this status for the present generation, and gives the resource. */
   condition(kind: string, name: string, type: string, status: string, namespace?: string): Promise<Seen>
   secret(name: string, namespace?: string): Promise<Record<string, string> | undefined>
@@ -120,6 +122,11 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
   return { namespace, admin, mongo, foundation, clock, running, another, ...hands(admin, namespace) }
 }
 
+/** Waits until what is made from now on is younger: the API server knows whole seconds. */
+export function untilYounger({ metadata }: Seen): Promise<void> {
+  return until(() => Date.now() >= Date.parse(metadata.creationTimestamp) + 1_000)
+}
+
 /** The leader's role lies in the operator's own namespace, which is another one in each test. */
 function inNamespace(role: object, from: string, to: string): object {
   const text = JSON.stringify(role)
@@ -165,6 +172,17 @@ function hands(admin: KubeClient, home: string) {
     get,
     remove: async (kind: string, name: string, namespace = home) => {
       await admin.request({ method: 'DELETE', path: path(kind, namespace, name) })
+    },
+    forgeStatus: async (kind: string, name: string, status: object, namespace = home) => {
+      const { metadata } = (await get(kind, name, namespace)) as Seen
+      const good = { status: 'True', reason: 'Forged', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+      const conditions = ['Ready', 'Accepted'].map(type => ({ type, ...good, observedGeneration: metadata.generation }))
+      await admin.request({
+        method: 'PATCH',
+        path: `${path(kind, namespace, name)}/status`,
+        body: { status: { ...status, conditions } },
+        patch: 'merge',
+      })
     },
     async condition(kind: string, name: string, type: string, status: string, namespace = home): Promise<Seen> {
       let last: Seen | undefined

@@ -37,6 +37,7 @@ const definitions = {
   plans: defineCollection<doc.PlanDoc>('sub_plans', [
     { key: { app_key: 1, name: 1 }, unique: true },
     { key: { app_key: 1, sort_order: 1, _id: 1 } },
+    { key: { 'managed_by.uid': 1 }, sparse: true },
   ]),
   subscriptions: defineCollection<doc.SubscriptionDoc>('sub_subscriptions', [
     { key: { app_key: 1, created_at: -1, _id: -1 } },
@@ -75,6 +76,7 @@ const definitions = {
     { key: { app_key: 1, name: 1 }, unique: true },
     { key: { app_key: 1, updated_at: -1, _id: -1 } },
     { key: { 'schedules.at': 1 }, sparse: true },
+    { key: { 'managed_by.uid': 1 }, sparse: true },
   ]),
   revisions: defineCollection<doc.RevisionDoc>('sub_revisions', [
     { key: { app_key: 1, kind: 1, name: 1, at: -1 } },

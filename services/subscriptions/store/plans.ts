@@ -40,6 +40,16 @@ export async function findPlanByName(c: Collections, appKey: string, name: strin
   return (await c.plans.findOne({ app_key: appKey, name })) ?? undefined
 }
 
+/** Plans that a custom resource manages, by its uid. */
+export function plansOfResource(c: Collections, uid: string): Promise<PlanDoc[]> {
+  return c.plans.find({ 'managed_by.uid': uid }).sort({ _id: 1 }).toArray()
+}
+
+/** Switches that a custom resource manages, by its uid. */
+export function switchesOfResource(c: Collections, uid: string): Promise<SwitchDoc[]> {
+  return c.switches.find({ 'managed_by.uid': uid }).sort({ _id: 1 }).toArray()
+}
+
 /** Names of plans by id, for overviews. */
 export async function planNames(c: Collections, ids: readonly number[]): Promise<Map<number, string>> {
   const plans = await c.plans.find({ _id: { $in: [...ids] } }, { projection: { name: 1 } }).toArray()
