@@ -7,15 +7,15 @@ import {
   withdrawTokens,
 } from '../services/mail/apply-token.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
-import { ProblemError } from '../services/platform/problems.ts'
-import { bad, toSeconds } from './conditions.ts'
+import { toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { domainOf, waiting } from './domain-ref.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { refusalOf } from './refusal.ts'
 import { APIToken } from './resources/api-token.ts'
 import type { Kind } from './resources/kind.ts'
-import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from './secret.ts'
+import { currentSecret, foreignSecret, keepSecret } from './secret.ts'
 
 type Spec = APIToken['spec']
 type Status = NonNullable<APIToken['status']>
@@ -59,11 +59,10 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
       domain: ref.domain,
       validForDays: spec.validForDays,
       rotateBeforeDays: spec.rotateBeforeDays,
-      currentId: heldToken(current),
+      held: current.state === 'ours' ? current.data.token : undefined,
     })
   } catch (error) {
-    if (error instanceof ProblemError) return { aspects: [bad('Accepted', 'Conflict', error.detail)], message: '' }
-    throw error
+    return refusalOf(error)
   }
   const { token } = applied
   const value = applied.value ?? (current.state === 'ours' ? (current.data.token ?? '') : '')
@@ -94,14 +93,6 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
   }
 }
 
-/** The token that the Secret holds, if its content was not tampered with. */
-function heldToken(current: CurrentSecret): string | undefined {
-  if (current.state !== 'ours') return undefined
-  const id = current.secret.metadata.annotations?.[TOKEN_ID]
-  const shown = id?.replace(/^key_/, '')
-  return shown && current.data.token?.includes(`_${shown}_`) ? id : undefined
-}
-
 function renewal(context: OperatorContext, { why }: AppliedToken, name: string): EventInput[] {
   if (why === 'due')
     return [
@@ -120,7 +111,7 @@ function renewal(context: OperatorContext, { why }: AppliedToken, name: string):
       type: 'Warning',
       reason: 'SecretRestored',
       action: 'WriteSecret',
-      note: `The token of ${name} was lost; the Secret holds a new one. What may still be in use ends within ${hours} hours.`,
+      note: `The token of ${name} was lost or changed; the Secret holds a new one. What may still be in use ends within ${hours} hours.`,
     },
   ]
 }

@@ -12,7 +12,7 @@ import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import { findApp } from '../services/subscriptions/store/apps.ts'
 import { type AppSender, senderOf } from './app-sender.ts'
-import { driftOf, refusalOf } from './apps.ts'
+import { driftOf } from './apps.ts'
 import { bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
 import { heir, oldest } from './duplicates.ts'
@@ -20,6 +20,7 @@ import type { KubeObject } from './kube/cache.ts'
 import type { EventInput } from './kube/events.ts'
 import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from './owners.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
+import { REFUSED_MS, refusalOf } from './refusal.ts'
 import { App } from './resources/app.ts'
 import type { Kind } from './resources/kind.ts'
 import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from './secret.ts'
@@ -27,8 +28,6 @@ import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from './
 type Spec = App['spec']
 type Status = NonNullable<App['status']>
 
-/** A refusal rests on things that are not watched: look again after so long. */
-const REFUSED_MS = 60_000
 /** An app with active subscriptions cannot go: look again after so long. */
 const IN_USE_MS = 5 * 60_000
 

@@ -1,11 +1,11 @@
-/** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, refusals. */
-import { ProblemError } from '../services/platform/problems.ts'
+/** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, drift. */
 import { openSubscriptions, type Subscriptions } from '../services/subscriptions/context.ts'
 import { findApp } from '../services/subscriptions/store/apps.ts'
 import { bad, conditionOf, unknown } from './conditions.ts'
 import { type OperatorContext, sibling } from './context.ts'
 import type { EventInput } from './kube/events.ts'
 import type { Outcome } from './reconcile.ts'
+import { REFUSED_MS } from './refusal.ts'
 import { App } from './resources/app.ts'
 import type { Metadata } from './resources/kind.ts'
 
@@ -38,18 +38,6 @@ export async function appKeyOf(
       againMs: REFUSED_MS,
     })
   return { appKey: app.spec.appKey }
-}
-
-/** A refusal rests on records that others may change: look again after so long. */
-const REFUSED_MS = 60_000
-
-/** A refusal of a use case as an outcome; anything else is thrown on, and so is what time alone mends. */
-export function refusalOf(error: unknown): Outcome {
-  if (!(error instanceof ProblemError) || error.code === 'unavailable' || error.code === 'rate_limited') throw error
-  const invalid = error.code === 'validation_failed'
-  const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
-  const message = [error.detail, details].filter(Boolean).join(' ')
-  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '', againMs: REFUSED_MS }
 }
 
 /** An update although the spec did not change: somebody else changed the record. */

@@ -13,6 +13,7 @@ import { keyOf } from './kube/paths.ts'
 import { SECRET_LABEL, type SecretObject } from './kube/writer.ts'
 import { namespaceAccount } from './owners.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
+import { REFUSED_MS, refusalOf } from './refusal.ts'
 import { DNSProvider } from './resources/dns-provider.ts'
 import type { Kind } from './resources/kind.ts'
 import { MailDomain } from './resources/mail-domain.ts'
@@ -69,9 +70,9 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
       recordId: account._id,
     }
   } catch (error) {
-    if (error instanceof ProblemError)
-      return { aspects: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '' }
-    if (!(error instanceof DnsProviderError)) throw error
+    if (error instanceof ProblemError && error.code === 'conflict')
+      return { aspects: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', againMs: REFUSED_MS }
+    if (!(error instanceof DnsProviderError)) return refusalOf(error)
     const make = isPermanent(error.fault) ? bad : unknown
     const tries = triesSince(status, context.clock.now())
     const hint =

@@ -3,9 +3,10 @@ import { applySwitch, withdrawSwitches } from '../services/subscriptions/apply.t
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { SwitchFields } from '../services/subscriptions/rules/switch-spec.ts'
-import { appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { appKeyOf, driftOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { refusalOf } from './refusal.ts'
 import { FeatureSwitch } from './resources/feature-switch.ts'
 
 type Spec = FeatureSwitch['spec']

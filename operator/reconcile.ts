@@ -12,12 +12,16 @@ import { FINALIZER } from './finalizer.ts'
 import { KubeError } from './kube/client.ts'
 import type { EventInput } from './kube/events.ts'
 import { NotLeaderError } from './kube/lease.ts'
+import { ToldError } from './refusal.ts'
 import { type Condition, type Kind, type Resource, SpecError } from './resources/kind.ts'
 
 /** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
 const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
 /** Annotation: `true` drops the finalizer without undoing anything. */
 const FORCE_ANNOTATION = 'postwright.dev/force-delete'
+
+/** Something vanished in the middle of a run: look again after so long, what is gone then needs nothing. */
+const GONE_MS = 5_000
 
 /** What a reconciler found and did. */
 export interface Outcome {
@@ -66,12 +70,16 @@ export function createReconcile<Spec, Status>(
     context.assertLeader()
     try {
       const resource = kind.parse(object)
-      if (resource.metadata.deletionTimestamp !== undefined) return await undo(context, reconciler, resource)
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        mirror.forget(resource.metadata.uid)
+        return await undo(context, reconciler, resource)
+      }
       if (isPaused(resource)) return await report(context, plain, resource as Known, pausedOutcome(resource as Known))
       return await make(context, reconciler, mirror, await withFinalizer(context, kind, resource))
     } catch (error) {
       if (error instanceof SpecError) return specFault(context, plain, error)
-      if (error instanceof KubeError && error.status === 404) return {} // gone meanwhile; the watch will tell
+      // Gone meanwhile, and the watch will tell; or something that it names is, and nothing may tell of that.
+      if (error instanceof KubeError && error.status === 404) return { againMs: GONE_MS }
       throw error
     }
   }
@@ -98,12 +106,13 @@ async function make<Spec, Status>(
   }
   const result = await report(context, kind, resource as Known, outcome)
   outcome.reported?.()
-  await mirror(resource.metadata.uid, outcome)
+  await mirror.write(resource.metadata.uid, outcome)
   return result
 }
 
 /** How an unexpected failure shows in the status; undefined for those that concern only this process. */
 function aspectOf(error: unknown): Aspect | undefined {
+  if (error instanceof ToldError) return error.aspect
   if (error instanceof NotLeaderError || error instanceof KubeError) return undefined
   if (isUnavailable(error))
     return {
@@ -156,12 +165,16 @@ function keptFields(before: object | undefined, outcome: Outcome): object {
   return rest
 }
 
-type Mirror = (uid: string, outcome: Outcome) => Promise<void>
+interface Mirror {
+  write(uid: string, outcome: Outcome): Promise<void>
+  /** Lets go of what is remembered of a resource that goes. */
+  forget(uid: string): void
+}
 
 /** Writes states onto records, each only when it is another than the last: a write wakes whoever watches the record. */
 function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: Reconciler<Spec, Status>): Mirror {
   const last = new Map<string, string>()
-  return async (uid, { recordId, aspects, message }) => {
+  const write: Mirror['write'] = async (uid, { recordId, aspects, message }) => {
     if (recordId === undefined) return
     const ready = summarise(aspects, message)
     const conditions = aspects.map(aspect => ({ ...aspect }))
@@ -176,6 +189,7 @@ function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: 
       context.log.warn({ kind: kind.kind, record: recordId, err: error }, 'state not written to the record')
     }
   }
+  return { write, forget: uid => void last.delete(uid) }
 }
 
 async function withFinalizer<Spec, Status>(
@@ -224,7 +238,8 @@ function pausedOutcome({ status, metadata }: Known): Outcome {
 
 /** A spec that this release cannot read. There is nothing to retry until somebody changes it. */
 async function specFault(context: OperatorContext, kind: Kind, error: SpecError): Promise<RunResult> {
-  const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status: undefined }
+  const status = error.status as Known['status']
+  const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
   if (error.metadata.deletionTimestamp === undefined) {
     await report(context, kind, resource, { aspects: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
     throw new TerminalError(error.message)

@@ -2,10 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Aspect, bad, good } from './conditions.ts'
 import type { OperatorContext } from './context.ts'
+import { KubeError } from './kube/client.ts'
 import type { EventInput } from './kube/events.ts'
 import { keyOf } from './kube/paths.ts'
 import { SECRET_LABEL, type SecretContent, type SecretObject } from './kube/writer.ts'
 import type { Outcome } from './reconcile.ts'
+import { ToldError } from './refusal.ts'
 import type { Kind, Metadata } from './resources/kind.ts'
 
 /** What lies under the name now. */
@@ -61,7 +63,10 @@ export async function keepSecret(
   const { name } = content
   const aspect = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
   if (current.state === 'ours' && isAsWanted(current, content)) return { aspect, events: [] }
-  const written = await context.writer.applySecret(kind, owner, content)
+  const uid = current.state === 'ours' ? current.secret.metadata.uid : undefined
+  const written = await context.writer.applySecret(kind, owner, content, uid).catch((error: unknown) => {
+    throw toldRefusal(error, name)
+  })
   context.secretCache.put(written)
   if (renewed) return { aspect, events: [] }
   const drift = (reason: string, note: string): KeptSecret => {
@@ -73,6 +78,14 @@ export async function keepSecret(
   if (current.state === 'ours' && !isDeepStrictEqual(current.data, content.data) && sameVersion(current, content))
     return drift('SecretReverted', `The Secret ${name} was changed; it is as before.`)
   return { aspect, events: [] }
+}
+
+/** Quotas, admission policies and Secrets that are marked immutable refuse for good: somebody has to read why. */
+function toldRefusal(error: unknown, name: string): unknown {
+  const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
+  if (!isRefusal) return error
+  const message = `The API server refuses to write the Secret ${name}: ${error.message}`
+  return new ToldError(bad('SecretSynced', 'WriteRefused', message), error)
 }
 
 function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {

@@ -7,12 +7,12 @@ import {
   withdrawCredential,
 } from '../services/mail/apply-credential.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
-import { ProblemError } from '../services/platform/problems.ts'
 import { bad, toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { domainOf, waiting } from './domain-ref.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { refusalOf } from './refusal.ts'
 import type { Kind } from './resources/kind.ts'
 import { SMTPCredential } from './resources/smtp-credential.ts'
 import { currentSecret, foreignSecret, keepSecret } from './secret.ts'
@@ -60,7 +60,10 @@ async function ensure(
   if ('aspect' in ref) return waiting(ref)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
-  if (foreign !== undefined) return refused('InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
+  if (foreign !== undefined) {
+    const aspect = bad('Accepted', 'InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
+    return { aspects: [aspect], message: '' }
+  }
   const name = smtpSecretName(resource)
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
@@ -73,8 +76,7 @@ async function ensure(
       messages_per_hour: spec.messagesPerHour,
     })
   } catch (error) {
-    if (error instanceof ProblemError) return refused('Conflict', error.detail)
-    throw error
+    return refusalOf(error)
   }
   const login = await withPassword(context, deps, resource, ref.userId, applied)
   const data = smtpSecretData(
@@ -151,6 +153,8 @@ function drift(
   applied: AppliedCredential,
 ): EventInput[] {
   const settled = status?.credentialId !== undefined && status.observedGeneration === metadata.generation
+  // The MailDomain is another account's now: that is a new declaration, and nobody's doing behind this resource.
+  if (applied.moved) return []
   if (!settled || (!applied.created && applied.changed.length === 0)) return []
   context.metrics.operator.driftReverted.inc({ kind: 'SMTPCredential', place: 'database' })
   const what = applied.created ? 'The login was gone' : `The login was changed (${applied.changed.join(', ')})`
@@ -162,8 +166,4 @@ function drift(
       note: `${what} behind this resource; it is as declared again.`,
     },
   ]
-}
-
-function refused(reason: string, message: string): Outcome {
-  return { aspects: [bad('Accepted', reason, message)], message: '' }
 }

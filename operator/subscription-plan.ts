@@ -3,9 +3,10 @@ import { applyPlan, withdrawPlans } from '../services/subscriptions/apply.ts'
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { PlanSpec } from '../services/subscriptions/rules/plan.ts'
-import { appKeyOf, driftOf, refusalOf } from './apps.ts'
+import { appKeyOf, driftOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
+import { refusalOf } from './refusal.ts'
 import { SubscriptionPlan } from './resources/subscription-plan.ts'
 
 type Spec = SubscriptionPlan['spec']

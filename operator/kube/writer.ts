@@ -41,8 +41,11 @@ export interface Writer {
   ): Promise<KubeObject>
   /** A Secret, or undefined when there is none. */
   readSecret(id: ObjectId): Promise<SecretObject | undefined>
-  /** Creates or replaces a Secret of ours, owned by the target; it holds these values and no others. */
-  applySecret(kind: Kind, owner: Target, content: SecretContent): Promise<SecretObject>
+  /**
+   * Creates a Secret of ours, owned by the target, or with `uid` replaces that one; it holds these values and no others.
+   * 409 when one was made, or made anew, by somebody else meanwhile.
+   */
+  applySecret(kind: Kind, owner: Target, content: SecretContent, uid: string | undefined): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
   /** A Namespace, or undefined when it is gone. */
@@ -76,9 +79,9 @@ export function createWriter(client: KubeClient): Writer {
       })
     },
     readSecret: ({ namespace, name }) => read(`${secretsPath(namespace)}/${name}`),
-    async applySecret(kind, owner, { name, type, data, annotations }) {
-      const { namespace, uid } = owner
-      const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid, controller: true }
+    async applySecret(kind, owner, { name, type, data, annotations }, uid) {
+      const { namespace } = owner
+      const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid: owner.uid, controller: true }
       const body = {
         apiVersion: 'v1',
         kind: 'Secret',
@@ -86,6 +89,7 @@ export function createWriter(client: KubeClient): Writer {
         metadata: {
           name,
           namespace,
+          ...(uid === undefined ? {} : { uid }),
           labels: { [SECRET_LABEL]: 'managed' },
           annotations,
           ownerReferences: [reference],
@@ -94,8 +98,12 @@ export function createWriter(client: KubeClient): Writer {
           Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
         ),
       }
+      const fieldManager = manager(kind)
+      // An apply would take over what it finds under the name.
+      if (uid === undefined)
+        return client.request({ method: 'POST', path: secretsPath(namespace), query: { fieldManager }, body })
       const path = `${secretsPath(namespace)}/${name}`
-      const query = { fieldManager: manager(kind), force: true }
+      const query = { fieldManager, force: true }
       const written = await client.request<SecretObject>({ method: 'PATCH', path, query, body, patch: 'apply' })
       const foreign = Object.keys(written.data ?? {}).filter(key => !Object.hasOwn(data, key))
       if (foreign.length === 0) return written
@@ -105,8 +113,7 @@ export function createWriter(client: KubeClient): Writer {
         metadata: { uid: written.metadata.uid, resourceVersion },
         data: Object.fromEntries(foreign.map(key => [key, null])),
       }
-      const guard = { fieldManager: manager(kind) }
-      return client.request({ method: 'PATCH', path, query: guard, body: without, patch: 'merge' })
+      return client.request({ method: 'PATCH', path, query: { fieldManager }, body: without, patch: 'merge' })
     },
     async labelSecret({ namespace, name }) {
       const body = { metadata: { labels: { [SECRET_LABEL]: 'credentials' } } }

@@ -189,11 +189,12 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
     status: input.status as z.ZodType<z.output<Status>>,
     parse(value) {
       const { metadata, spec, status } = object.parse(value)
-      const parsed = input.spec.safeParse(spec)
-      if (!parsed.success) throw new SpecError(metadata, z.prettifyError(parsed.error))
       // The status is ours; one that an older release wrote is read as far as it fits, and written anew anyway.
       const read = input.status.safeParse(status)
-      return { kind: input.kind, metadata, spec: parsed.data, status: read.success ? read.data : undefined }
+      const known = read.success ? read.data : undefined
+      const parsed = input.spec.safeParse(spec)
+      if (!parsed.success) throw new SpecError(metadata, known, z.prettifyError(parsed.error))
+      return { kind: input.kind, metadata, spec: parsed.data, status: known }
     },
   }
 }
@@ -203,10 +204,12 @@ const object = z.object({ metadata, spec: z.unknown(), status: z.unknown().optio
 /** A spec that this release cannot read: written under a newer CRD, or before a rule was there. */
 export class SpecError extends Error {
   readonly metadata: Metadata
-  constructor(of: Metadata, message: string) {
+  readonly status: unknown
+  constructor(of: Metadata, status: unknown, message: string) {
     super(message)
     this.name = 'SpecError'
     this.metadata = of
+    this.status = status
   }
 }
 

@@ -1,5 +1,6 @@
 /** Makes an SMTP login as its resource declares it: limits, password, rotation with an overlap, removal. */
 import { isDeepStrictEqual } from 'node:util'
+import { isOwner } from '../platform/managed.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { SecretError } from '../platform/secrets.ts'
 import { refuseManaged } from './managed.ts'
@@ -21,6 +22,8 @@ export interface AppliedCredential {
   credential: CredentialDoc
   password: string | undefined
   created: boolean
+  /** It was the login of another account until now, which has it no more. */
+  moved: boolean
   changed: readonly string[]
 }
 
@@ -41,12 +44,18 @@ export async function applyCredential(
 ): Promise<AppliedCredential> {
   const taken = new ProblemError('conflict', `The SMTP user name ${wanted.username} is taken.`)
   const known = await findCredentialByName(deps.db, wanted.username)
-  if (!known) {
+  const create = async (moved: boolean) => {
     const { credential, password } = await createCredential(deps, userId, wanted)
-    return { credential, password, created: true, changed: [] }
+    return { credential, password, created: true, moved, changed: [] }
   }
-  if (known.user_id !== userId || !known.managed_by) throw taken
+  if (!known) return create(false)
+  if (!known.managed_by || (known.user_id !== userId && !isOwner(known.managed_by, deps.resource))) throw taken
   refuseManaged(known, deps)
+  if (known.user_id !== userId) {
+    // The resource speaks for another account by now: the login of the one before ends with that.
+    await deleteCredential(deps.db, known.user_id, known._id)
+    return create(true)
+  }
   const { allowed_senders, allowed_cidrs, messages_per_hour } = wanted
   const fields = { allowed_senders, allowed_cidrs, messages_per_hour, disabled: false, managed_by: deps.resource }
   const changed = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(current(known, name), value))
@@ -59,6 +68,7 @@ export async function applyCredential(
     credential,
     password: openPassword(deps, credential),
     created: false,
+    moved: false,
     changed: changed.map(([name]) => name),
   }
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemError } from '../platform/problems.ts'
 import { issueToken, type TokenDeps } from './issue-token.ts'
+import { parseToken, secretFits } from './rules/token.ts'
 import type { ManagedBy, TokenDoc } from './store/documents.ts'
 import { listTokensOfResource, updateToken } from './store/tokens.ts'
 
@@ -13,8 +14,8 @@ export interface WantedToken {
   /** Days; 0 = without end. */
   validForDays: number
   rotateBeforeDays: number
-  /** Id of the token in the Secret; undefined when the Secret is lost. */
-  currentId: string | undefined
+  /** The token in the Secret; undefined when the Secret is lost. */
+  held: string | undefined
 }
 
 /** The current token; `value` only when it was made now. */
@@ -36,10 +37,15 @@ export const TOKEN_OVERLAP_MS = DAY_MS
 /** Keeps the token of the Secret if it is still good, else makes a new one and lets the others run out. */
 export async function applyToken(deps: TokenResourceDeps, userId: string, wanted: WantedToken): Promise<AppliedToken> {
   const now = deps.clock.now().getTime()
-  const live = (await listTokensOfResource(deps.db, deps.resource.uid)).filter(
+  const known = await listTokensOfResource(deps.db, deps.resource.uid)
+  // The resource speaks for another account by now: what it made for the one before ends with that.
+  for (const { _id, user_id } of known.filter(token => token.user_id !== userId))
+    await updateToken(deps.db, user_id, _id, { revoked_at: deps.clock.now() })
+  const live = known.filter(
     ({ user_id, expires_at }) => user_id === userId && (expires_at === undefined || expires_at.getTime() > now),
   )
-  const current = live.find(({ _id }) => _id === wanted.currentId)
+  const held = parseToken(wanted.held ?? '')
+  const current = live.find(({ _id, secret_hash }) => _id === held?.id && secretFits(held.secret, secret_hash))
   const why = reasonForNew(live, current, wanted, now)
   if (!why && current) return { ...(await align(deps, userId, current, wanted)), value: undefined, why: undefined }
   const { token, value } = await issueToken(deps, userId, {

@@ -77,13 +77,32 @@ onApiServer('writes to the API server', () => {
     const { metadata } = await create('secretive')
     const writer = createWriter(admin)
     const content = { name: 'secretive-app', type: 'Opaque', annotations: { a: 'b' } }
-    await writer.applySecret(App, metadata, { ...content, data: { one: '1', two: '2' } })
-    await writer.applySecret(App, metadata, { ...content, data: { one: '1' } })
+    const made = await writer.applySecret(App, metadata, { ...content, data: { one: '1', two: '2' } }, undefined)
+    await writer.applySecret(App, metadata, { ...content, data: { one: '1' } }, made.metadata.uid)
     const secret = await writer.readSecret({ namespace, name: 'secretive-app' })
     expect(secret?.data).toEqual({ one: Buffer.from('1').toString('base64') })
     expect(secret?.metadata.labels).toEqual({ [SECRET_LABEL]: 'managed' })
     expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'App', name: 'secretive', uid: metadata.uid }])
     expect(await writer.readSecret({ namespace, name: 'none' })).toBeUndefined()
+  })
+
+  test('a Secret that somebody made meanwhile is not taken over, whether ours was there before or not', async () => {
+    const { metadata } = await create('meanwhile')
+    const writer = createWriter(admin)
+    const content = { name: 'meanwhile-app', type: 'Opaque', annotations: {}, data: { one: '1' } }
+    const ours = await writer.applySecret(App, metadata, content, undefined)
+    const path = `${secretsPath(namespace)}/meanwhile-app`
+    await admin.request({ method: 'DELETE', path })
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'meanwhile-app' }, stringData: { mine: 'x' } }
+    await admin.request({ method: 'POST', path: secretsPath(namespace), body })
+    expect(await refused(writer.applySecret(App, metadata, content, ours.metadata.uid))).toBe(409)
+    expect(await refused(writer.applySecret(App, metadata, content, undefined))).toBe(409)
+    const found = await writer.readSecret({ namespace, name: 'meanwhile-app' })
+    expect(found?.data).toEqual({ mine: Buffer.from('x').toString('base64') })
+    expect(found?.metadata.ownerReferences).toBeUndefined()
+    await admin.request({ method: 'DELETE', path })
+    expect(await refused(writer.applySecret(App, metadata, content, ours.metadata.uid))).toBe(409)
+    expect(await writer.readSecret({ namespace, name: 'meanwhile-app' })).toBeUndefined()
   })
 
   test('equal events become one series; a flood about one object is cut', async () => {
