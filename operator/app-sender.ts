@@ -5,7 +5,7 @@ import { type OperatorContext, ownersOf } from './context.ts'
 import { mayOwn, OWNERS_ANNOTATION } from './owners.ts'
 import type { App } from './resources/app.ts'
 
-/** Domains and Namespaces are not watched: look again after so long, sooner while it cannot be used. */
+/** Whether a domain may send also depends on claims of others: look again after so long, sooner while it may not. */
 const USABLE_MS = 5 * 60_000
 const REFUSED_MS = 60_000
 

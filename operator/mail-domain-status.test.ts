@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import type { GuidanceRow } from '../services/mail/rules/dns-guidance.ts'
 import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../services/mail/store/documents.ts'
 import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
+import { MailDomain } from './resources/mail-domain.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const key = {
@@ -100,4 +102,30 @@ test('the list of records is a map: of several addresses of one host one stands 
       message: 'Another address.',
     },
   ])
+})
+
+test('a status never has more records, longer names or two of one key than the API server takes', () => {
+  const row = (name: string, more: Partial<GuidanceRow> = {}): GuidanceRow => ({
+    id: name,
+    purpose: 'ptr',
+    need: 'optional',
+    type: 'PTR',
+    name,
+    host: name,
+    value: 'v'.repeat(5_000),
+    ttl: 600,
+    writable: false,
+    note: 'n'.repeat(5_000),
+    ...more,
+  })
+  const long = 'a'.repeat(250)
+  const rows = [
+    row(`${long}.example`),
+    row(`${long}.exaltation`),
+    ...Array.from({ length: 80 }, (_, n) => row(`ip-${n}`)),
+  ]
+  const status = statusFields(domain(), 'ann', rows)
+  expect(MailDomain.status.safeParse(status).success).toBe(true)
+  expect(status.records).toHaveLength(64)
+  expect(new Set(status.records.map(({ purpose, name, type }) => `${purpose} ${name} ${type}`)).size).toBe(64)
 })

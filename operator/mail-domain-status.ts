@@ -41,6 +41,10 @@ export function dkimAspect(domain: DomainDoc): Aspect {
   return check ? bad('DKIMReady', 'KeyMissing', message) : unknown('DKIMReady', 'Progressing', message)
 }
 
+/** As many records, and as long names, as the schema takes: one more and the API server refuses the whole status. */
+const MAX_RECORDS = 64
+const MAX_NAME = 253
+
 /** Fields of the status beside conditions. */
 export function statusFields(domain: DomainDoc, owner: string, rows: readonly GuidanceRow[]) {
   const active = domain.dkim.find(({ state }) => state === 'active')
@@ -49,7 +53,7 @@ export function statusFields(domain: DomainDoc, owner: string, rows: readonly Gu
     domainId: domain._id,
     owner,
     ...(active ? { activeSelector: active.selector } : {}),
-    records: uniqueByKey(rows.map(row => recordStatus(row, checks.get(row.id)))),
+    records: uniqueByKey(rows.map(row => recordStatus(row, checks.get(row.id)))).slice(0, MAX_RECORDS),
     ...(domain.check ? { lastCheckTime: toSeconds(lastLook(domain, domain.check.at)) } : {}),
     ...(domain.next_check_at ? { nextCheckTime: toSeconds(domain.next_check_at) } : {}),
   }
@@ -64,7 +68,7 @@ function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, c
   const message = check ? describeCheck(check) : note
   return {
     purpose,
-    name,
+    name: name.slice(0, MAX_NAME),
     type,
     state: stateOf(check, need),
     expected: value.slice(0, 1024),

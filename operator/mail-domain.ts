@@ -19,10 +19,8 @@ import { claimDomain, heirOf } from './mail-domain-claim.ts'
 import { type DnsOutcome, dnsAccountFor, FORCE_HINT, removeDns, writeDns } from './mail-domain-dns.ts'
 import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
+import { REFUSED_MS } from './refusal.ts'
 import { MailDomain } from './resources/mail-domain.ts'
-
-/** A refusal rests on things that are not watched, such as the Namespace: look again after so long. */
-const REFUSED_MS = 60_000
 
 /** Accepted mail gets so long to leave before a domain's records and key go. */
 const DRAIN_MS = 5 * 60_000

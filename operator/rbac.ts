@@ -10,6 +10,8 @@ export interface Rule {
   apiGroup: string
   resources: readonly string[]
   verbs: readonly string[]
+  /** Only objects of these names; a list or watch has to select one of them. */
+  resourceNames?: readonly string[]
 }
 
 const plurals = kinds.map(kind => kind.plural)
@@ -30,8 +32,14 @@ export const WORKLOAD_RULES: readonly Rule[] = [
   { apiGroup: 'events.k8s.io', resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
-/** Needed for every watched namespace by its name: the annotation postwright.dev/owners is read there. */
-export const NAMESPACE_RULES: readonly Rule[] = [{ apiGroup: '', resources: ['namespaces'], verbs: ['get'] }]
+/**
+ * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners lies there, and
+ * what it allows or forbids holds at once (docs/adr/0093).
+ */
+export function namespaceRules(watchNamespaces: readonly string[]): Rule[] {
+  const names = watchNamespaces.length > 0 ? { resourceNames: watchNamespaces } : {}
+  return [{ apiGroup: '', resources: ['namespaces'], verbs: ['get', 'list', 'watch'], ...names }]
+}
 
 /** Needed in the operator's own namespace. */
 export const OWN_RULES: readonly Rule[] = [
@@ -53,14 +61,15 @@ export interface RbacTarget {
 export function rbacObjects(target: RbacTarget): object[] {
   const { namespace, name, watchNamespaces } = target
   const own = roleWithBinding(target, 'Role', `${name}-leader`, OWN_RULES, { namespace })
-  const workload = [...WORKLOAD_RULES, ...NAMESPACE_RULES]
+  const wide = [...KIND_RULES, ...namespaceRules(watchNamespaces)]
   if (watchNamespaces.length === 0)
-    return [...own, ...roleWithBinding(target, 'ClusterRole', name, [...KIND_RULES, ...workload])]
+    return [...own, ...roleWithBinding(target, 'ClusterRole', name, [...wide, ...WORKLOAD_RULES])]
   return [
     ...own,
-    ...roleWithBinding(target, 'ClusterRole', name, KIND_RULES),
-    // A Role covers `namespaces` too when the request names the namespace it lies in.
-    ...watchNamespaces.flatMap(watched => roleWithBinding(target, 'Role', name, workload, { namespace: watched })),
+    ...roleWithBinding(target, 'ClusterRole', name, wide),
+    ...watchNamespaces.flatMap(watched =>
+      roleWithBinding(target, 'Role', name, WORKLOAD_RULES, { namespace: watched }),
+    ),
   ]
 }
 
@@ -78,7 +87,7 @@ function roleWithBinding(
       apiVersion,
       kind,
       metadata,
-      rules: rules.map(({ apiGroup, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs })),
+      rules: rules.map(({ apiGroup, ...rule }) => ({ apiGroups: [apiGroup], ...rule })),
     },
     {
       apiVersion,

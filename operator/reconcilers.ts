@@ -31,8 +31,9 @@ export const collections: readonly CollectionDefinition<object>[] = [
   ...subscriptionCollections,
 ]
 
-/** Collections with records that resources manage. */
+/** Collections with records that resources manage, or wait for. */
 export const recordCollections: readonly string[] = [
+  users.name,
   domains.name,
   dnsAccounts.name,
   credentials.name,

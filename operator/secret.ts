@@ -63,8 +63,8 @@ export async function keepSecret(
   const { name } = content
   const aspect = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
   if (current.state === 'ours' && isAsWanted(current, content)) return { aspect, events: [] }
-  const uid = current.state === 'ours' ? current.secret.metadata.uid : undefined
-  const written = await context.writer.applySecret(kind, owner, content, uid).catch((error: unknown) => {
+  const known = current.state === 'ours' ? current.secret : undefined
+  const written = await context.writer.applySecret(kind, owner, content, known).catch((error: unknown) => {
     throw toldRefusal(error, name)
   })
   context.secretCache.put(written)

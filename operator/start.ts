@@ -10,15 +10,15 @@ import { createCache, type ObjectCache } from './kube/cache.ts'
 import type { KubeClient } from './kube/client.ts'
 import { createRecorder } from './kube/events.ts'
 import { LEASE_TIMES, type LeaseTimes, startElector } from './kube/lease.ts'
-import { listPath, secretsPath } from './kube/paths.ts'
+import { listPath, NAMESPACES_PATH, secretsPath } from './kube/paths.ts'
 import { missingRights } from './kube/permissions.ts'
 import { type Reflector, startReflector } from './kube/reflector.ts'
 import { createWriter, SECRET_LABEL } from './kube/writer.ts'
 import { createQueue, type WorkQueue } from './queue.ts'
-import { KIND_RULES, NAMESPACE_RULES, OWN_RULES, WORKLOAD_RULES } from './rbac.ts'
+import { KIND_RULES, namespaceRules, OWN_RULES, WORKLOAD_RULES } from './rbac.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
 import { kinds } from './resources/kinds.ts'
-import { recordChanged, wire } from './wiring.ts'
+import { recordChanged, wire, wireNamespaces } from './wiring.ts'
 
 /** What the operator needs beside the foundation. */
 export interface OperatorOptions {
@@ -50,19 +50,21 @@ const STUCK_MS = 60_000
 /** Starts the operator. Rejects, naming each, when rights are missing. */
 export async function startOperator(foundation: Foundation, options: OperatorOptions): Promise<Running> {
   const { log, metrics, mongo } = foundation
-  const { client, namespace, watchNamespaces } = options
+  const { client, watchNamespaces } = options
   const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined]
-  await checkRights(client, namespace, scopes)
+  await checkRights(client, options)
   await ensureIndexes(mongo.db, collections)
 
   const onError = (error: unknown) => log.error({ err: error }, 'a change could not be handled')
   const caches = new Map<string, ObjectCache>(kinds.map(({ kind }) => [kind, createCache(onError)]))
   const secretCache = createCache(onError)
+  const namespaceCache = createCache(onError)
   const queues = new Map<string, WorkQueue>(
     kinds.map(({ kind }) => [kind, createQueue(kind.toLowerCase(), RETRY, metrics.operator)]),
   )
   const enqueue = (kind: string, key: string, priority?: 'high' | 'low') => queues.get(kind)?.add(key, priority)
   wire(caches, secretCache, enqueue)
+  wireNamespaces(namespaceCache, caches, enqueue)
 
   const elector = startElector({
     ...options,
@@ -82,7 +84,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
     enqueue,
     writer: fenced(createWriter(client), assertLeader),
   }
-  const reflectors = startReflectors(foundation, client, scopes, caches, secretCache)
+  const reflectors = startReflectors(foundation, client, scopes, { caches, secretCache, namespaceCache })
   const enqueueAll = () => {
     for (const [kind, cache] of caches) for (const key of cache.keys()) enqueue(kind, key, 'low')
   }
@@ -125,10 +127,15 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
   }
 }
 
-async function checkRights(client: KubeClient, own: string, scopes: readonly (string | undefined)[]): Promise<void> {
+async function checkRights(
+  client: KubeClient,
+  { namespace, watchNamespaces }: Pick<OperatorOptions, 'namespace' | 'watchNamespaces'>,
+): Promise<void> {
+  const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined]
   const missing = [
-    ...(await missingRights(client, OWN_RULES, [own])),
-    ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES, ...NAMESPACE_RULES], scopes)),
+    ...(await missingRights(client, OWN_RULES, [namespace])),
+    ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], scopes)),
+    ...(await missingRights(client, namespaceRules(watchNamespaces), [undefined])),
   ]
   if (missing.length === 0) return
   throw new Error(
@@ -136,12 +143,17 @@ async function checkRights(client: KubeClient, own: string, scopes: readonly (st
   )
 }
 
+interface Caches {
+  caches: ReadonlyMap<string, ObjectCache>
+  secretCache: ObjectCache
+  namespaceCache: ObjectCache
+}
+
 function startReflectors(
   { log, metrics }: Foundation,
   client: KubeClient,
   scopes: readonly (string | undefined)[],
-  caches: ReadonlyMap<string, ObjectCache>,
-  secretCache: ObjectCache,
+  { caches, secretCache, namespaceCache }: Caches,
 ): Reflector[] {
   const shared = { client, log, metrics: metrics.operator }
   return scopes.flatMap(scope => [
@@ -155,6 +167,14 @@ function startReflectors(
       path: secretsPath(scope),
       labelSelector: SECRET_LABEL,
       cache: secretCache,
+      scope,
+    }),
+    startReflector({
+      ...shared,
+      name: 'Namespace',
+      path: NAMESPACES_PATH,
+      ...(scope === undefined ? {} : { fieldSelector: `metadata.name=${scope}` }),
+      cache: namespaceCache,
       scope,
     }),
   ])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createCache, type KubeObject } from './kube/cache.ts'
-import { needsRun, recordChanged, wire } from './wiring.ts'
+import { needsRun, recordChanged, wire, wireNamespaces } from './wiring.ts'
 
 let revision = 1
 const object = (name: string, more: { metadata?: object; spec?: object; status?: object } = {}): KubeObject =>
@@ -102,6 +102,62 @@ test.each<[string, Record<string, unknown> | undefined, string[] | undefined, st
   const { put, caches, enqueue, take } = world()
   put('MailDomain', object('example', { spec: { domainName: 'example.com' }, status: { domainId: 'dom_1' } }))
   take()
-  recordChanged(caches, enqueue)({ id: document?.managed_by ? 'other' : 'dom_1', document, fields })
+  recordChanged(
+    caches,
+    enqueue,
+  )({ collection: 'domains', id: document?.managed_by ? 'other' : 'dom_1', document, fields })
   expect(take()).toEqual(expected)
+})
+
+const SENDER = ['App ns/shop high']
+const OWNER = ['MailDomain ns/ann high']
+test.each<[string, { collection: string; document?: Record<string, unknown>; fields?: string[] }, string[]]>([
+  [
+    'a domain that is verified',
+    { collection: 'domains', document: { name: 'example.com' }, fields: ['status'] },
+    SENDER,
+  ],
+  ['a new domain', { collection: 'domains', document: { name: 'example.com' } }, SENDER],
+  ['a domain that is gone, whichever it was', { collection: 'domains' }, SENDER],
+  ['a look at a domain', { collection: 'domains', document: { name: 'example.com' }, fields: ['check'] }, []],
+  ['another domain', { collection: 'domains', document: { name: 'example.org' }, fields: ['status'] }, []],
+  ['a domain below', { collection: 'domains', document: { name: 'a.example.com' }, fields: ['status'] }, []],
+  ['a new account', { collection: 'users', document: { username: 'ann' } }, [...SENDER, ...OWNER]],
+  ['another role', { collection: 'users', document: { username: 'bob' }, fields: ['role'] }, SENDER],
+  ['a suspension', { collection: 'users', document: { username: 'ann' }, fields: ['status'] }, [...SENDER, ...OWNER]],
+  ['another password', { collection: 'users', document: { username: 'ann' }, fields: ['password_hash'] }, []],
+  ['an account that is gone', { collection: 'users' }, SENDER],
+  ['a login', { collection: 'credentials', document: { username: 'ann', name: 'example.com' } }, []],
+])('those who wait for it look again at %s', (_what, { collection, document, fields }, expected) => {
+  const { put, caches, enqueue, take } = world()
+  put('App', object('shop', { spec: { appKey: 'shop', mailFrom: 'News@example.com' } }))
+  put('App', object('plain', { spec: { appKey: 'plain' } }))
+  put('MailDomain', object('ann', { spec: { domainName: 'ann.example', owner: { username: 'ann' } } }))
+  put('MailDomain', object('own', { spec: { domainName: 'own.example' } }))
+  take()
+  recordChanged(caches, enqueue)({ collection, id: 'x', document, fields })
+  expect(take()).toEqual(expected)
+})
+
+test('what a Namespace lists wakes its MailDomains and Apps, and nothing else of it does', () => {
+  const { caches, enqueue, put, take } = world()
+  const namespaces = createCache(error => expect.unreachable(String(error)))
+  wireNamespaces(namespaces, caches, enqueue)
+  for (const namespace of ['ns', 'ns-2']) {
+    put('App', object('shop', { metadata: { namespace }, spec: { appKey: namespace } }))
+    put('MailDomain', object('ann', { metadata: { namespace }, spec: { domainName: 'ann.example' } }))
+    put('SMTPCredential', object('news', { metadata: { namespace }, spec: { domainRef: { name: 'ann' } } }))
+  }
+  take()
+  const woken = (annotations: object, initial = false) => {
+    const { metadata } = object('ns', { metadata: { uid: 'uid-ns', annotations } })
+    const { namespace: _, ...rest } = metadata
+    namespaces.put({ metadata: rest }, initial)
+    return take()
+  }
+  const both = ['MailDomain ns/ann high', 'App ns/shop high']
+  expect(woken({ 'postwright.dev/owners': 'ann' }, true)).toEqual([])
+  expect(woken({ 'postwright.dev/owners': 'ann', team: 'a' })).toEqual([])
+  expect(woken({ 'postwright.dev/owners': 'ann, bob' })).toEqual(both)
+  expect(woken({})).toEqual(both)
 })

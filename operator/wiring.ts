@@ -1,10 +1,13 @@
 /** Which change puts which resource into its queue: the one map of what depends on what. */
+import { users } from '../services/accounts/store/users.ts'
+import { domains } from '../services/mail/store/domains.ts'
 import type { RecordChange } from '../services/platform/changes.ts'
 import { APP_KEY_INDEX } from './app.ts'
 import { FINALIZER } from './finalizer.ts'
 import type { Change, KubeObject, ObjectCache } from './kube/cache.ts'
 import { keyOf } from './kube/paths.ts'
 import { CLAIM_INDEX, claimsOf } from './mail-domain-claim.ts'
+import { OWNERS_ANNOTATION } from './owners.ts'
 import type { Priority } from './queue.ts'
 
 function appKeysOf(object: KubeObject): string[] {
@@ -70,14 +73,71 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
   }
   wireDuplicates('MailDomain', CLAIM_INDEX, claimsOf)
   wireDuplicates('App', APP_KEY_INDEX, appKeysOf)
+  caches.get('App')?.addIndex(SENDER_INDEX, sendersOf)
+  caches.get('MailDomain')?.addIndex(OWNER_INDEX, ownersNamedBy)
   secrets.onChange(change => {
     if (!change.initial) wakeOwner(change, caches, enqueue)
   })
 }
 
-/** A record changed, by whomever: the resource that manages it looks at it. */
+/** Kinds whose rights, or whose sender's, the Namespace lists. */
+const OWNED_KINDS = ['MailDomain', 'App'] as const
+
+/** What a Namespace allows holds at once, and so does what it allows no more. */
+export function wireNamespaces(
+  namespaces: ObjectCache,
+  caches: ReadonlyMap<string, ObjectCache>,
+  enqueue: Enqueue,
+): void {
+  namespaces.onChange(({ before, after, initial }) => {
+    const listed = (namespace: KubeObject | undefined) => namespace?.metadata.annotations?.[OWNERS_ANNOTATION]
+    if (initial || !after || listed(before) === listed(after)) return
+    for (const kind of OWNED_KINDS)
+      for (const key of caches.get(kind)?.keys() ?? [])
+        if (key.startsWith(`${after.metadata.name}/`)) enqueue(kind, key)
+  })
+}
+
+/** Index of Apps: the domain of the sender that they ask for, and that they ask for one at all. */
+const SENDER_INDEX = 'sender'
+const ANY_SENDER = '*'
+
+function sendersOf(object: KubeObject): string[] {
+  const { spec } = object as KubeObject & { spec?: { mailFrom?: string } }
+  return spec?.mailFrom === undefined ? [] : [ANY_SENDER, spec.mailFrom.slice(spec.mailFrom.lastIndexOf('@') + 1)]
+}
+
+/** Index of MailDomains: the account that they name as their owner. */
+const OWNER_INDEX = 'owner'
+
+function ownersNamedBy(object: KubeObject): string[] {
+  const { spec } = object as KubeObject & { spec?: { owner?: { username?: string } } }
+  return spec?.owner?.username === undefined ? [] : [spec.owner.username]
+}
+
+/** Resources that wait for a record which is not theirs: a domain that an App sends from, an account that is an owner. */
+function wakeWaiting(
+  { collection, document, fields }: Pick<RecordChange, 'collection' | 'document' | 'fields'>,
+  caches: ReadonlyMap<string, ObjectCache>,
+  enqueue: Enqueue,
+): void {
+  const touches = (...names: string[]) => fields === undefined || fields.some(field => names.includes(field))
+  const wake = (kind: string, index: string, name: unknown) => {
+    for (const key of caches.get(kind)?.find(index, String(name)) ?? []) enqueue(kind, key)
+  }
+  if (collection === domains.name && touches('status', 'verified_by'))
+    wake('App', SENDER_INDEX, document?.name ?? ANY_SENDER)
+  if (collection === users.name && touches('status', 'role')) {
+    wake('App', SENDER_INDEX, ANY_SENDER)
+    if (document) wake('MailDomain', OWNER_INDEX, document.username)
+  }
+}
+
+/** A record changed, by whomever: the resource that manages it looks at it, and so do those that wait for it. */
 export function recordChanged(caches: ReadonlyMap<string, ObjectCache>, enqueue: Enqueue) {
-  return ({ id, document, fields }: Pick<RecordChange, 'id' | 'document' | 'fields'>): void => {
+  return (change: RecordChange): void => {
+    const { id, document, fields } = change
+    wakeWaiting(change, caches, enqueue)
     if (fields?.every(field => NOISE.includes(field))) return
     const owner = document?.managed_by as { kind?: string; namespace?: string; name?: string } | undefined
     if (owner?.kind && owner.namespace && owner.name) enqueue(owner.kind, `${owner.namespace}/${owner.name}`)

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml'
-import { KIND_RULES, NAMESPACE_RULES, OWN_RULES, type Rule, WORKLOAD_RULES } from '../operator/rbac.ts'
+import { KIND_RULES, namespaceRules, OWN_RULES, type Rule, WORKLOAD_RULES } from '../operator/rbac.ts'
 import { writeGenerated } from './generated.ts'
 
 const CHART = 'charts/postwright'
@@ -45,7 +45,7 @@ if (!isMap(values)) throw new Error('values.yaml is no mapping')
 writeGenerated({
   [`${CHART}/values.schema.json`]: `${JSON.stringify({ $schema: 'https://json-schema.org/draft-07/schema#', ...schemaOf(values, '') }, null, 2)}\n`,
   [`${CHART}/README.md`]: readme(values),
-  [`${CHART}/files/rbac.yaml`]: `# Generated from operator/rbac.ts.\n${stringify({ leader: rules(OWN_RULES), kinds: rules(KIND_RULES), watched: rules([...WORKLOAD_RULES, ...NAMESPACE_RULES]) })}`,
+  [`${CHART}/files/rbac.yaml`]: `# Generated from operator/rbac.ts.\n${stringify({ leader: rules(OWN_RULES), kinds: rules(KIND_RULES), namespaces: rules(namespaceRules([])), watched: rules(WORKLOAD_RULES) })}`,
   ...Object.fromEntries(
     readdirSync('crds').map(file => [`${CHART}/files/crds/${file}`, readFileSync(`crds/${file}`, 'utf8')]),
   ),

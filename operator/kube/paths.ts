@@ -26,3 +26,6 @@ export function objectPath(kind: Pick<Kind, 'plural'>, { namespace, name }: Obje
 export function secretsPath(namespace?: string): string {
   return `/api/v1${namespace ? `/namespaces/${namespace}` : ''}/secrets`
 }
+
+/** Address of the Namespaces. */
+export const NAMESPACES_PATH = '/api/v1/namespaces'

@@ -11,6 +11,7 @@ interface Attributes {
   resource: string
   subresource?: string
   namespace?: string
+  name?: string
 }
 
 /**
@@ -30,13 +31,17 @@ export async function missingRights(
 function attributesOf(rule: Rule, namespace: string | undefined): Attributes[] {
   return rule.resources.flatMap(name => {
     const [resource = '', subresource] = name.split('/')
-    return rule.verbs.map(verb => ({
-      verb,
-      group: rule.apiGroup,
-      resource,
-      ...(subresource ? { subresource } : {}),
-      ...(namespace ? { namespace } : {}),
-    }))
+    const named = rule.resourceNames?.map(only => ({ name: only })) ?? [{}]
+    return rule.verbs.flatMap(verb =>
+      named.map(only => ({
+        verb,
+        group: rule.apiGroup,
+        resource,
+        ...(subresource ? { subresource } : {}),
+        ...(namespace ? { namespace } : {}),
+        ...only,
+      })),
+    )
   })
 }
 
@@ -51,7 +56,8 @@ async function isAllowed(client: KubeClient, resourceAttributes: Attributes): Pr
   return status.allowed
 }
 
-function describe({ verb, group, resource, subresource, namespace }: Attributes): MissingRight {
+function describe({ verb, group, resource, subresource, namespace, name }: Attributes): MissingRight {
   const what = `${resource}${subresource ? `/${subresource}` : ''}${group ? `.${group}` : ''}`
+  if (name) return `${verb} ${what} ${name}`
   return `${verb} ${what} ${namespace ? `in namespace ${namespace}` : 'in all namespaces'}`
 }

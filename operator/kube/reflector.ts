@@ -16,6 +16,7 @@ export interface ReflectorOptions {
   /** Address of the list. */
   path: string
   labelSelector?: string
+  fieldSelector?: string
   cache: ObjectCache
   /** The namespace that the list covers; undefined: all. */
   scope?: string | undefined
@@ -137,6 +138,7 @@ async function session(
     allowWatchBookmarks: true,
     timeoutSeconds: Math.round(300 + Math.random() * 300),
     labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
     ...(state.revision === undefined
       ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
       : { resourceVersion: state.revision }),
@@ -215,11 +217,11 @@ interface ListAnswer {
   items: KubeObject[]
 }
 
-async function listPages({ client, path, labelSelector }: ReflectorOptions) {
+async function listPages({ client, path, labelSelector, fieldSelector }: ReflectorOptions) {
   const objects: KubeObject[] = []
   let next: string | undefined
   for (;;) {
-    const query = { limit: PAGE, labelSelector, continue: next }
+    const query = { limit: PAGE, labelSelector, fieldSelector, continue: next }
     const { metadata, items } = await client.request<ListAnswer>({ method: 'GET', path, query })
     objects.push(...items)
     if (!metadata.continue) return { objects, revision: metadata.resourceVersion }

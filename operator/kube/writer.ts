@@ -3,7 +3,7 @@ import type { Kind, Metadata } from '../resources/kind.ts'
 import { API_VERSION } from '../resources/kind.ts'
 import type { KubeObject } from './cache.ts'
 import { type KubeClient, KubeError } from './client.ts'
-import { type ObjectId, objectPath, secretsPath } from './paths.ts'
+import { NAMESPACES_PATH, type ObjectId, objectPath, secretsPath } from './paths.ts'
 
 /** A Secret as the API server keeps it; values are base64. */
 export interface SecretObject extends KubeObject {
@@ -42,10 +42,10 @@ export interface Writer {
   /** A Secret, or undefined when there is none. */
   readSecret(id: ObjectId): Promise<SecretObject | undefined>
   /**
-   * Creates a Secret of ours, owned by the target, or with `uid` replaces that one; it holds these values and no others.
-   * 409 when one was made, or made anew, by somebody else meanwhile.
+   * Creates a Secret of ours, owned by the target, or replaces the `known` one as it was read; it holds these
+   * values and no others. 409 when somebody made, changed or removed one meanwhile.
    */
-  applySecret(kind: Kind, owner: Target, content: SecretContent, uid: string | undefined): Promise<SecretObject>
+  applySecret(kind: Kind, owner: Target, content: SecretContent, known: KubeObject | undefined): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
   labelSecret(id: ObjectId): Promise<void>
   /** A Namespace, or undefined when it is gone. */
@@ -79,7 +79,7 @@ export function createWriter(client: KubeClient): Writer {
       })
     },
     readSecret: ({ namespace, name }) => read(`${secretsPath(namespace)}/${name}`),
-    async applySecret(kind, owner, { name, type, data, annotations }, uid) {
+    async applySecret(kind, owner, { name, type, data, annotations }, known) {
       const { namespace } = owner
       const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid: owner.uid, controller: true }
       const body = {
@@ -89,7 +89,7 @@ export function createWriter(client: KubeClient): Writer {
         metadata: {
           name,
           namespace,
-          ...(uid === undefined ? {} : { uid }),
+          ...(known && { uid: known.metadata.uid, resourceVersion: known.metadata.resourceVersion }),
           labels: { [SECRET_LABEL]: 'managed' },
           annotations,
           ownerReferences: [reference],
@@ -100,8 +100,7 @@ export function createWriter(client: KubeClient): Writer {
       }
       const fieldManager = manager(kind)
       // An apply would take over what it finds under the name.
-      if (uid === undefined)
-        return client.request({ method: 'POST', path: secretsPath(namespace), query: { fieldManager }, body })
+      if (!known) return client.request({ method: 'POST', path: secretsPath(namespace), query: { fieldManager }, body })
       const path = `${secretsPath(namespace)}/${name}`
       const query = { fieldManager, force: true }
       const written = await client.request<SecretObject>({ method: 'PATCH', path, query, body, patch: 'apply' })
@@ -126,6 +125,6 @@ export function createWriter(client: KubeClient): Writer {
         patch: 'merge',
       })
     },
-    readNamespace: name => read(`/api/v1/namespaces/${name}`),
+    readNamespace: name => read(`${NAMESPACES_PATH}/${name}`),
   }
 }

@@ -36,6 +36,18 @@ onApiServer('an operator in a rough cluster', () => {
     expect(writes).toBeGreaterThanOrEqual(4)
   })
 
+  test('a write that finds nothing there is made again when the resource is there after all', async () => {
+    const { proxy, o } = await throughProxy()
+    let misses = 0
+    proxy.fault = ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/missed/status') && misses++ === 0
+        ? { status: 404, reason: 'NotFound' }
+        : undefined
+    await o.apply('MailDomain', 'missed', domain('missed'))
+    await o.condition('MailDomain', 'missed', 'Accepted', 'True')
+    expect(misses).toBeGreaterThan(1)
+  })
+
   test('429 with Retry-After is obeyed: no second try before its time', async () => {
     const { proxy, o } = await throughProxy()
     const tries: number[] = []
@@ -56,7 +68,7 @@ onApiServer('an operator in a rough cluster', () => {
     let died = false
     proxy.fault = ({ method, path }) => {
       // In the middle of the work, after the database and before the Secret, the process falls silent.
-      if (method === 'PATCH' && path.includes('/secrets/')) died = true
+      if (method === 'POST' && path.endsWith('/secrets')) died = true
       return died ? { status: 503, reason: 'ServiceUnavailable' } : undefined
     }
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'dd' } })

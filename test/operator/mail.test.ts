@@ -409,6 +409,92 @@ onApiServer('domains, logins and tokens', () => {
     })
   })
 
+  test('an owner is allowed as soon as the Namespace lists it and it exists, and no longer when it is not listed', async () => {
+    const o = await start()
+    const list = async (owners: string | null) => {
+      const body = { metadata: { annotations: { 'postwright.dev/owners': owners } } }
+      await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body, patch: 'merge' })
+    }
+    const reason = async (wanted: string) => {
+      await until(async () => {
+        const conditions = (await o.get('MailDomain', 'ann'))?.status?.conditions
+        return conditions?.find(({ type }) => type === 'Accepted')?.reason === wanted
+      })
+    }
+    await o.apply('MailDomain', 'ann', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await reason('OwnerNotAllowed')
+    await list('ann')
+    await reason('OwnerNotFound')
+    await giveUser(o.mongo.db, { username: 'ann' })
+    await reason('Accepted')
+    await list(null)
+    await reason('OwnerNotAllowed')
+  })
+
+  test('a MailDomain that is made anew for another account takes its login and its token with it', async () => {
+    const { o, user } = await withDomain()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const before = { ...(await held(o, 'news-smtp')), ...(await held(o, 'ci-token')) }
+    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'ann' } } }
+    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
+    await o.remove('MailDomain', 'example')
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    await o.apply('MailDomain', 'example', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await until(async () => (await findCredentialByName(db, `news@${o.namespace}`))?.user_id === ann._id)
+    await until(async () => (await held(o, 'news-smtp')).password !== before.password)
+    await until(async () => (await held(o, 'ci-token')).token !== before.token)
+    const logIn = await smtp(o)
+    const { username = '', password = '' } = await held(o, 'news-smtp')
+    expect(await logIn(username, password)).toMatchObject({ userId: ann._id, allowedSenders: ['@ann.example'] })
+    expect(await logIn(username, before.password)).not.toHaveProperty('userId')
+    const left = await db.collection<{ user_id: string; revoked_at?: Date }>(tokens.name).find().toArray()
+    expect(left.map(({ user_id, revoked_at }) => [user_id, revoked_at === undefined])).toEqual([
+      [user._id, false],
+      [ann._id, true],
+    ])
+    expect(await o.events('news')).not.toContain('DriftReverted')
+  })
+
+  test('a token that is changed in its Secret is replaced by one that works', async () => {
+    const { o } = await withDomain()
+    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const { token = '' } = await held(o, 'ci-token')
+    const wrong = `${token.slice(0, -3)}xxx`
+    const body = { data: { token: Buffer.from(wrong).toString('base64') } }
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/ci-token`
+    await o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await until(async () => (await held(o, 'ci-token')).token !== wrong)
+    const { token: now = '' } = await held(o, 'ci-token')
+    const parts = parseToken(now)
+    const stored = parts && (await findTokenById(o.mongo.db, parts.id))
+    expect(stored && secretFits(parts.secret, stored.secret_hash)).toBe(true)
+  })
+
+  test('a Secret that the API server refuses is told in the status, with its words, until it takes it', async () => {
+    const { o } = await withDomain()
+    const login = (more: object = {}) => o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
+    await login()
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    await o.admin.request({ method: 'PATCH', path, body: { immutable: true }, patch: 'merge' })
+    await login({ endpoint: 'Public' })
+    const { status } = await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    expect(status?.conditions?.[0]).toMatchObject({
+      type: 'Ready',
+      reason: 'WriteRefused',
+      message: expect.stringMatching(/^The API server refuses to write the Secret news-smtp: .*immutable/),
+    })
+    await o.admin.request({ method: 'DELETE', path })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect((await held(o, 'news-smtp')).host).toBe('mail.postwright.test')
+  })
+
   test('an owner that the Namespace lists is allowed, and its domain can be taken over with both annotations', async () => {
     const o = await start()
     const { db } = o.mongo

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
 import { createRecorder } from '../../operator/kube/events.ts'
-import { listPath, objectPath, secretsPath } from '../../operator/kube/paths.ts'
+import { listPath, NAMESPACES_PATH, objectPath, secretsPath } from '../../operator/kube/paths.ts'
 import { missingRights } from '../../operator/kube/permissions.ts'
 import { createWriter, SECRET_LABEL } from '../../operator/kube/writer.ts'
-import { KIND_RULES, NAMESPACE_RULES, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
+import { KIND_RULES, namespaceRules, OWN_RULES, rbacObjects, WORKLOAD_RULES } from '../../operator/rbac.ts'
 import { App } from '../../operator/resources/app.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
 import { silentLog } from '../../services/platform/log.ts'
@@ -78,7 +78,7 @@ onApiServer('writes to the API server', () => {
     const writer = createWriter(admin)
     const content = { name: 'secretive-app', type: 'Opaque', annotations: { a: 'b' } }
     const made = await writer.applySecret(App, metadata, { ...content, data: { one: '1', two: '2' } }, undefined)
-    await writer.applySecret(App, metadata, { ...content, data: { one: '1' } }, made.metadata.uid)
+    await writer.applySecret(App, metadata, { ...content, data: { one: '1' } }, made)
     const secret = await writer.readSecret({ namespace, name: 'secretive-app' })
     expect(secret?.data).toEqual({ one: Buffer.from('1').toString('base64') })
     expect(secret?.metadata.labels).toEqual({ [SECRET_LABEL]: 'managed' })
@@ -95,13 +95,13 @@ onApiServer('writes to the API server', () => {
     await admin.request({ method: 'DELETE', path })
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'meanwhile-app' }, stringData: { mine: 'x' } }
     await admin.request({ method: 'POST', path: secretsPath(namespace), body })
-    expect(await refused(writer.applySecret(App, metadata, content, ours.metadata.uid))).toBe(409)
+    expect(await refused(writer.applySecret(App, metadata, content, ours))).toBe(409)
     expect(await refused(writer.applySecret(App, metadata, content, undefined))).toBe(409)
     const found = await writer.readSecret({ namespace, name: 'meanwhile-app' })
     expect(found?.data).toEqual({ mine: Buffer.from('x').toString('base64') })
     expect(found?.metadata.ownerReferences).toBeUndefined()
     await admin.request({ method: 'DELETE', path })
-    expect(await refused(writer.applySecret(App, metadata, content, ours.metadata.uid))).toBe(409)
+    expect(await refused(writer.applySecret(App, metadata, content, ours))).toBe(409)
     expect(await writer.readSecret({ namespace, name: 'meanwhile-app' })).toBeUndefined()
   })
 
@@ -181,17 +181,30 @@ onApiServer('writes to the API server', () => {
     const token = sharedApiServer().tokens[user] ?? ''
     const client = clientFor(sharedApiServer(), token)
     const scope = perNamespace ? watched : undefined
-    const rules = [...KIND_RULES, ...WORKLOAD_RULES, ...NAMESPACE_RULES]
-    const before = await missingRights(client, rules, [scope])
-    expect(before).toContain(
-      `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
+    const names = scope ? [scope] : []
+    const lacking = async () => [
+      ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], [scope])),
+      ...(await missingRights(client, namespaceRules(names), [undefined])),
+    ]
+    expect(await lacking()).toEqual(
+      expect.arrayContaining([
+        `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
+        `list namespaces ${scope ?? 'in all namespaces'}`,
+      ]),
     )
     const target = { namespace: 'postwright', serviceAccount: 'rights', name: `op-${watched}` }
-    const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: scope ? [scope] : [] }))
-    await until(async () => (await missingRights(client, rules, [scope])).length === 0)
+    const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: names }))
+    await until(async () => (await lacking()).length === 0)
     expect(await missingRights(client, OWN_RULES, ['postwright'])).toEqual([])
     const other = await newNamespace(admin)
     expect(await refused(client.request({ method: 'GET', path: secretsPath(other) }))).toBe(perNamespace ? 403 : 0)
+    for (const [name, allowed] of [
+      [watched, true],
+      [other, !perNamespace],
+    ] as const) {
+      const query = { fieldSelector: `metadata.name=${name}` }
+      expect(await refused(client.request({ method: 'GET', path: NAMESPACES_PATH, query }))).toBe(allowed ? 0 : 403)
+    }
     await remove()
     await client.close()
   })
