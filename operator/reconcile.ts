@@ -12,8 +12,8 @@ import { FINALIZER } from './finalizer.ts'
 import { KubeError } from './kube/client.ts'
 import type { EventInput } from './kube/events.ts'
 import { NotLeaderError } from './kube/lease.ts'
-import { ToldError } from './refusal.ts'
 import { type Condition, type Kind, type Resource, SpecError } from './resources/kind.ts'
+import { ToldError } from './told-error.ts'
 
 /** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
 const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'

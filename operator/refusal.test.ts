@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { type ProblemCode, ProblemError } from '../services/platform/problems.ts'
 import { bad } from './conditions.ts'
-import { refusalOf, ToldError } from './refusal.ts'
+import { refusalOf } from './refusal.ts'
+import { ToldError } from './told-error.ts'
 
 const fault = { pointer: '/price', code: 'amount', message: 'is no amount' }
 

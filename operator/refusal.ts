@@ -1,6 +1,6 @@
-/** What comes of a refusal, by a use case or by the API server: a condition that says so, and another look. */
+/** What comes of a refusal by a use case: a condition that says so, and another look. */
 import { ProblemError } from '../services/platform/problems.ts'
-import { type Aspect, bad } from './conditions.ts'
+import { bad } from './conditions.ts'
 import type { Outcome } from './reconcile.ts'
 
 /** A refusal rests on records that others may change: look again after so long. */
@@ -13,14 +13,4 @@ export function refusalOf(error: unknown): Outcome {
   const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
   const message = [error.detail, details].filter(Boolean).join(' ')
   return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '', againMs: REFUSED_MS }
-}
-
-/** A failure that the status tells in words of its own. It is tried again as any other, after a pause that grows. */
-export class ToldError extends Error {
-  readonly aspect: Aspect
-  constructor(aspect: Aspect, cause: unknown) {
-    super(aspect.message, { cause })
-    this.name = 'ToldError'
-    this.aspect = aspect
-  }
 }

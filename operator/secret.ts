@@ -7,8 +7,8 @@ import type { EventInput } from './kube/events.ts'
 import { keyOf } from './kube/paths.ts'
 import { SECRET_LABEL, type SecretContent, type SecretObject } from './kube/writer.ts'
 import type { Outcome } from './reconcile.ts'
-import { ToldError } from './refusal.ts'
 import type { Kind, Metadata } from './resources/kind.ts'
+import { ToldError } from './told-error.ts'
 
 /** What lies under the name now. */
 export type CurrentSecret =

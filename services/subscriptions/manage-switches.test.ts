@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
-import { applySwitch, withdrawSwitch } from './apply.ts'
+import { applySwitch, withdrawSwitches } from './apply.ts'
 import { systemActor } from './context.ts'
 import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from './manage-switches.ts'
 import { NEW_SWITCH } from './rules/switch-spec.ts'
@@ -54,7 +54,7 @@ describe('a removed switch', () => {
     const { s, restore, set } = await withApp()
     await applySwitch(s, by, at, { type: 'boolean', value: '1' })
     await applySwitch(s, by, at, { type: 'boolean', value: '0' })
-    await withdrawSwitch(s, by, at)
+    await withdrawSwitches(s, by, 'Delete')
     for (const revision of [2, 1]) {
       const back = await restore(revision)
       expect(back).not.toHaveProperty('managed_by')
