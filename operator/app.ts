@@ -15,7 +15,7 @@ import { type AppSender, senderOf } from './app-sender.ts'
 import { driftOf } from './apps.ts'
 import { bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
-import { heir, oldest } from './duplicates.ts'
+import { heir, holderOf } from './duplicates.ts'
 import type { KubeObject } from './kube/cache.ts'
 import type { EventInput } from './kube/events.ts'
 import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from './owners.ts'
@@ -120,9 +120,12 @@ async function obstacleOf(
 ): Promise<[reason: string, message: string] | undefined> {
   const { spec, metadata } = resource
   const known = await findApp(s.c, spec.appKey)
-  const first = oldest(await contenders(context, resource, known))
-  if (first && first.metadata.uid !== metadata.uid)
-    return ['Conflict', `App ${first.metadata.namespace}/${first.metadata.name} is older and declares ${spec.appKey}.`]
+  const holder = holderOf(await contenders(context, resource, known), known?.managed_by?.uid)
+  if (holder && holder.metadata.uid !== metadata.uid)
+    return [
+      'Conflict',
+      `App ${holder.metadata.namespace}/${holder.metadata.name} came first and declares ${spec.appKey}.`,
+    ]
   if (!known || known.managed_by) return undefined
   if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
   return [
@@ -132,7 +135,7 @@ async function obstacleOf(
 }
 
 /**
- * The resources between which age decides: those of one namespace, who holds the app, and those that may take it over.
+ * The resources of which one holds the app: those of one namespace, who holds the app, and those that may take it over.
  * While there is no app the first one to declare it may have it.
  */
 async function contenders(

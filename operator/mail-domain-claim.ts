@@ -2,11 +2,12 @@
 import { ensureNamespaceAccount } from '../services/accounts/namespace-account.ts'
 import { findUserByName, type UserDoc } from '../services/accounts/store/users.ts'
 import { type AppliedDomain, applyDomain, type WantedDomain } from '../services/mail/apply-domain.ts'
+import type { DomainDoc } from '../services/mail/store/documents.ts'
 import { findDomain } from '../services/mail/store/domains.ts'
 import { ProblemError } from '../services/platform/problems.ts'
 import { type Aspect, bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
-import { heir, oldest } from './duplicates.ts'
+import { heir, holderOf } from './duplicates.ts'
 import type { KubeObject } from './kube/cache.ts'
 import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from './owners.ts'
 import type { Kind } from './resources/kind.ts'
@@ -68,17 +69,18 @@ export async function claimDomain(
   const { domainName } = resource.spec
   const user = await ownerOf(context, resource)
   if ('aspect' in user) return user
-  const older = oldest(await rivals(context, resource))
-  if (older && older.metadata.uid !== resource.metadata.uid) {
-    const { namespace, name } = older.metadata
+  const known = await findDomain(context.mongo.db, user._id, domainName)
+  const holder = holderOf(await rivals(context, resource), known?.managed_by?.uid)
+  if (holder && holder.metadata.uid !== resource.metadata.uid) {
+    const { namespace, name } = holder.metadata
     return refused(
       'DomainTaken',
-      `MailDomain ${namespace}/${name} is older and declares ${domainName} for the same account. Delete one of them.`,
+      `MailDomain ${namespace}/${name} came first and declares ${domainName} for the same account. Delete one of them.`,
     )
   }
   const listed = ownersOf(context, resource.metadata.namespace)
   const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
-  const adopt = await isOursOrAdoptable(context, resource, user, listed)
+  const adopt = await isOursOrAdoptable(known, resource, user, listed)
   try {
     return { kind: 'held', user, applied: await applyDomain(deps, user._id, await wantedFor(user), adopt) }
   } catch (error) {
@@ -120,12 +122,11 @@ async function ownerOf(
 
 /** True for a domain that is new, is ours already, or may be taken over. Asks the Namespace only when it matters. */
 async function isOursOrAdoptable(
-  context: OperatorContext,
-  { spec, metadata }: MailDomain,
+  known: DomainDoc | undefined,
+  { metadata }: MailDomain,
   user: UserDoc,
   listed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
-  const known = await findDomain(context.mongo.db, user._id, spec.domainName)
   if (!known || known.managed_by) return true
   return mayAdopt(metadata.annotations, user.username, listed)
 }

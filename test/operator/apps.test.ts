@@ -308,7 +308,7 @@ onApiServer('apps, plans and switches', () => {
     const loser = await o.condition('App', 'zhop', 'Accepted', 'False')
     expect(loser.status?.conditions?.[0]).toMatchObject({
       reason: 'Conflict',
-      message: expect.stringContaining('/shop is older'),
+      message: expect.stringContaining('/shop came first'),
     })
     await o.remove('App', 'shop')
     await o.condition('App', 'zhop', 'Ready', 'True')
@@ -414,6 +414,34 @@ onApiServer('apps, plans and switches', () => {
       await o.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true' } })
       await o.condition('App', 'shop', 'Ready', 'True')
       expect((await app(s, key))?.managed_by?.namespace).toBe(o.namespace)
+    })
+
+    test('an App that may take the app over later, older as it is, waits for the one that holds it', async () => {
+      const { o, s, key, shop, other, stranger } = await withStranger()
+      const list = (namespace: string) =>
+        o.admin.request({
+          method: 'PATCH',
+          path: `/api/v1/namespaces/${namespace}`,
+          body: { metadata: { annotations: { 'postwright.dev/owners': key } } },
+          patch: 'merge',
+        })
+      const adopt = { annotations: { 'postwright.dev/adopt': 'true' } }
+      await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
+      await untilYounger(await stranger())
+      await o.condition('App', 'theirs', 'Accepted', 'False', other)
+      await list(o.namespace)
+      await o.apply('App', 'shop', shop, adopt)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      await list(other)
+      await o.apply('App', 'theirs', { ...shop, appName: 'Theirs now' }, adopt, other)
+      const { status } = await o.condition('App', 'theirs', 'Accepted', 'False', other)
+      expect(status?.conditions?.[0]?.message).toContain(`${o.namespace}/shop came first`)
+      await o.apply('App', 'shop', { ...shop, appName: 'Renamed' }, adopt)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      expect((await app(s, key))?.app_name).toBe('Renamed')
+      await o.remove('App', 'shop')
+      await o.condition('App', 'theirs', 'Ready', 'True', other)
+      expect(await app(s, key)).toMatchObject({ app_name: 'Theirs now', managed_by: { name: 'theirs' } })
     })
 
     test('a status that says its App is accepted gives no plan and no switch in the app of others', async () => {

@@ -393,6 +393,25 @@ onApiServer('domains, logins and tokens', () => {
       expect((await record())?.managed_by?.name).toBe('mine')
     })
 
+    test('and may later, waits for the one that holds the domain, however old it is', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await untilYounger(await squat())
+      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      const owners = { metadata: { annotations: { 'postwright.dev/owners': `k8s-${o.namespace}` } } }
+      await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${stranger}`, body: owners, patch: 'merge' })
+      const squatters = async () => (await o.get('MailDomain', 'squat', stranger))?.status?.conditions
+      await until(async () => (await squatters())?.find(({ type }) => type === 'Accepted')?.reason !== 'OwnerNotAllowed')
+      expect((await squatters())?.[0]).toMatchObject({ reason: 'DomainTaken' })
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com', suspended: true })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      expect(await record()).toMatchObject({ managed_by: { name: 'mine' }, status: 'suspended' })
+      await o.remove('MailDomain', 'mine')
+      await o.condition('MailDomain', 'squat', 'Accepted', 'True', stranger)
+      expect((await record())?.managed_by?.name).toBe('squat')
+    })
+
     test('is not given what the account keeps, and takes nothing of it away when it goes', async () => {
       const { o, stranger, squat, record } = await withStranger()
       await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
