@@ -92,6 +92,25 @@ test('a language chosen before signing in is that of the account from then on', 
   await second.leave()
 })
 
+test('a language chosen before signing in that the account does not take is told, also when the page is gone by then', async () => {
+  const login = { username: 'monoglot', password: PASSWORD }
+  await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
+  const reader = await browser.visit(service.url)
+  const { promise: inside, resolve: enter } = Promise.withResolvers<void>()
+  await reader.page.route('**/api/v1/me', async route => {
+    await inside
+    await route.fulfill({ status: 503, json: { code: 'unavailable', detail: 'The database is away.' } })
+  })
+  await reader.page.goto('/sign-in')
+  await reader.page.getByRole('button', { name: w.ui.language }).click()
+  await reader.page.getByRole('menuitem', { name: '简体中文' }).click()
+  await reader.page.locator('html[lang=zh-CN]').waitFor()
+  await signIn(reader.page, login)
+  enter()
+  await reader.page.getByRole('alert').getByText(words['zh-CN'].problems.unavailable).waitFor()
+  await reader.leave()
+})
+
 test('a session that ends in the middle of a form is said, and the same page comes back', async () => {
   const reader = await signedIn(browser, service.url, service.admin)
   await open(reader.page, '/tokens')

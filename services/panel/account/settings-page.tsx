@@ -49,7 +49,7 @@ function Appearance() {
     )
   const setLanguage = async (tag: Language) => {
     await speak(tag)
-    keep(tag)
+    await keep(tag)
   }
   return (
     <Stack gap="md" maw={420}>

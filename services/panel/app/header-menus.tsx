@@ -20,7 +20,7 @@ export function HeaderMenus() {
   const keep = useKeepLanguage()
   return (
     <Group gap={4} wrap="nowrap">
-      <LanguageMenu chosen={keep} />
+      <LanguageMenu chosen={language => void keep(language)} />
       <SchemeButton />
       <AccountMenu />
     </Group>

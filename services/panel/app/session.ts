@@ -45,19 +45,22 @@ export function useSignOut(): () => Promise<void> {
   }
 }
 
-/** Keeps the language with the account, so that it is spoken at the next sign-in, too; a refusal is told. */
-export function useKeepLanguage(): (language: Language) => void {
+/**
+ * Keeps the language with the account, so that it is spoken at the next sign-in, too; a refusal is told. It waits for the
+ * answer itself: callbacks given to `mutate` are dropped with the page, and the one for signing in goes at once.
+ */
+export function useKeepLanguage(): (language: Language) => Promise<void> {
   const { t } = useTranslation()
   const queries = useQueryClient()
   const patch = useWrite('patchMe')
-  return language =>
-    patch.mutate(
-      { body: { lang: langOf(language) } },
-      {
-        onSuccess: user => queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user }),
-        onError: error => tellFailed(error, t),
-      },
-    )
+  return async language => {
+    try {
+      const user = await patch.mutateAsync({ body: { lang: langOf(language) } })
+      queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user })
+    } catch (error) {
+      tellFailed(error, t)
+    }
+  }
 }
 
 /** The service's name of a language, and back. */

@@ -71,7 +71,7 @@ function SignInForm({ language }: { language: Language | undefined }) {
         onSuccess: async session => {
           queries.clear()
           queries.setQueryData(sessionRead.queryKey, session)
-          if (language) keep(language)
+          if (language) void keep(language)
           else await speak(languageOf(session.user.lang))
           adoptZone(session.user.tz)
           router.history.push(to ?? '/')
