@@ -3,11 +3,11 @@ import type { FindSystemSender } from '../services/mail/system-sender.ts'
 import { type Aspect, bad, good } from './conditions.ts'
 import { type OperatorContext, ownersOf } from './context.ts'
 import { mayOwn, OWNERS_ANNOTATION } from './owners.ts'
+import { REFUSED_MS } from './refusal.ts'
 import type { App } from './resources/app.ts'
 
-/** Whether a domain may send also depends on claims of others: look again after so long, sooner while it may not. */
+/** Whether a domain may send also depends on claims of others: look again after so long. */
 const USABLE_MS = 5 * 60_000
-const REFUSED_MS = 60_000
 
 /** What comes of `mailFrom`. */
 export interface AppSender {
