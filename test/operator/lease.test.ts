@@ -121,7 +121,8 @@ onApiServer('leader election', () => {
     const { proxy, client } = await throughProxy()
     const { elector, lost } = start('touched', 'first', client)
     await elector.elected
-    // Somebody is faster with each second write, and twice in a row with each fifth.
+    // Somebody is faster with each second write, and three times in a row around each tenth: with as many as a renewal
+    // may try.
     const renewals = onRenewal(proxy, nth => nth % 2 === 1 || nth % 10 === 0)
     await until(() => renewals() > 12 || lost.length > 0)
     expect([lost, elector.isLeader()]).toEqual([[], true])
