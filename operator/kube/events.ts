@@ -92,7 +92,7 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
       if (!allowance.take(metadata.uid)) return
       const at = now()
       const path = `/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`
-      const name = `${metadata.name.slice(0, 200)}.${at.toString(16)}${randomBytes(3).toString('hex')}`
+      const name = `${prefixOf(metadata.name)}.${at.toString(16)}${randomBytes(3).toString('hex')}`
       series.set(key, { path, name, count: 1, firstAt: at, lastAt: at, sentAt: at })
       const body = {
         apiVersion: 'events.k8s.io/v1',
@@ -116,6 +116,11 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
       clearTimeout(timer)
     },
   }
+}
+
+/** Of a long name as much as leaves room for the rest; before a dot the API server takes no dot and no hyphen. */
+function prefixOf(name: string): string {
+  return name.slice(0, 200).replace(/[.-]+$/, '')
 }
 
 /** The beginning of a text that fits into so many bytes of UTF-8: the API server counts bytes. */

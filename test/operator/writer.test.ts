@@ -143,6 +143,24 @@ onApiServer('writes to the API server', () => {
     expect(note.startsWith(taken)).toBe(true)
   })
 
+  test.each([
+    ['a dot', `${'a'.repeat(199)}.tail`],
+    ['a hyphen', `${'b'.repeat(199)}-tail`],
+    ['a hyphen after a hyphen', `${'c'.repeat(198)}--tail`],
+    ['a letter after a dot', `${'d'.repeat(198)}.tail`],
+  ])('an event about an object whose long name would be cut at %s is taken', async (_where, name) => {
+    const { metadata } = await create(`long-${name.charAt(0)}`)
+    const recorder = createRecorder(admin, 'test', silentLog, Date.now)
+    const event = { type: 'Normal', reason: 'Long', action: 'Test', note: 'told' } as const
+    recorder.record({ kind: 'App', metadata: { ...metadata, name } }, event)
+    await recorder.flush(10_000)
+    const { items } = await admin.request<{ items: { regarding: { name: string } }[] }>({
+      method: 'GET',
+      path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    })
+    expect(items.filter(({ regarding }) => regarding.name === name)).toHaveLength(1)
+  })
+
   test('an event that was not taken once is told when it happens again', async () => {
     const { metadata } = await create('unheard')
     const proxy = await startKubeProxy(sharedApiServer())
