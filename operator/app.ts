@@ -11,11 +11,12 @@ import {
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import { findApp } from '../services/subscriptions/store/apps.ts'
+import type { AppDoc } from '../services/subscriptions/store/documents.ts'
 import { type AppSender, senderOf } from './app-sender.ts'
 import { driftOf } from './apps.ts'
 import { bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
-import { heir, holderOf } from './duplicates.ts'
+import { heir, holderOf, isHolder } from './duplicates.ts'
 import type { KubeObject } from './kube/cache.ts'
 import type { EventInput } from './kube/events.ts'
 import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from './owners.ts'
@@ -120,7 +121,7 @@ async function obstacleOf(
 ): Promise<[reason: string, message: string] | undefined> {
   const { spec, metadata } = resource
   const known = await findApp(s.c, spec.appKey)
-  const holder = holderOf(await contenders(context, resource, known), known?.managed_by?.uid)
+  const holder = holderOf(await contenders(context, resource, known), known?.managed_by)
   if (holder && holder.metadata.uid !== metadata.uid)
     return [
       'Conflict',
@@ -141,14 +142,14 @@ async function obstacleOf(
 async function contenders(
   context: OperatorContext,
   { spec: { appKey }, metadata }: App,
-  known: { managed_by?: { uid: string } } | undefined,
+  known: Pick<AppDoc, 'managed_by'> | undefined,
 ): Promise<KubeObject[]> {
   const all = declaring(context, appKey)
   const may = await Promise.all(
     all.map(
       async other =>
         known === undefined ||
-        known.managed_by?.uid === other.metadata.uid ||
+        isHolder(other, known.managed_by) ||
         other.metadata.namespace === metadata.namespace ||
         (await mayTakeOver(context, appKey, other)),
     ),

@@ -4,22 +4,29 @@ import type { KubeObject } from './kube/cache.ts'
 
 const object = (name: string, second: number, uid: string, metadata: object = {}): KubeObject =>
   ({
-    metadata: { name, uid, creationTimestamp: `2026-01-01T00:00:0${second}Z`, ...metadata },
+    metadata: { name, namespace: 'shop', uid, creationTimestamp: `2026-01-01T00:00:0${second}Z`, ...metadata },
   }) as unknown as KubeObject
+const by = (uid: string, name = '') => ({ kind: 'App', namespace: 'shop', name, uid })
 const going = { deletionTimestamp: '2026-01-01T01:00:00Z' }
 
-test.each<[string, KubeObject[], string | undefined, string | undefined]>([
+test.each<[string, KubeObject[], ReturnType<typeof by> | undefined, string | undefined]>([
   ['nothing', [], undefined, undefined],
-  ['nothing, whatever the record says,', [], 'gone', undefined],
+  ['nothing, whatever the record says,', [], by('gone'), undefined],
   ['the older one', [object('b', 2, 'a'), object('a', 1, 'b')], undefined, 'a'],
-  ['the younger one that has the record', [object('b', 2, 'a'), object('a', 1, 'b')], 'a', 'b'],
-  ['one that goes but still has the record', [object('b', 2, 'a', going), object('a', 1, 'b')], 'a', 'b'],
-  ['the older one while a stranger has the record', [object('b', 2, 'a'), object('a', 1, 'b')], 'stranger', 'a'],
-  ['of two in one second the one with the record', [object('a', 1, 'a'), object('b', 1, 'b')], 'b', 'b'],
+  ['the younger one that has the record', [object('b', 2, 'a'), object('a', 1, 'b')], by('a'), 'b'],
+  [
+    'one made anew in the place of the one that has the record',
+    [object('b', 2, 'a'), object('a', 1, 'b')],
+    by('before', 'b'),
+    'b',
+  ],
+  ['one that goes but still has the record', [object('b', 2, 'a', going), object('a', 1, 'b')], by('a'), 'b'],
+  ['the older one while a stranger has the record', [object('b', 2, 'a'), object('a', 1, 'b')], by('stranger'), 'a'],
+  ['of two in one second the one with the record', [object('a', 1, 'a'), object('b', 1, 'b')], by('b'), 'b'],
   ['of two in one second without a record the smaller uid', [object('a', 1, 'z'), object('b', 1, 'y')], undefined, 'b'],
-])('%s holds it, in any order', (_what, objects, managedByUid, expected) => {
-  expect(holderOf(objects, managedByUid)?.metadata.name).toBe(expected)
-  expect(holderOf(objects.toReversed(), managedByUid)?.metadata.name).toBe(expected)
+])('%s holds it, in any order', (_what, objects, owner, expected) => {
+  expect(holderOf(objects, owner)?.metadata.name).toBe(expected)
+  expect(holderOf(objects.toReversed(), owner)?.metadata.name).toBe(expected)
 })
 
 test.each<[string, KubeObject[], string | undefined]>([

@@ -2,14 +2,25 @@
  * Which of several resources that declare the same thing holds it: the one that has the record, else the oldest, so that
  * a newcomer takes nothing away.
  */
+import { isOwner, type OwningResource } from '../services/platform/managed.ts'
 import type { KubeObject } from './kube/cache.ts'
 
 /**
  * Whose the record is. Age decides only while none of them has it: one that may have it only later, however old it is,
  * waits for the one that holds it, instead of both waiting for each other.
  */
-export function holderOf<T extends KubeObject>(objects: readonly T[], managedByUid: string | undefined): T | undefined {
-  return objects.find(({ metadata }) => metadata.uid === managedByUid) ?? oldest(objects)
+export function holderOf<T extends KubeObject>(
+  objects: readonly T[],
+  owner: OwningResource | undefined,
+): T | undefined {
+  return objects.find(object => isHolder(object, owner)) ?? oldest(objects)
+}
+
+/** True for the object that a record of its kind names as its owner, and for one made anew in its place. */
+export function isHolder({ metadata }: KubeObject, owner: OwningResource | undefined): boolean {
+  if (!owner) return false
+  const { namespace = '', name, uid } = metadata
+  return isOwner(owner, { kind: owner.kind, namespace, name, uid })
 }
 
 /** Which of the others takes over when the object with this uid goes. */

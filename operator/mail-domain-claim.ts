@@ -70,7 +70,7 @@ export async function claimDomain(
   const user = await ownerOf(context, resource)
   if ('aspect' in user) return user
   const known = await findDomain(context.mongo.db, user._id, domainName)
-  const holder = holderOf(await rivals(context, resource), known?.managed_by?.uid)
+  const holder = holderOf(await rivals(context, resource), known?.managed_by)
   if (holder && holder.metadata.uid !== resource.metadata.uid) {
     const { namespace, name } = holder.metadata
     return refused(

@@ -439,6 +439,13 @@ onApiServer('apps, plans and switches', () => {
       await o.apply('App', 'shop', { ...shop, appName: 'Renamed' }, adopt)
       await o.condition('App', 'shop', 'Ready', 'True')
       expect((await app(s, key))?.app_name).toBe('Renamed')
+      // In a restored cluster it has another uid than the record says.
+      await o.mongo.db
+        .collection('sub_apps')
+        .updateOne({ app_key: key }, { $set: { 'managed_by.uid': 'before the restore' } })
+      await o.apply('App', 'shop', { ...shop, appName: 'Restored' }, adopt)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      expect((await app(s, key))?.app_name).toBe('Restored')
       await o.remove('App', 'shop')
       await o.condition('App', 'theirs', 'Ready', 'True', other)
       expect(await app(s, key)).toMatchObject({ app_name: 'Theirs now', managed_by: { name: 'theirs' } })
