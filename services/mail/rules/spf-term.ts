@@ -33,11 +33,10 @@ const MECHANISMS: Readonly<Record<string, 'none' | 'domain' | 'domain?' | 'domai
 /** `%{ir}`, `%%`, `%_`, `%-`; the letters c, r and t belong to explanations. */
 const MACRO = String.raw`%(?:\{[slodiphvcrt]\d*r?[-.+,/_=]*\}|[%_-])`
 const MACRO_STRING = new RegExp(String.raw`^(?:${MACRO}|[\x21-\x24\x26-\x7e])*$`, 'i')
-/** Ends with a dot and a label that is not all digits, or with a macro. */
-const DOMAIN_END = new RegExp(
-  String.raw`(?:\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\.?|${MACRO})$`,
-  'i',
-)
+/** Ends with a dot and a label that is not all digits, or with a macro. Each label reads in one way: strangers write them. */
+const DOMAIN_END = new RegExp(String.raw`(?:\.(?:\d*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\.?|${MACRO})$`, 'i')
+/** Longest name that a term may have; DNS has none that are longer. */
+const NAME_LENGTH = 255
 const NO_NAME = 'lacks a name that receivers can read'
 const CIDR = /(?:\/(?<v4>0|[1-9]\d?))?(?:\/\/(?<v6>0|[1-9]\d{0,2}))?$/
 
@@ -102,5 +101,5 @@ function isNetwork(family: 'ip4' | 'ip6', text: string): boolean {
 }
 
 function isDomainSpec(text: string): boolean {
-  return MACRO_STRING.test(text) && DOMAIN_END.test(text)
+  return text.length <= NAME_LENGTH && MACRO_STRING.test(text) && DOMAIN_END.test(text)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isSpf, mergeSpf, newSpf, parseSpf, printSpf, withoutSpfTerms } from './spf.ts'
-import { SpfSyntaxError } from './spf-term.ts'
+import { isMechanism, parseTerm, SpfSyntaxError } from './spf-term.ts'
 
 const OURS = ['ip4:192.0.2.10', 'include:_spf.example.net']
 
@@ -52,6 +52,68 @@ describe('what is printed is what was read', () => {
       ] as const
     ).flatMap(([message, terms]) => terms.map((text): [string, string] => [`v=spf1 ${text} -all`, message])),
   ])('%j is refused: %s', (txt, message) => expect(() => parseSpf(txt)).toThrow(message))
+})
+
+describe('text that a stranger made to keep us busy is refused at once', () => {
+  const SHAPES = [
+    'a',
+    'a-',
+    '1',
+    '1a',
+    'a1',
+    '-',
+    '.a',
+    '.',
+    'a.',
+    '%',
+    '%{s',
+    '%{s1',
+    '%{s1r-',
+    '%%',
+    '/',
+    '/1',
+    '//1',
+    ':',
+  ]
+  const MANY = 60_000
+  test.each(SHAPES)('%j again and again, in a term', unit => {
+    const text = unit.repeat(MANY / unit.length)
+    for (const before of [
+      'include:',
+      'include:x.',
+      'a:x.',
+      'a:x.y/',
+      'exists:%{i}.',
+      'redirect=x.',
+      'x=',
+      '',
+      'ip4:',
+      'ip6:',
+    ])
+      for (const after of ['', '!', '.', '..', '-', '/24', '%'])
+        try {
+          expect(parseTerm(' ', `${before}${text}${after}`).kind).toMatch(/^(?:modifier|mechanism)$/)
+        } catch (error) {
+          expect(error).toBeInstanceOf(SpfSyntaxError)
+        }
+  })
+
+  test.each(['include:x.', ' ', 'a ', 'a  ', '% '])('%j: a record of 60,000 characters', unit =>
+    expect(() => parseSpf(`v=spf1 ${unit}${'a'.repeat(9)}${unit.repeat(MANY / unit.length)}!`)).toThrow(SpfSyntaxError),
+  )
+
+  test('what is just short enough is read', () => {
+    const longest = `v=spf1 ${' '.repeat(9_989)}-all`
+    expect(longest).toHaveLength(10_000)
+    expect(printSpf(parseSpf(longest))).toBe(longest)
+    expect(() => parseSpf(`${longest} `)).toThrow('more than 10000 characters')
+  })
+
+  test('a name has 255 characters at most', () => {
+    const name = (length: number) => `${'a.'.repeat(120)}${'b'.repeat(length - 240)}`
+    expect(isMechanism(`include:${name(255)}`)).toBe(true)
+    expect(isMechanism(`include:${name(256)}`)).toBe(false)
+  })
 })
 
 describe('merge', () => {
