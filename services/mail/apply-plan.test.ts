@@ -167,6 +167,48 @@ describe('an SPF record that its owner changes meanwhile', () => {
   })
 })
 
+describe('an SPF record whose update was interrupted', () => {
+  const entry = (value: string, before?: string): OwnedRecord => ({
+    row: 'spf',
+    name: 'example.com',
+    type: 'TXT',
+    value,
+    ...(before === undefined ? {} : { before }),
+  })
+  const OLD = 'v=spf1 ip4:192.0.2.10 include:_spf.example.net ~all'
+  const NEW = 'v=spf1 ip4:192.0.2.99 include:_spf.example.net ~all'
+  const THEIRS = 'v=spf1 mx -all'
+  const merged = (ip: string) => `v=spf1 mx ip4:${ip} -all`
+  const two = [entry(OLD), entry(NEW)]
+  const twoMerged = [entry(merged('192.0.2.10'), THEIRS), entry(merged('192.0.2.99'), THEIRS)]
+  test.each<[string, OwnedRecord[], string, string[]]>([
+    ['ours, the write took effect', two, NEW, []],
+    ['ours, the write took no effect', two, OLD, []],
+    [
+      'ours, and its owner added a sender to both',
+      two,
+      'v=spf1 ip4:192.0.2.10 ip4:192.0.2.99 include:_spf.example.net mx ~all',
+      ['v=spf1 mx ~all'],
+    ],
+    ['merged, the write took effect', twoMerged, merged('192.0.2.99'), [THEIRS]],
+    ['merged, the write took no effect', twoMerged, merged('192.0.2.10'), [THEIRS]],
+    ['merged, and its owner changed the end', twoMerged, 'v=spf1 mx ip4:192.0.2.99 ~all', ['v=spf1 mx ~all']],
+  ])('%s: a removal leaves nothing of ours', async (_, entries, stands, left) => {
+    for (const owned of [entries, entries.toReversed()]) {
+      const zone = zoneOf([txt('example.com', stands)])
+      const ledger = memoryLedger(owned)
+      const { items, stopped } = await applyPlan(createMemoryProvider([zone]), removal, ledger, {
+        ...options,
+        questions: [],
+      })
+      expect(stopped).toBeUndefined()
+      expect(items.map(({ status }) => status)).toEqual(['done'])
+      expect(zone.records.map(({ value }) => value)).toEqual(left)
+      expect(removal(await readState(createMemoryProvider([zone]), [], ledger.entries), ledger.entries)).toEqual([])
+    }
+  })
+})
+
 describe('faults', () => {
   test.each([
     ['rate_limited', fault('rate_limited', { retryAfter: 30 }), { retryAfter: 30 }],

@@ -27,8 +27,8 @@ export function planRemoval(input: RemovalInput): PlanItem[] {
 
 function removeOwn(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
   const stored = input.current(entry.name).find(record => sameRecord(record, entry))
-  if (!stored && entry.row === 'spf') return takeOut(entry, zone, input)
-  if (!stored || !isOurs(input.owned, stored)) return []
+  if (!stored) return isTold(entry, input) ? [] : takeOut(entry, zone, input)
+  if (!isOurs(input.owned, stored)) return []
   if (stored.locked)
     return [step(entry, zone, 'conflict', stored, entry.value, 'The record is locked; unlock it at your DNS provider.')]
   return [step(entry, zone, 'delete', stored, entry.value, 'We wrote it.')]
@@ -38,19 +38,23 @@ function removeOwn(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): Pl
 function restore(entry: OwnedRecord, before: string, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
   const records = input.current(entry.name).filter(record => record.type === entry.type)
   const untouched = records.find(record => sameRecord(record, entry))
-  // A write that was interrupted leaves two entries; the one that tells what stands there knows best.
-  const better = input.owned.some(
-    other => sameRow(other, entry) && other !== entry && records.some(record => sameRecord(record, other)),
-  )
-  if (!untouched && better) return []
+  if (!untouched && isTold(entry, input)) return []
   if (untouched) return [step(entry, zone, 'update', untouched, before, 'Puts back the record as it was before us.')]
   return takeOut(entry, zone, input)
 }
 
+/** A write that was interrupted leaves two entries; the one that tells what stands there knows best. */
+function isTold(entry: OwnedRecord, { owned, current }: RemovalInput): boolean {
+  const told = owned.filter(other => other !== entry && sameRow(other, entry))
+  return told.some(other => current(entry.name).some(record => sameRecord(record, other)))
+}
+
+/** An SPF record that its owner changed loses the terms of every entry, in one step. */
 function takeOut(entry: OwnedRecord, zone: ZoneFacts, input: RemovalInput): PlanItem[] {
+  const entries = input.owned.filter(other => sameRow(other, entry))
   const edited = input.current(entry.name).find(record => record.type === 'TXT' && isSpf(record.value))
-  if (!edited || entry.row !== 'spf') return []
-  const value = withoutOurs(edited.value, entry)
+  if (!edited || entry.row !== 'spf' || entry !== entries.at(-1)) return []
+  const value = entries.reduce(withoutOurs, edited.value)
   return value === edited.value
     ? []
     : [step(entry, zone, 'update', edited, value, 'Takes our terms out of the record.')]
