@@ -1,7 +1,7 @@
 /** What the use cases on DNS need, and how a process makes it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/mongo.ts'
@@ -12,7 +12,7 @@ import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType 
 import { createResolver, type Resolver } from './dns/resolver.ts'
 import { ALLOWANCES } from './rules/call-budget.ts'
 import { type DnsCredentials, dnsCredentials } from './rules/dns-credentials.ts'
-import type { SendingHost } from './rules/dns-guidance.ts'
+import { type SendingHost, spfFaults } from './rules/dns-guidance.ts'
 import { BudgetExhausted, blockCalls, takeCall } from './store/dns-budget.ts'
 import type { DnsAccountDoc } from './store/documents.ts'
 
@@ -31,7 +31,7 @@ export interface DnsDeps {
   random: () => number
 }
 
-/** The DNS parts of a process. */
+/** The DNS parts of a process. Throws {@link ConfigError} for SPF mechanisms that receivers cannot read. */
 export function createDnsDeps({
   config,
   mongo: { db },
@@ -40,6 +40,10 @@ export function createDnsDeps({
   log,
   metrics,
 }: Omit<Foundation, 'probes'>): DnsDeps {
+  const { unreadable, unnamed } = spfFaults(sendingHost(config))
+  if (unreadable.length > 0)
+    throw new ConfigError(unreadable.map(term => `DEFAULT_SPF_MECHANISMS: "${term}" is no mechanism of SPF`))
+  if (unnamed) log.warn({ host: config.MAIL_HOSTNAME }, 'MAIL_HOSTNAME is no public name: SPF records need SENDING_IP')
   return {
     db,
     clock,

@@ -70,6 +70,11 @@ test.each([
     { SUBMISSION_PROXY_FROM: 'the balancer', TRUSTED_PROXIES: '10.0.0.0/99' },
     ['SUBMISSION_PROXY_FROM: must be networks', 'TRUSTED_PROXIES: must be networks'],
   ],
+  [
+    'SPF mechanisms that nobody can read',
+    { DEFAULT_SPF_MECHANISMS: 'include:_spf.example.net include:_spf,-all' },
+    ['DEFAULT_SPF_MECHANISMS: "include:_spf" is no mechanism', 'DEFAULT_SPF_MECHANISMS: "-all" is no mechanism'],
+  ],
   ['half a certificate', { SUBMISSION_TLS_CERT: '/tls/tls.crt' }, ['SUBMISSION_TLS_KEY: ']],
   ['a listener that is none', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
 ])('%s: exit 78, and each fault is named without its value', async (_, env: Environment, faults) => {

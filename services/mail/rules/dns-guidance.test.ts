@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guidance, reverseName, type SendingHost, spfTerms, zoneFile } from './dns-guidance.ts'
+import { guidance, reverseName, type SendingHost, spfFaults, spfTerms, zoneFile } from './dns-guidance.ts'
 
 const host: SendingHost = {
   hostname: 'mail.postwright.example',
@@ -110,4 +110,36 @@ test('a mechanism that is configured twice costs one lookup', () => {
     'include:_spf.example.net',
     'include:x.example',
   ])
+})
+
+test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfFaults>]>([
+  [
+    'nothing',
+    {},
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a', 'include:_spf.example.net'],
+    { unreadable: [], unnamed: false },
+  ],
+  [
+    'terms that nobody can read',
+    { spfMechanisms: ['mx', 'include:_spf', 'ipv4:192.0.2.1', '~all', 'redirect=_spf.example.net'] },
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a', 'mx'],
+    { unreadable: ['include:_spf', 'ipv4:192.0.2.1', '~all', 'redirect=_spf.example.net'], unnamed: false },
+  ],
+  [
+    'no address and no public name',
+    { addresses: [], hostname: 'localhost', spfMechanisms: [] },
+    [],
+    { unreadable: [], unnamed: true },
+  ],
+  [
+    'an address makes up for the name',
+    { hostname: 'localhost', spfMechanisms: [] },
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a'],
+    { unreadable: [], unnamed: false },
+  ],
+])('what keeps SPF from naming our servers: %s', (_, change, terms, faults) => {
+  const changed = { ...host, ...change }
+  expect(spfTerms({}, changed)).toEqual(terms)
+  expect(spfFaults(changed)).toEqual(faults)
+  expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
 })

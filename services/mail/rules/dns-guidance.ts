@@ -5,6 +5,7 @@ import { type DmarcPolicy, newDmarc } from './dmarc.ts'
 import { relativeName } from './dns-names.ts'
 import { quoteTxt } from './dns-record.ts'
 import { newSpf } from './spf.ts'
+import { isPlainMechanism } from './spf-term.ts'
 
 /** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN. */
 export interface SendingHost {
@@ -64,16 +65,31 @@ const CHALLENGE_LABEL = '_postwright-challenge'
 /** Ten minutes: the least that the free plans of all providers take. */
 const TTL = 600
 
-/** Our SPF mechanisms for a domain: addresses cost no lookup; the host name stands in while none is configured. */
+/**
+ * Our SPF mechanisms for a domain: addresses cost no lookup; the host name stands in while none is configured. What
+ * receivers cannot read is left out: it would break every record that we write, and owners cannot mend it.
+ */
 export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost): string[] {
   const own = host.addresses.map(ip => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
   const terms = [...(own.length > 0 ? own : [`a:${host.hostname}`]), ...host.spfMechanisms, ...(domain.dns?.spf ?? [])]
-  return [...new Set(terms)]
+  return [...new Set(terms)].filter(isPlainMechanism)
+}
+
+/** What keeps SPF records from naming our servers: terms that nobody can read, or no address and no public name. */
+export function spfFaults({ hostname, addresses, spfMechanisms }: SendingHost): {
+  unreadable: string[]
+  unnamed: boolean
+} {
+  return {
+    unreadable: spfMechanisms.filter(term => !isPlainMechanism(term)),
+    unnamed: addresses.length === 0 && !isPlainMechanism(`a:${hostname}`),
+  }
 }
 
 /** All rows, most important first. */
 export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow[] {
   const { name, dns } = domain
+  const terms = spfTerms(domain, host)
   const row = (entry: Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }): GuidanceRow => ({
     ...entry,
     host: relativeName(entry.name, name),
@@ -96,7 +112,9 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       need: 'required',
       type: 'TXT',
       name,
-      value: newSpf(spfTerms(domain, host), dns?.spf_all),
+      value: newSpf(terms, dns?.spf_all),
+      // A record that names no server would turn every message away.
+      writable: terms.length > 0,
     }),
     row({
       id: 'dmarc',

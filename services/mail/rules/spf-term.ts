@@ -50,6 +50,16 @@ export function isMechanism(text: string): boolean {
   }
 }
 
+/** True for a mechanism that an installation may add to every domain: one that receivers can read, and not `all`. */
+export function isPlainMechanism(text: string): boolean {
+  try {
+    const term = parseTerm(' ', text)
+    return term.kind === 'mechanism' && term.name !== 'all'
+  } catch {
+    return false
+  }
+}
+
 /** Parses one term, as in `~all`, `ip4:192.0.2.0/24` or `redirect=_spf.example.com`. Throws {@link SpfSyntaxError}. */
 export function parseTerm(gap: string, text: string): SpfTerm {
   const modifier = /^(?<name>[a-z][a-z0-9_.-]*)=(?<value>[\x21-\x7e]*)$/i.exec(text)
