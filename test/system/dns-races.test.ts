@@ -240,6 +240,21 @@ describe('an account that is forgotten', () => {
       },
       /cannot be opened/,
     ],
+    [
+      'credentials of a kind that is not taken any more',
+      async () => {
+        const account = await world.account('usr_older')
+        const credentials = {
+          provider: 'rfc2136',
+          credentials: { server: 'ns.test:99999', key_name: 'k', key_secret: '' },
+        }
+        const sealed = world.deps.secrets.seal('dns-credential', 'dns-accounts/dns_older', JSON.stringify(credentials))
+        const older = { ...account, _id: 'dns_older', user_id: 'usr_dangling', by_hand: false, sealed }
+        await insertDnsAccount(world.deps.db, older)
+        return { dns_account_id: older._id }
+      },
+      /opened; store them/,
+    ],
   ])('a check with %s ends and says so', async (_, change, message) => {
     const domain = await world.claim('usr_dangling', `y${message.source.length}.plan.test`, { dns: { manage: true } })
     await updateDomain(world.deps.db, domain._id, await change())
