@@ -20,6 +20,7 @@ import { planRemoval } from './rules/dns-plan-removal.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
 import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
 import type { DnsAccountDoc, DomainDoc } from './store/documents.ts'
+import { findDomainById } from './store/domains.ts'
 
 /** What stands in the way is left (`fail`), replaced and put back at the end (`adopt`), or replaced (`overwrite`). */
 export type ConflictPolicy = 'fail' | 'adopt' | 'overwrite'
@@ -72,7 +73,7 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
     expect: options.expect,
   }).catch(async (error: unknown) => {
-    if (error instanceof DomainGone) await takeBack(target.provider, written, noteOf(domain))
+    if (error instanceof DomainGone) await takeBack(deps, domain, target.provider, written)
     throw error
   })
   const { items, stopped, zones } = applied
@@ -100,13 +101,15 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
 export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
   const owned = await readOwned(deps.db, domain._id)
   const find = (id: string | undefined) => (id === undefined ? undefined : findDnsAccount(deps.db, domain.user_id, id))
+  /** By the id in the ledger, which may be that of an account that is gone. */
   const accounts = new Map<string, DnsAccountDoc>()
   for (const id of new Set(owned.map(entry => entry.account_id))) {
     const account = (await find(id)) ?? (await find(domain.dns_account_id))
     if (account) accounts.set(id, account)
   }
   const all: Applied = { items: [], zones: [] }
-  for (const account of new Set(accounts.values())) {
+  // An account that was read twice is two objects.
+  for (const account of new Map([...accounts.values()].map(found => [found._id, found])).values()) {
     const ledger = ledgerOf(deps, domain, account)
     const read = async () =>
       (await readOwned(deps.db, domain._id)).filter(entry => accounts.get(entry.account_id)?._id === account._id)
@@ -129,17 +132,43 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
 
 const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
 
-/** The domain is given up while its records are written. */
+/** The domain is given up while its records are written: `leaving` while it can still be seen. */
 class DomainGone extends ProblemError {
-  constructor() {
-    super('not_found', 'The domain is gone, or about to go; no records are written for it.')
+  constructor(leaving: boolean) {
+    super(
+      leaving ? 'conflict' : 'not_found',
+      leaving
+        ? 'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.'
+        : 'The domain is gone; no records are written for it.',
+    )
   }
 }
 
-/** Undoes a publication whose domain is gone, ledger and all. */
-async function takeBack(provider: DnsProvider, written: readonly OwnedRecord[], note: string): Promise<void> {
+/** Undoes a publication whose domain is gone, ledger and all: what stays nobody else remembers, so it is logged. */
+async function takeBack(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  provider: DnsProvider,
+  written: readonly OwnedRecord[],
+): Promise<void> {
   const ledger: Ledger = { read: async () => [...written], write: async () => undefined, forget: async () => undefined }
-  await applyPlan(provider, removal, ledger, { questions: [], note, replaced: 'own' })
+  const { items, stopped } = await applyPlan(provider, removal, ledger, {
+    questions: [],
+    note: noteOf(domain),
+    replaced: 'own',
+  })
+  const left = items.filter(({ status }) => !['done', 'pending', 'kept', 'skipped'].includes(status))
+  if (!stopped && left.length === 0) return
+  const records = left.map(({ name, type, status, message, reason }) => ({
+    name,
+    type,
+    status,
+    why: message ?? reason,
+  }))
+  deps.log.warn(
+    { domain: domain._id, provider: provider.type, fault: stopped?.fault, message: stopped?.message, records },
+    'dns records of a domain that is gone could not be taken back',
+  )
 }
 
 interface Target {
@@ -189,7 +218,8 @@ function ledgerOf(
     write: async entries => {
       written.push(...entries)
       const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))
-      if (!(await writeOwned(db, _id, stored, clock.now()))) throw new DomainGone()
+      if (await writeOwned(db, _id, stored, clock.now())) return
+      throw new DomainGone((await findDomainById(db, _id)) !== undefined)
     },
     forget: entries => forgetOwned(db, _id, entries),
   }

@@ -7,7 +7,7 @@ import { type DnsDeps, openCredentials, sealCredentials } from '../../services/m
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { leaveDomain } from '../../services/mail/leave-domain.ts'
 import { planDomain, publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
-import { changeDomain, verifyByAdmin } from '../../services/mail/register-domain.ts'
+import { changeDomain, removeDomain, verifyByAdmin } from '../../services/mail/register-domain.ts'
 import { deleteDnsAccount, findDnsAccount, insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
 import { findDomainById, updateDomain } from '../../services/mail/store/domains.ts'
@@ -15,7 +15,22 @@ import { verifyDomain } from '../../services/mail/verify-domain.ts'
 import type { Db } from '../../services/platform/mongo.ts'
 import { type DnsWorld, startDnsWorld } from '../support/dns-world.ts'
 
-const NAMES = ['admin', 'close', 'patch', 'memory', 'locked', 'late', 'gone', 'flight', 'moved', 'cut', 'lost', 'plan']
+const NAMES = [
+  'admin',
+  'close',
+  'patch',
+  'memory',
+  'locked',
+  'late',
+  'gone',
+  'flight',
+  'moved',
+  'cut',
+  'lost',
+  'plan',
+  'stuck',
+  'twice',
+]
 let world: DnsWorld
 beforeAll(async () => {
   world = await startDnsWorld(
@@ -172,7 +187,7 @@ describe('a domain that leaves', () => {
     await publishDns(world.deps, domain)
     const deps = once('after write', async () => {
       const again = publishDns(world.deps, await world.domain(domain._id))
-      await expect(again).rejects.toMatchObject({ code: 'not_found' })
+      await expect(again).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('about to go') })
     })
     await leaveDomain(deps, domain.user_id, domain._id, 'remove')
     expect(world.server.transfer('late.test')).toEqual(before)
@@ -189,6 +204,50 @@ describe('a domain that leaves', () => {
     const deps = once(moment, () => leaveDomain(world.deps, domain.user_id, domain._id, 'remove'))
     await expect(publishDns(deps, domain)).rejects.toMatchObject({ code: 'not_found' })
     expect(world.server.transfer(`${name}.test`)).toEqual(before)
+  })
+
+  test('whose records cannot be taken back after a write that was under way says which', async () => {
+    const domain = await bound('stuck')
+    const refusing: DnsDeps = {
+      ...world.deps,
+      provider: (account, credentials) => {
+        const { batch: _, ...provider } = world.deps.provider(account, credentials)
+        return {
+          ...provider,
+          async create(zone, record, note) {
+            const made = await provider.create(zone, record, note)
+            await removeDomain(world.deps, domain.user_id, domain._id).catch(() => undefined)
+            return made
+          },
+          remove: () => Promise.reject(new DnsProviderError('rfc2136', 'locked', 'Not this one.')),
+        }
+      },
+    }
+    await expect(publishDns(refusing, domain)).rejects.toMatchObject({ code: 'not_found' })
+    expect(world.logged.filter(line => line.includes('could not be taken back'))).toEqual([
+      expect.stringMatching(/_postwright-challenge\.stuck\.test.*TXT.*failed.*Not this one/),
+    ])
+  })
+
+  test('asks an account once that stands in for two that are gone', async () => {
+    const before = world.server.transfer('twice.test')
+    const domain = await bound('twice')
+    await publishDns(world.deps, domain)
+    const { dns_owned = [] } = await world.domain(domain._id)
+    await updateDomain(world.deps.db, domain._id, {
+      dns_owned: dns_owned.map((entry, index) => ({ ...entry, account_id: `dns_gone_${index % 2}` })),
+    })
+    const asked: string[] = []
+    const counting: DnsDeps = {
+      ...world.deps,
+      provider: (account, credentials) => {
+        asked.push(account)
+        return world.deps.provider(account, credentials)
+      },
+    }
+    await unpublishDns(counting, await world.domain(domain._id))
+    expect(asked).toEqual([domain.dns_account_id])
+    expect(world.server.transfer('twice.test')).toEqual(before)
   })
 
   test('takes its records from the account that they were written through', async () => {

@@ -159,7 +159,9 @@ export const sentences: Readonly<Record<string, string>> = {
   'The zone changes all the time; another program seems to write the same records.':
     '区域不断变化，似乎有其他程序在写入相同的记录。',
   'The zone changed since this plan was made; look at the new plan.': '该计划制定后区域已发生变化，请查看新的计划。',
-  'The domain is gone, or about to go; no records are written for it.': '该域名已删除或即将删除，不再为其写入记录。',
+  'The domain is gone; no records are written for it.': '该域名已删除，不再为其写入记录。',
+  'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.':
+    '该域名即将删除，正在撤回其记录；如果域名仍保留，请五分钟后重试。',
   'The credentials of the DNS account cannot be opened; store them again.': 'DNS 账号的凭据无法解密，请重新保存。',
   'The provider took the record but does not list it yet.': '服务商已接受该记录，但尚未列出。',
   'The domain changed or was checked again meanwhile; look at it, and check again.':
