@@ -296,6 +296,22 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     },
   )
 
+  test.each([
+    ['external', 33, 33],
+    ['external', 34, 34],
+    ['external', 36, 36],
+    ['external', 37, 33],
+    ['trial', 34, 33],
+    ['trial', 36, 33],
+  ])('%s, a release of %i characters: %i of them stay in the names', async (mode, length, stay) => {
+    const release = 'r'.repeat(length)
+    const database = mode === 'trial' ? set('mongodb.mode=trial') : set('mongodb.existingSecret=mine')
+    const manifests = await renderRelease(release, ...set('mailHostname=mail.example.com'), ...database)
+    const names = manifests.filter(({ kind }) => kind === 'StatefulSet').map(({ metadata }) => metadata.name)
+    expect(names).toContain(`${'r'.repeat(stay)}-postwright-smtp`)
+    for (const name of names) expect(name.length).toBeLessThanOrEqual(52)
+  })
+
   test('KEDA counts what is due now, in the database that is named', async () => {
     const keda = set('worker.keda.enabled=true', 'worker.keda.database=mine')
     const trigger = (await renderChart(...LEAST, ...keda)).find(({ kind }) => kind === 'ScaledObject')?.spec.triggers[0]

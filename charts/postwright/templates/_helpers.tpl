@@ -1,8 +1,9 @@
 {{/* Releases may have dots in their names, Services not; the longest name, that of a StatefulSet, may have 52 characters,
-because its pods carry it in a label, with the hash of their revision behind it. */}}
+because its pods carry it in a label, with the hash of their revision behind it. Without the trial's database the longest
+is shorter, and releases of up to 36 characters keep the names that they always had. */}}
 {{- define "pw.fullname" -}}
 {{- $name := .Release.Name | replace "." "-" }}
-{{- if contains "postwright" $name }}{{ $name | trunc 40 | trimSuffix "-" }}{{ else }}{{ $name | trunc 33 | trimSuffix "-" }}-postwright{{ end }}
+{{- if contains "postwright" $name }}{{ $name | trunc 40 | trimSuffix "-" }}{{ else }}{{ $most := and (ne .Values.mongodb.mode "trial") (le (len $name) 36) | ternary 36 33 }}{{ $name | trunc $most | trimSuffix "-" }}-postwright{{ end }}
 {{- end }}
 {{- define "pw.image" -}}
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
