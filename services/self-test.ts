@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls'
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
 const SERVICE_WAIT_MS = 15_000
 const ANSWER_MS = 10_000
+const CONVERSATION_MS = 30_000
 const results: { name: string; ok: boolean; detail: string }[] = []
 
 await Promise.all([
@@ -78,7 +79,10 @@ async function status(url: string, expected: number, init: RequestInit = {}): Pr
 async function refusesRelay(port: number, implicitTls: boolean): Promise<string> {
   const plain = implicitTls ? undefined : connect({ host: SMTP_HOST, port })
   let socket: Socket = plain ?? connectTls({ host: SMTP_HOST, port, rejectUnauthorized: false })
-  const late = setTimeout(() => socket.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS)
+  const late = setTimeout(
+    () => socket.destroy(new Error(`the conversation did not end within ${CONVERSATION_MS / 1000} s`)),
+    CONVERSATION_MS,
+  )
   try {
     let ask = conversation(socket)
     await ask('', '220')

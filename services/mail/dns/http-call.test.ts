@@ -31,7 +31,6 @@ async function behind(vendor: string, status: number, body: string, headers: Rec
     budget: { take: async () => undefined, block: async seconds => void blocked.push(seconds) },
     now: () => new Date('2026-11-20T12:00:00Z'),
     counted: () => undefined,
-    timeoutMs: 2_000,
   }
   return { provider: MAKE[vendor]?.(context) ?? expect.fail(vendor), blocked }
 }
