@@ -281,7 +281,7 @@ function unreadable(path: string, cause: unknown): Error {
 /** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
 async function saveState(folder: string, state: State): Promise<void> {
   const path = join(folder, 'postwright.json')
-  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600 })
+  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
 }
 
