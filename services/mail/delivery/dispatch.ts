@@ -56,7 +56,7 @@ const FORGET_MS = 3_600_000
 /** Makes the dispatcher of a worker. */
 export function createDispatcher({ partsOf, relay, now }: DispatchOptions): Dispatcher {
   const sites = new Map<string, Lane>()
-
+  /** After postponeAll nothing begins any more. */
   let ended = false
 
   const laneOf = (site: string): Lane => {
