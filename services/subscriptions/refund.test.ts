@@ -94,6 +94,34 @@ describe('money that the channel gave back counts although the subscription is o
 
 const target = (id: number) => ({ appKey: 'shop', id })
 
+describe('what the app booked in whole is not booked again when the channel tells of it under another number', () => {
+  test.each<[string, Partial<RefundRequest>]>([
+    ['without an amount', {}],
+    ['with the amount', { amountCents: 1990 }],
+    ['with the sum', { totalCents: 1990 }],
+  ])('%s', async (_, told) => {
+    const { s, refund, paymentOf, givenBack, today } = await sold()
+    await refund('BY-APP')
+    const events = await s.c.webhookEvents.countDocuments({})
+    const payment = await paymentOf('W-1')
+    const again = await refund('BY-CHANNEL', { ...told, byChannel: true, ...(payment ? { payment } : {}) })
+    expect(again).toMatchObject({ repeated: true, subscription: { status: 4 } })
+    expect([await givenBack(), (await today())?.refunds]).toEqual([[1990], 1])
+    expect(await s.c.webhookEvents.countDocuments({})).toBe(events)
+  })
+
+  test('but what cost nothing is taken back once', async () => {
+    const { user, givePlan, pay, refund, paymentOf, givenBack, stored } = await sold()
+    const { _id } = await pay(user, await givePlan('shop'), { method: 'wechat', paymentId: 'FREE', amountCents: 0 })
+    const payment = await paymentOf('FREE')
+    const told = { subscriptionId: _id, byChannel: true as const, ...(payment ? { payment } : {}) }
+    expect(await refund('F-1', told)).toMatchObject({ repeated: false })
+    expect((await stored(_id)).status).toBe(4)
+    expect(await refund('F-2', told)).toMatchObject({ repeated: true })
+    expect(await givenBack()).toHaveLength(1)
+  })
+})
+
 test('a refund by an administrator who saw an older state is refused, and changes nothing', async () => {
   const { s, first, givenBack, stored } = await sold()
   const seen = first.version

@@ -66,6 +66,7 @@ async function planRefund(
   const payment = request.payment ? await findPaymentById(s.c, request.payment._id) : last
   if (!payment) throw new ProblemError('transition_refused', 'Nothing was paid for this subscription.')
   const left = payment.amount_cents - payment.refunded_cents
+  if (isToldLate(request, before, payment)) return undefined
   const amount =
     request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
   if (request.totalCents !== undefined && amount <= 0) return undefined
@@ -85,6 +86,15 @@ async function planRefund(
     },
     day: { refunds: 1, revenue_cents: -amount, ...(ended ? { ended: 1 } : {}) },
   }
+}
+
+/** True when a channel tells of what was given back in whole: the app was faster, with a number of its own. */
+function isToldLate(
+  { byChannel }: RefundRequest,
+  { current }: SubscriptionDoc,
+  { amount_cents, refunded_cents }: PaymentDoc,
+): boolean {
+  return byChannel === true && amount_cents === refunded_cents && (amount_cents > 0 || !current)
 }
 
 /** By the payment's own method: the subscription may have been renewed by another one since. */
