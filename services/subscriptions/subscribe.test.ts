@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { act } from './act-on-subscription.ts'
 import { systemActor } from './context.ts'
 import { expireLapsed } from './expire.ts'
 import { type LocalPurchase, restorePurchase } from './local-sync.ts'
-import { openOrder } from './orders.ts'
+import { closeStaleOrders, openOrder } from './orders.ts'
 import { NO_PAYMENT_ID, type Purchase, subscribe } from './subscribe.ts'
 
 const DAY = 86_400
@@ -58,7 +59,21 @@ describe('what counts as the same payment', () => {
     ['money under the reference of a grant', { ...grant, clientRef: 'C-1' }, { clientRef: 'C-1' }, 'payment_taken'],
     ['a grant with the same reference', { ...grant, clientRef: 'C-1' }, { ...grant, clientRef: 'C-1' }, 'repeated'],
     ['a grant without a reference', grant, grant, 'booked'],
-    ['money taken by hand with its number', { method: 'manual' }, { method: 'manual' }, 'repeated'],
+    ['a grant under the reference of money', { clientRef: 'C-1' }, { ...grant, clientRef: 'C-1' }, 'payment_taken'],
+    ['what is booked by hand, whatever its number', { method: 'manual' }, { method: 'manual' }, 'booked'],
+    ['for others too', { method: 'manual', userId: -1 }, { method: 'manual' }, 'booked'],
+    [
+      'what is booked by hand with its reference',
+      { method: 'manual', clientRef: 'C-1' },
+      { method: 'manual', clientRef: 'C-1' },
+      'repeated',
+    ],
+    [
+      'what is booked by hand under the reference of another number',
+      { method: 'manual', clientRef: 'C-1' },
+      { method: 'manual', paymentId: 'P-2', clientRef: 'C-1' },
+      'payment_taken',
+    ],
     ['money for somebody else', {}, { userId: -1 }, 'payment_taken'],
   ])('%s', async (_, first, second, outcome) => {
     const { buy, periods } = await shop()
@@ -74,6 +89,14 @@ describe('what counts as the same payment', () => {
     expect(await periods()).toBe(1)
   })
 })
+
+/** Buys, and ends it at once. */
+function bought(action: 'cancel' | 'refund', more: Partial<Purchase> = {}) {
+  return async ({ s, buy }: Awaited<ReturnType<typeof shop>>) => {
+    const { subscription } = await buy(more)
+    await act(s, systemActor, { appKey: 'shop', id: subscription._id }, { action, at: 'now' })
+  }
+}
 
 describe('a trial comes before the first period', () => {
   const trial = { method: 'trial', paymentId: NO_PAYMENT_ID, amountCents: 0, days: 7, clientRef: 'trial' }
@@ -97,6 +120,34 @@ describe('a trial comes before the first period', () => {
         return openOrder(s, systemActor, order)
       },
       'booked',
+    ],
+    [
+      'of somebody whose order was closed',
+      async ({ s, user, plan, clock }) => {
+        const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
+        await openOrder(s, systemActor, order)
+        clock.advance(2 * DAY * 1000)
+        await closeStaleOrders(s)
+      },
+      'booked',
+    ],
+    [
+      'of somebody who holds another plan',
+      async ({ user, givePlan, pay }) => pay(user, await givePlan('shop')),
+      'booked',
+    ],
+    ['not of somebody whose period was cancelled', bought('cancel'), 'transition_refused'],
+    ['not of somebody whose money went back', bought('refund'), 'transition_refused'],
+    ['not of somebody whose grant was taken back', bought('cancel', grant), 'transition_refused'],
+    [
+      'not of somebody who has ordered again since',
+      async half => {
+        await bought('cancel')(half)
+        const { s, user, plan } = half
+        const order = { appKey: 'shop', userId: user._id, plan, method: 'alipay', outTradeNo: 'T-1', autoRenew: false }
+        await openOrder(s, systemActor, order)
+      },
+      'transition_refused',
     ],
   ])('%s', async (_, before, outcome) => {
     const half = await shop()

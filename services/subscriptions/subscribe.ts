@@ -6,13 +6,13 @@ import { begin, renew, STATUS } from './rules/period.ts'
 import { snapshotOf } from './rules/plan.ts'
 import { secondsOf } from './rules/zone.ts'
 import type { OrderDoc, PaymentDoc, PlanDoc, SubscriptionDoc } from './store/documents.ts'
-import { closeOrder, findOpenOrder, findPayment } from './store/payments.ts'
+import { closeOrder, findOpenOrder, findPayment, hadPeriod } from './store/payments.ts'
 import { findCurrent, findSubscription } from './store/subscriptions.ts'
 
 /** Stands for the payment of records that no channel knows. */
 export const NO_PAYMENT_ID = '0'.repeat(28)
 
-/** Methods without a payment of their own. */
+/** Methods without a payment of their own: their number means nothing, and only `client_ref` tells a repeat. */
 export const UNPAID: ReadonlySet<string> = new Set(['manual', 'local_sync', 'trial'])
 
 /** Money or a grant for one period of a plan. */
@@ -52,7 +52,7 @@ export async function subscribe(s: Subscriptions, actor: Actor, purchase: Purcha
   const keys = keysOf(purchase)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const known = await findPayment(s.c, keys)
-    if (known) return { subscription: await paidBefore(s, purchase, keys, known), repeated: true }
+    if (known) return { subscription: await paidBefore(s, purchase, known), repeated: true }
     const change = await planChange(s, purchase, keys)
     const subscription = await writeChange(s, actor, change)
     if (subscription) return { subscription, repeated: false }
@@ -75,28 +75,28 @@ type Keys = Pick<PaymentDoc, 'payment_key' | 'client_key'>
 
 function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
   return {
-    ...(UNPAID.has(method) && paymentId === NO_PAYMENT_ID ? {} : { payment_key: `${appKey}/${method}/${paymentId}` }),
+    ...(UNPAID.has(method) ? {} : { payment_key: `${appKey}/${method}/${paymentId}` }),
     ...(clientRef === undefined ? {} : { client_key: `${appKey}/${clientRef}` }),
   }
 }
 
 async function paidBefore(
   s: Subscriptions,
-  { appKey, userId, plan }: Purchase,
-  { payment_key }: Keys,
+  { appKey, userId, plan, method, paymentId }: Purchase,
   row: PaymentDoc,
 ): Promise<SubscriptionDoc> {
   const subscription = await findSubscription(s.c, appKey, row.subscription_id)
   if (!subscription || row.user_id !== userId || row.plan_id !== plan._id) throw new ProblemError('payment_taken')
   // Other money under a reference that was used: it must not be taken for the first.
-  if (payment_key !== undefined && row.payment_key !== payment_key) throw new ProblemError('payment_taken')
+  if (row.method !== method || row.payment_id !== paymentId) throw new ProblemError('payment_taken')
   return subscription
 }
 
 async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Promise<SubscriptionChange> {
   const now = s.clock.now()
   const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
-  if (purchase.method === 'trial' && before && before.status !== STATUS.pending)
+  const { appKey, userId, plan } = purchase
+  if (purchase.method === 'trial' && (await hadPeriod(s.c, { appKey, userId, planId: plan._id })))
     throw new ProblemError('transition_refused', 'A trial comes before the first period.')
   const after = before ? prolonged(before, purchase, now) : await started(s, purchase, now)
   const first = !before || before.status === STATUS.pending

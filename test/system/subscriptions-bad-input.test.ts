@@ -406,8 +406,30 @@ test('a renewal of what was granted names how it is paid, and its payment counts
     expect(await renew(more)).toMatchObject({ code: 42200, data: { errors: [{ field: 'payment_method', rule }] } })
   for (const repeated of [false, true])
     expect((await renew({ payment_method: 'alipay' })).data).toMatchObject({ repeated })
-  for (const repeated of [false, true])
-    expect((await renew({ payment_method: 'manual', payment_id: 'BANK-1' })).data).toMatchObject({ repeated })
+  for (const repeated of [false, true]) {
+    const byHand = { payment_method: 'manual', payment_id: 'BANK-1', client_ref: 'bank-1' }
+    expect((await renew(byHand)).data).toMatchObject({ repeated })
+  }
+})
+
+test('a renewal that is repeated without its method is the same after another method has paid', async () => {
+  const { id } = (await api.server('POST', '/server/user', { body: { openid: 'changes-method' } })).body.data
+  const paid = { user_id: id, plan_id: planId, payment_method: 'alipay', payment_id: 'M-1' }
+  const { subscription } = (await api.server('POST', '/server/subscription', { body: paid })).body.data
+  for (const [body, repeated] of [
+    [{ payment_id: 'M-2' }, false],
+    [{ payment_id: 'M-2', payment_method: 'alipay' }, true],
+    [{ payment_id: 'M-3', payment_method: 'wechat' }, false],
+    [{ payment_id: 'M-2' }, true],
+    [{ payment_id: 'M-1' }, true],
+    [{ payment_id: 'M-4' }, false],
+    [{ payment_id: 'M-4', payment_method: 'wechat' }, true],
+  ] as const)
+    expect([body, (await api.server('POST', `/server/subscription/${subscription.id}/renew`, { body })).body]).toEqual([
+      body,
+      expect.objectContaining({ data: expect.objectContaining({ repeated }) }),
+    ])
+  expect(await api.s.c.payments.countDocuments({ user_id: Number(id) })).toBe(4)
 })
 
 test('a record of a Kubernetes resource is read-only and names its resource', async () => {

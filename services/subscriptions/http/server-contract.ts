@@ -101,7 +101,12 @@ export const renewOperation = endpoint({
   summary: 'A payment was made for this subscription.',
   access: APP,
   params,
-  body: z.object({ payment_method: method.optional(), payment_id: text(1, 128), amount: money.optional() }),
+  body: z.object({
+    payment_method: method.optional(),
+    payment_id: text(1, 128),
+    amount: money.optional(),
+    client_ref: text(1, 64).optional(),
+  }),
   response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
 })
 /** Cancels one subscription. */

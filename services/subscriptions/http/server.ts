@@ -14,6 +14,7 @@ import { formatCents } from '../rules/fields.ts'
 import { cancel } from '../rules/period.ts'
 import { viewUser } from '../rules/views.ts'
 import type { EndUserDoc, PlanDoc } from '../store/documents.ts'
+import { findPaymentOf } from '../store/payments.ts'
 import { findSubscription } from '../store/subscriptions.ts'
 import { NO_PAYMENT_ID, orderFor, type Purchase, type Subscribed, subscribe, UNPAID } from '../subscribe.ts'
 import { bindApp, type HttpDeps } from './bind.ts'
@@ -82,13 +83,15 @@ function mountServerSubscriptions(router: Router, deps: HttpDeps): void {
   bindApp(router, deps, renewOperation, async ({ params, body }, { app, actor, lang }) => {
     const known = await requireSubscription(s, app.app_key, params.id)
     const plan = await requirePlan(s, app.app_key, known.plan_id)
-    const payment_method = body.payment_method ?? known.payment_method
+    // A repeat means the method of the first time, whoever has paid since.
+    const paid = body.payment_method ? undefined : await findPaymentOf(s.c, known._id, body.payment_id)
+    const payment_method = body.payment_method ?? paid?.method ?? known.payment_method
     // Granted, synced or tried so far: what it is paid with now is not known.
     if (payment_method === 'trial' || (!body.payment_method && UNPAID.has(payment_method)))
       throw new ProblemError('validation_failed', undefined, {
         faults: [fault('payment_method', body.payment_method ? 'value' : 'required')],
       })
-    const base = { appKey: app.app_key, userId: known.user_id, plan, autoRenew: undefined, clientRef: undefined }
+    const base = { appKey: app.app_key, userId: known.user_id, plan, autoRenew: undefined, clientRef: body.client_ref }
     if (!known.current) throw new ProblemError('transition_refused')
     return shown(s, await pay(s, actor, payment(s, { ...base, ...body, payment_method })), lang)
   })

@@ -27,6 +27,27 @@ export async function lastPayment(c: Collections, subscriptionId: number): Promi
   return (await c.payments.findOne(query, { sort: { _id: -1 } })) ?? undefined
 }
 
+/** The payment of a subscription with this number, by whatever method. */
+export async function findPaymentOf(
+  c: Collections,
+  subscriptionId: number,
+  paymentId: string,
+): Promise<PaymentDoc | undefined> {
+  const query = { subscription_id: subscriptionId, kind: 'payment' as const, payment_id: paymentId }
+  return (await c.payments.findOne(query)) ?? undefined
+}
+
+/** True when a user ever had a period of a plan, paid or granted, be it over or taken back. */
+export async function hadPeriod(
+  c: Collections,
+  { appKey, userId, planId }: { appKey: string; userId: number; planId: number },
+): Promise<boolean> {
+  const match = { app_key: appKey, user_id: userId, plan_id: planId }
+  const records = await c.subscriptions.find(match, { projection: { _id: 1 } }).toArray()
+  const rows = { subscription_id: { $in: records.map(({ _id }) => _id) }, kind: 'payment' as const }
+  return (await c.payments.countDocuments(rows, { limit: 1 })) > 0
+}
+
 /** The refund of a subscription with this number of the channel; of any channel without a method. */
 export async function findRefund(
   c: Collections,
