@@ -44,6 +44,18 @@ test('other credentials of such an app may all go', async () => {
   for (const { _id } of others) expect(await codeOf(revoke(_id))).toBe('done')
 })
 
+test.each([
+  ['hmac', 1],
+  ['secret', 0],
+  ['publishable', 0],
+] as const)('the revocation of a key of kind %s raises the version of the app by %d', async (kind, by) => {
+  const { s, revoke } = await signingApp(1)
+  const version = async () => (await s.c.apps.findOne({ app_key: 'shop' }))?.version ?? 0
+  const before = await version()
+  await revoke((await s.c.credentials.findOne({ app_key: 'shop', kind }))?._id)
+  expect((await version()) - before).toBe(by)
+})
+
 test('of two keys that are revoked in the same moment one stays', async () => {
   const { ids, demand, live, revoke } = await signingApp(2)
   await demand('1')

@@ -78,9 +78,10 @@ export async function addCredential(
  * app whose requests must be signed: the app would lock itself out.
  */
 export async function revokeCredential(s: Subscriptions, actor: Actor, appKey: string, id: string): Promise<void> {
+  const signs = (await findCredential(s.c, id))?.kind === 'hmac'
   await record(s, actor, async session => {
     // Against the other key being revoked, or signatures being demanded, in this moment.
-    const app = await raiseAppVersion(s.c, appKey, session)
+    const app = signs ? await raiseAppVersion(s.c, appKey, session) : undefined
     if ((await revokeCredentials(s.c, { app_key: appKey, _id: id }, s.clock.now(), session)) === 0)
       throw new ProblemError('record_not_found')
     if (app?.require_signature && !(await hasSigner(s.c, appKey, session)))
