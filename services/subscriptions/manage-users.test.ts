@@ -46,6 +46,33 @@ describe('what a user says of himself never lets him in again', () => {
   })
 })
 
+test.each<[string, first: 'ask' | 'none', between: ('0' | '2')[], status: string]>([
+  ['disabled', 'none', ['0'], '0'],
+  ['disabled after a wish', 'ask', ['0'], '0'],
+  ['disabled, and wishes anew', 'ask', ['0', '2'], '2'],
+])('who is %s while he takes his wish back stays so', async (_, first, between, status) => {
+  const { s, at, wish, set, stored } = await known()
+  if (first === 'ask') await wish('2')
+  const read = s.c.users.findOne.bind(s.c.users)
+  let judged = false
+  const findOne = (async (...given: Parameters<typeof read>) => {
+    const seen = await read(...given)
+    if (!judged) {
+      judged = true
+      for (const next of between) await set(next)
+    }
+    return seen
+  }) as typeof read
+  const users = new Proxy(s.c.users, {
+    get: (of, name) => (name === 'findOne' ? findOne : Reflect.get(of, name).bind(of)),
+  })
+  const back = setDeletionWish({ ...s, c: { ...s.c, users } }, systemActor, at, '1')
+  expect([await codeOf(back), (await stored())?.status]).toEqual([
+    first === 'ask' ? 'version_conflict' : 'done',
+    status,
+  ])
+})
+
 test('two erasures in the same moment are one', async () => {
   const { s, at, erasures, active, stored } = await known()
   await Promise.all([1, 2, 3].map(() => eraseUser(s, systemActor, at)))

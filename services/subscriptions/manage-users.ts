@@ -158,15 +158,25 @@ export async function setUserStatus(
   match: { appKey: string; id: number },
   status: EndUserDoc['status'],
 ): Promise<EndUserDoc> {
-  const before = await findUser(s.c, match.appKey, match.id)
-  if (!before) throw new ProblemError('end_user_not_found')
+  return moveUser(s, actor, await requireUser(s, match.appKey, { user_id: match.id }), status)
+}
+
+/** Throws `version_conflict` when the user is not as seen any more, `transition_refused` when he was erased. */
+async function moveUser(
+  s: Subscriptions,
+  actor: Actor,
+  before: EndUserDoc,
+  status: EndUserDoc['status'],
+): Promise<EndUserDoc> {
   if (before.erased_at) throw new ProblemError('transition_refused')
   if (before.status === status) return before
   const now = s.clock.now()
+  const { _id, app_key: appKey } = before
+  const was_disabled = before.was_disabled ?? { $exists: false }
   const after = await record(s, actor, async session => {
     const changed = await changeUser(
       s.c,
-      { _id: match.id, app_key: match.appKey, status: before.status },
+      { _id, app_key: appKey, status: before.status, was_disabled },
       {
         $set: { status, updated_at: now, ...(status === '2' ? wishOf(before, now) : {}) },
         ...(status === '2' ? {} : { $unset: { deletion_requested_at: '', was_disabled: '' } }),
@@ -180,14 +190,14 @@ export async function setUserStatus(
       result,
       deed: {
         action: 'user.update',
-        appKey: match.appKey,
-        target: { kind: 'user', id: String(match.id) },
+        appKey,
+        target: { kind: 'user', id: String(_id) },
         before,
         after: result,
       },
     }
   })
-  await moveFigures(s, match.appKey, { counters: activeChange(before.status, status) })
+  await moveFigures(s, appKey, { counters: activeChange(before.status, status) })
   return after
 }
 
@@ -198,7 +208,8 @@ function wishOf({ status }: EndUserDoc, now: Date) {
 
 /**
  * What a user says of himself: to be deleted (2), or not any more (1), which leaves him as he was. Throws
- * `transition_refused` for a disabled user: only administrators let him in again.
+ * `transition_refused` for a disabled user: only administrators let him in again; `version_conflict` when one disables
+ * him in this moment.
  */
 export async function setDeletionWish(
   s: Subscriptions,
@@ -207,9 +218,9 @@ export async function setDeletionWish(
   wish: '1' | '2',
 ): Promise<EndUserDoc> {
   if (wish === '2') return setUserStatus(s, actor, match, '2')
-  const before = await findUser(s.c, match.appKey, match.id)
-  if (before?.status === '0') throw new ProblemError('transition_refused', 'The user is disabled.')
-  return setUserStatus(s, actor, match, before?.was_disabled ? '0' : '1')
+  const before = await requireUser(s, match.appKey, { user_id: match.id })
+  if (before.status === '0') throw new ProblemError('transition_refused', 'The user is disabled.')
+  return moveUser(s, actor, before, before.was_disabled ? '0' : '1')
 }
 
 /** Erases what names a person; the record and its payments stay. A second time changes nothing. */
