@@ -23,7 +23,10 @@ export interface AdminApiOptions {
   maySendFrom: MaySendFrom
 }
 
-/** Builds it. Everything answers envelopes, except switch evaluation, notices, the page that ends reminders, and the document of the API. */
+/**
+ * Builds it. Everything answers envelopes, except switch evaluation, notices, the page that ends reminders, and the
+ * document of the API.
+ */
 export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminApiOptions): Koa {
   const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
   app.use(envelopeErrors(s))
