@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { IdempotencyDoc } from '../../services/subscriptions/store/documents.ts'
 import { type ApiRequest, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
 
 let api: SubscriptionApi
@@ -322,28 +323,65 @@ describe('what a repeat finds when its first run died', () => {
     })
   const newUser = async (openid: string) =>
     (await api.server('POST', '/server/user', { body: { openid } })).body.data.id
-  const die = async (change: object) => {
-    const [last] = await api.s.c.idempotency.find().sort({ $natural: -1 }).limit(1).toArray()
-    const started_at = new Date(api.clock.now().getTime() - 61_000)
-    const id = { _id: last?._id ?? '' }
-    await api.s.c.idempotency.updateOne(id, { $set: { started_at, ...change }, $unset: { answer: '' } })
+  const keys = async () => (await api.s.c.idempotency.find().toArray()).map(({ _id }) => _id)
+  /** Runs a request with a fresh key, and gives what is stored of it. */
+  const rowOf = async (run: () => Promise<unknown>): Promise<IdempotencyDoc> => {
+    const before = await keys()
+    await run()
+    const [made, ...more] = await api.s.c.idempotency.find({ _id: { $nin: before } }).toArray()
+    if (!made || more.length > 0) throw new Error('one key should have been taken')
+    return made
   }
+  const started_at = () => new Date(api.clock.now().getTime() - 61_000)
   const periods = (user_id: string) => api.s.c.payments.countDocuments({ user_id: Number(user_id) })
 
   test('after its change, before its answer: the change is not made again', async () => {
     const user = await newUser('died-late')
-    expect((await grant('died-late', user)).status).toBe(200)
-    await die({ state: 'changed' })
+    const { _id } = await rowOf(() => grant('died-late', user))
+    const died = { $set: { started_at: started_at(), state: 'changed' as const }, $unset: { answer: '' as const } }
+    await api.s.c.idempotency.updateOne({ _id }, died)
     expect((await grant('died-late', user)).body.code).toBe(40911)
     expect(await periods(user)).toBe(1)
   })
 
-  test('before its change: the repeat makes it', async () => {
-    const [user, other] = [await newUser('died-early'), await newUser('somebody')]
-    await grant('other', other)
-    await die({ state: 'running' })
-    expect((await grant('died-early', user)).status).toBe(200)
-    expect((await grant('other', other)).status).toBe(200)
+  test('before its change: the repeat makes it, once', async () => {
+    const user = await newUser('died-early')
+    const { answer: _, ...row } = await rowOf(() => grant('died-early', user))
+    // As it was before the change: the key taken, nothing granted.
+    await api.s.c.payments.deleteMany({ user_id: Number(user) })
+    await api.s.c.subscriptions.deleteMany({ user_id: Number(user) })
+    await api.s.c.idempotency.replaceOne({ _id: row._id }, { ...row, state: 'running', started_at: started_at() })
+    const first = await grant('died-early', user)
+    expect([first.status, first.headers.get('idempotency-replayed'), await periods(user)]).toEqual([200, null, 1])
+    const again = await grant('died-early', user)
+    expect([again.text, again.headers.get('idempotency-replayed'), await periods(user)]).toEqual([
+      first.text,
+      'true',
+      1,
+    ])
+  })
+
+  test('half way, with an error: the repeat gets that error at once and changes nothing', async () => {
+    const [holder, user] = [await newUser('holds-reference'), await newUser('half-way')]
+    const purchase = (user_id: string, client_ref: string) => ({
+      user_id,
+      plan_id: planId,
+      client_ref,
+      start_date: '1',
+      end_date: '0',
+    })
+    const sync = (purchases: object[], key: string) =>
+      api.server('POST', '/server/local_sync', { body: { purchases }, headers: { 'idempotency-key': key } })
+    expect((await sync([purchase(holder, 'taken')], 'half-0')).status).toBe(200)
+    const both = [purchase(user, 'fresh'), purchase(user, 'taken')]
+    const first = await sync(both, 'half-way')
+    expect([first.body.code, await periods(user)]).toEqual([40908, 1])
+    const again = await sync(both, 'half-way')
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([
+      first.status,
+      first.text,
+      'true',
+    ])
     expect(await periods(user)).toBe(1)
   })
 })

@@ -27,13 +27,14 @@ export function envelopeErrors(s: Pick<Subscriptions, 'log'>) {
       const problem = toProblem(error)
       if (problem.code === 'internal')
         s.log.error({ request: factsOf(context).requestId, err: error }, 'request failed')
-      refuse(context, problem, lang)
+      refuse(context, problem)
     }
   }
 }
 
 /** Answers with the envelope of a refusal. A problem without a code of its own here gets that of its HTTP status. */
-function refuse(context: WebContext, problem: ProblemError, lang: Lang): void {
+export function refuse(context: WebContext, problem: ProblemError): void {
+  const lang = langOfRequest(context)
   const entry: { http: number; envelope?: number; title: string; zh?: string } = problems[problem.code]
   context.status = entry.http
   if (problem.retryAfter !== undefined) context.set('Retry-After', String(problem.retryAfter))

@@ -1,10 +1,11 @@
 /** `Idempotency-Key`: a repeated request gets the answer of the first one and changes nothing again. */
 import { createHash } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
-import type { WebContext } from '../../platform/web.ts'
+import { toProblem, type WebContext } from '../../platform/web.ts'
 import type { Claim, Subscriptions } from '../context.ts'
 import { fault } from '../rules/faults.ts'
 import { freeKey, storeAnswer, takeKey, takeOverKey } from '../store/nonces.ts'
+import { refuse } from './envelope.ts'
 
 /** Answers are kept for a day. */
 const KEEP_MS = 24 * 3_600_000
@@ -21,7 +22,8 @@ interface StoredAnswer {
 /**
  * Runs `work` once per (who, route, key): a repeat gets the stored answer, one with another body
  * `idempotency_key_mismatch`, one beside the first `idempotency_in_progress`. Without the header it just runs. Of a
- * request that died the repeat runs, unless something was stored: then `idempotency_answer_lost`.
+ * request that died the repeat runs, unless something was stored: then `idempotency_answer_lost`. An error is an answer
+ * only when something was stored before it.
  */
 export async function once(
   s: Subscriptions,
@@ -51,16 +53,27 @@ export async function once(
   try {
     await work(claim)
   } catch (error) {
-    await freeKey(s.c, claim)
+    await settleFailed(s, context, claim, error)
     throw error
   }
+  await keepAnswer(s, context, claim)
+}
+
+/** What failed half way cannot be run again: its repeats get the error. */
+async function settleFailed(s: Subscriptions, context: WebContext, claim: Claim, error: unknown): Promise<void> {
+  if (await freeKey(s.c, claim)) return
+  refuse(context, toProblem(error))
+  await keepAnswer(s, context, claim)
+}
+
+/** Sealed: the answer may show a new secret, which is stored nowhere else. */
+async function keepAnswer(s: Subscriptions, context: WebContext, claim: Claim): Promise<void> {
   const answer: StoredAnswer = {
     status: context.status,
     location: context.response.get('location'),
     body: context.body,
   }
-  // Sealed: the answer may show a new secret, which is stored nowhere else.
-  await storeAnswer(s.c, claim, s.secrets.seal('app-secret', id, JSON.stringify(answer)))
+  await storeAnswer(s.c, claim, s.secrets.seal('app-secret', claim.id, JSON.stringify(answer)))
 }
 
 function replay(s: Subscriptions, context: WebContext, id: string, sealed: string): void {

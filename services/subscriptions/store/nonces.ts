@@ -38,9 +38,9 @@ export async function storeAnswer(c: Collections, holder: Holder, answer: string
   await c.idempotency.updateOne(heldBy(holder), { $set: { state: 'done', answer } })
 }
 
-/** Frees the key of a request if it changed nothing. */
-export async function freeKey(c: Collections, holder: Holder): Promise<void> {
-  await c.idempotency.deleteOne({ ...heldBy(holder), state: 'running' })
+/** Frees the key of a request if it changed nothing; false when it did, or another run has its key. */
+export async function freeKey(c: Collections, holder: Holder): Promise<boolean> {
+  return (await c.idempotency.deleteOne({ ...heldBy(holder), state: 'running' })).deletedCount === 1
 }
 
 async function insertOnce(insert: () => Promise<unknown>): Promise<boolean> {
