@@ -39,7 +39,17 @@ export async function startTestMongod(): Promise<TestMongod> {
   const binary = await mongodBinary()
   // Tests have clocks of their own: what is fresh to them must not be removed because it is old by the machine's clock.
   const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
-  const settings = ['--wiredTigerCacheSizeGB', '0.5', '--setParameter', 'ttlMonitorEnabled=false']
+  // Each test has a database, and mongod ends itself when it can open no more files: dropped ones go at once, idle ones
+  // are closed, where the defaults keep them for five and ten minutes.
+  const parameters = {
+    ttlMonitorEnabled: 'false',
+    minSnapshotHistoryWindowInSeconds: '0',
+    wiredTigerFileHandleCloseIdleTime: '15',
+  }
+  const settings = [
+    ...['--wiredTigerCacheSizeGB', '0.5', '--syncdelay', '15'],
+    ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
+  ]
   const launch = () => {
     const child = spawn(binary, [...network, '--dbpath', folder, ...settings], { stdio: 'ignore' })
     return { child, exited: new Promise<void>(resolve => child.once('exit', () => resolve())) }
