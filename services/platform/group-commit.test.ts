@@ -63,7 +63,7 @@ describe('callers share writes', () => {
     const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
-      everyMs: 1e9,
+      gatherMs: 1e9,
       write,
     })
     await Promise.all(['a', 'b'].map(commit))
@@ -80,7 +80,7 @@ describe('callers share writes', () => {
 
   test('two halves that would take turns become one', async () => {
     const { batches, write } = heldWriter()
-    const commit = createGroupCommit({ ...limits, everyMs: 1e9, write })
+    const commit = createGroupCommit({ ...limits, gatherMs: 1e9, write })
     const one = commit('a')
     await turn()
     const all = [commit('b')]
@@ -99,7 +99,7 @@ describe('callers share writes', () => {
     const commit = createGroupCommit({
       ...limits,
       flights,
-      everyMs: 50,
+      gatherMs: 50,
       write,
     })
     await Promise.all(['a', 'b', 'c'].map(commit))
@@ -119,7 +119,7 @@ describe('callers share writes', () => {
     const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
-      everyMs: 1e9,
+      gatherMs: 1e9,
       write,
     })
     await commit('a')

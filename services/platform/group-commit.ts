@@ -13,10 +13,10 @@ export interface GroupCommitOptions<T, R> {
   /** Batches under way at once. */
   flights: number
   /**
-   * Longest gathering, in milliseconds from the start of the batch before: the first after a pause goes at once, the next
-   * ones wait for the callers of the last batch to come back, no longer than this.
+   * Longest gathering, in milliseconds from the end of the batch before: the first after a pause goes at once, the next
+   * ones wait for the callers of the last batch to come back, no longer than this. Default: nobody waits.
    */
-  everyMs?: number
+  gatherMs?: number
 }
 
 interface Waiting<T, R> {
@@ -29,12 +29,13 @@ interface Waiting<T, R> {
  * their order between batches of one flight, not between flights.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (item: T) => Promise<R> {
+  const { gatherMs = 0 } = options
   let queue: Waiting<T, R>[] = []
   let flying = 0
-  let startedAt = Number.NEGATIVE_INFINITY
+  let endedAt = Number.NEGATIVE_INFINITY
   /** Those that waited when a batch was done, and its own callers, who come back with their next items. */
   let expected = 0
-  const held: (() => void)[] = []
+  const held = new Set<() => void>()
 
   const isWorthwhile = () => queue.length >= Math.min(expected, options.most)
 
@@ -51,22 +52,16 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     return batch
   }
 
-  /**
-   * Waits for the turn of the next batch: until its time, or until as many items wait as can be expected. Reserves the
-   * time, because flights wait side by side.
-   */
-  const turn = async (everyMs: number): Promise<void> => {
-    const now = performance.now()
-    const at = startedAt + everyMs
-    startedAt = Math.max(now, at)
-    if (at > now && !isWorthwhile()) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, at - now)
-      held.push(resolve)
-      await promise
-      clearTimeout(timer)
-    }
-    startedAt = performance.now()
+  /** Waits for the turn of the next batch: until its time, or until as many items wait as can be expected. */
+  const turn = async (): Promise<void> => {
+    const waitMs = endedAt + gatherMs - performance.now()
+    if (waitMs <= 0 || isWorthwhile()) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, waitMs)
+    held.add(resolve)
+    await promise
+    held.delete(resolve)
+    clearTimeout(timer)
   }
 
   const write = async (batch: readonly Waiting<T, R>[]): Promise<void> => {
@@ -84,10 +79,11 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
 
   const fly = async (): Promise<void> => {
     while (queue.length > 0) {
-      if (options.everyMs !== undefined) await turn(options.everyMs)
+      await turn()
       const batch = take()
       if (batch.length === 0) continue // another flight took them while this one waited
       await write(batch)
+      endedAt = performance.now()
       expected = queue.length + batch.length
     }
     flying--
@@ -96,7 +92,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
   return item => {
     const done = Promise.withResolvers<R>()
     queue.push({ item, done })
-    if (held.length > 0 && isWorthwhile()) for (const go of held.splice(0)) go()
+    if (held.size > 0 && isWorthwhile()) for (const go of held) go()
     if (flying < options.flights) {
       flying++
       // A microtask later, so that callers of this turn of the event loop share the first batch.

@@ -42,7 +42,7 @@ export interface AttemptOptions {
 
 /** Memory for large messages that are on their way at once. */
 const LARGE_BYTES = 96 * 1024 * 1024
-const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, everyMs: 12 }
+const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, gatherMs: 12 }
 
 /** Makes the attempt function of a worker. */
 export function createAttempt(options: AttemptOptions): Attempt {

@@ -32,7 +32,7 @@ export interface SettleOptions {
 }
 
 /** Results wait a moment for company: a batch costs four commands, whatever its size. */
-const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 1, everyMs: 50 }
+const BATCH = { most: 200, mostBytes: 16 * 1024 * 1024, flights: 1, gatherMs: 40 }
 const AGAIN_MS = 250
 
 /** Makes the settle function of a worker. */

@@ -35,7 +35,7 @@ export interface EnqueueOptions extends Placement {
 /** Bytes that may wait: some seconds of input at full speed, far below the memory of the process. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024
 /** A batch is closed at so many messages or bytes: well below the 48 MB of one command. */
-const BATCH = { most: 500, mostBytes: 8 * 1024 * 1024, flights: 1, everyMs: 12 }
+const BATCH = { most: 500, mostBytes: 8 * 1024 * 1024, flights: 1, gatherMs: 12 }
 /** Longest wait for one write, and for finding out what became of it. */
 const WRITE_MS = 5_000
 const READ_BACK_MS = 5_000
