@@ -32,8 +32,8 @@ export function mongodBinary(): Promise<string> {
   return findMongod(search)
 }
 
-/** Starts a mongod and initiates its replica set. */
-export async function startTestMongod(): Promise<TestMongod> {
+/** Starts a mongod and initiates its replica set. `more`: server parameters beside those that all tests have. */
+export async function startTestMongod(more: Readonly<Record<string, string>> = {}): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
   const binary = await mongodBinary()
@@ -45,6 +45,7 @@ export async function startTestMongod(): Promise<TestMongod> {
     ttlMonitorEnabled: 'false',
     minSnapshotHistoryWindowInSeconds: '0',
     wiredTigerFileHandleCloseIdleTime: '15',
+    ...more,
   }
   const settings = [
     ...['--wiredTigerCacheSizeGB', '0.5', '--syncdelay', '15'],

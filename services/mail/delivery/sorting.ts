@@ -1,5 +1,4 @@
 /** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../platform/log.ts'
 import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
@@ -33,26 +32,16 @@ export interface SortingOptions {
 
 /** Recipients of one transaction (RFC 5321 section 4.5.3.1.8 lets a server refuse more than 100). */
 const RCPTS = 100
-/** A delivery without its message was never accepted, or its acceptance is under way: it is tried again, then removed. */
+/** Acceptance writes a message with its deliveries; one without (a database put together by hand) waits, then goes. */
 const ORPHAN_AGE_MS = 10 * 60_000
 const ORPHAN_WAIT_MS = 60_000
 const SUSPENDED_WAIT_MS = 30_000
-/** Waits before a missing message is looked for again, in milliseconds. */
-const LOOK_AGAIN_MS: readonly number[] = [5, 10, 20, 50, 100, 300]
 
 /** Makes the function that sorts claimed deliveries; `messages` are those that were found. */
 export function createSorting(
   options: SortingOptions,
 ): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
   const { hand, queue, world, findRoute, settle } = options
-
-  /** Acceptance writes deliveries a moment before their message, so a missing one is looked for again before it is believed. */
-  const lookAgain = async (missing: readonly Claimed[], tries: number): Promise<void> => {
-    const wait = LOOK_AGAIN_MS[tries]
-    if (wait === undefined) return giveUp(missing)
-    await sleep(wait)
-    await sort(missing, await options.outbox.load([...new Set(missing.map(({ m }) => m))]), tries + 1)
-  }
 
   /** Deliveries of messages that were never accepted, as far as anybody can tell. */
   const giveUp = async (orphans: readonly Claimed[]) => {
@@ -103,15 +92,11 @@ export function createSorting(
     for (const group of groups.values()) options.submit(group)
   }
 
-  const sort = async (
-    claimed: readonly Claimed[],
-    messages: ReadonlyMap<string, Outgoing>,
-    tries = 0,
-  ): Promise<void> => {
+  const sort = async (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>): Promise<void> => {
     const [known, missing] = split(claimed, ({ m }) => messages.has(m))
     if (missing.length > 0)
-      lookAgain(missing, tries).catch((error: unknown) => {
-        options.log.warn({ err: error }, 'messages of deliveries could not be looked for')
+      giveUp(missing).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'deliveries without a message were not removed')
         options.postpone(missing, world().now)
       })
     const all = known.flatMap(delivery => {

@@ -1,6 +1,8 @@
 /** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
+import { within } from '../../platform/deadline.ts'
 import { type FieldFault, ProblemError } from '../../platform/problems.ts'
 import { parse, problemBody, toProblem } from '../../platform/web.ts'
+import { LOOKUP_MS } from '../judge.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
 import { type Caller, sendEmail } from '../send-email.ts'
@@ -49,8 +51,11 @@ export async function handleBatch(
 async function refuseReusedKey({ idem, submitter }: Caller, { mongo, clock }: SendRoutesDeps): Promise<void> {
   if (!idem) return
   const keys = Array.from({ length: EMAIL_LIMITS.batch }, (_, index) => keyOfItem(idem.key, index))
-  if (await keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() }))
-    throw new ProblemError('idempotency_key_reused')
+  const question = keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() })
+  const reused = await within(LOOKUP_MS, question).catch(() => {
+    throw new ProblemError('queue_unavailable')
+  })
+  if (reused) throw new ProblemError('idempotency_key_reused')
 }
 
 function keyOfItem(key: string, index: number): string {

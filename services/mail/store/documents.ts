@@ -257,7 +257,7 @@ export interface RecipientState {
   orcpt?: string
 }
 
-/** An accepted message: the commit point. A delivery whose message is missing was never accepted. */
+/** An accepted message, written in one transaction with its bodies and deliveries. */
 export interface MessageDoc {
   _id: string
   cell: 0

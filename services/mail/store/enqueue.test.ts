@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
-import { startTestMongod } from '../../../test/support/mongod.ts'
+import { startTestMongod, type TestMongod } from '../../../test/support/mongod.ts'
 import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { collectionOf, connectMongo, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, readBody } from './bodies.ts'
+import { DELIVERIES } from './deliveries.ts'
 import { createEnqueue, type EnqueueOptions } from './enqueue.ts'
+import { EVENTS } from './events.ts'
 import { findByIdempotencyKey, MESSAGES } from './messages.ts'
 import type { NewMessage } from './new-message.ts'
 
@@ -99,6 +101,8 @@ describe('storing', () => {
     { bytes: 1024 * 1024, parts: 1 },
     { bytes: 1024 * 1024 + 1, parts: 2 },
     { bytes: 3_500_000, parts: 4 },
+    { bytes: 4 * 1024 * 1024 + 1, parts: 5 },
+    { bytes: 26_214_400, parts: 25 },
   ])('$bytes bytes lie in $parts parts', async ({ bytes, parts }) => {
     const given = message({ raw: randomBytes(bytes) })
     expect(await createEnqueue(options(mongo))(given)).toEqual({ kind: 'stored' })
@@ -180,6 +184,27 @@ describe('storing', () => {
     expect(await enqueue(message({ user_id: 'usr_ttl', idem: idem('k') }))).toEqual({ kind: 'stored' })
   })
 
+  test('a key that is taken leaves the large message that wanted it unaccepted', async () => {
+    const enqueue = createEnqueue(options(mongo))
+    await enqueue(message({ user_id: 'usr_large', idem: idem('k') }))
+    const raw = randomBytes(5_000_000)
+    const second = message({ user_id: 'usr_large', idem: idem('k'), raw })
+    expect(await enqueue(second)).toEqual({ kind: 'key_taken' })
+    expect(await count(mongo, 'messages', { user_id: 'usr_large' })).toBe(1)
+    expect(await count(mongo, 'deliveries', { user_id: 'usr_large' })).toBe(1)
+  })
+
+  test('as many recipients as can be allowed, and many such messages at once', async () => {
+    const enqueue = createEnqueue(options(mongo))
+    const recipients = (many: number) =>
+      Array.from({ length: many }, (_, n) => ({ email: `${'b'.repeat(200)}${n}@example.net`, type: 'to' as const }))
+    const one = message({ user_id: 'usr_many', recipients: recipients(10_000) })
+    const more = Array.from({ length: 20 }, () => message({ user_id: 'usr_many', recipients: recipients(500) }))
+    const results = await Promise.all([one, ...more].map(enqueue))
+    expect(results.every(({ kind }) => kind === 'stored')).toBe(true)
+    expect(await count(mongo, 'deliveries', { user_id: 'usr_many' })).toBe(20_000)
+  })
+
   test('more waiting bytes than allowed are refused at once; the others go through and make room', async () => {
     const enqueue = createEnqueue(options(mongo, { maxWaitingBytes: 250 }))
     const big = () => message({ raw: Buffer.alloc(100, 'x') })
@@ -190,23 +215,117 @@ describe('storing', () => {
 })
 
 describe('a database that does not answer', () => {
-  test('is never a yes: refused within the bounds, at once while known to be away, and taken again later', async () => {
-    const mongod = await startTestMongod()
-    onTestFinished(() => mongod.stop())
-    const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'fault' })
+  let mongod: TestMongod
+  beforeAll(async () => {
+    mongod = await startTestMongod({ enableTestCommands: '1' })
+  })
+  afterAll(() => mongod.stop())
+
+  const connect = async (dbName: string) => {
+    const mongo = await connectMongo(mongod.uri, silentLog, { dbName })
     onTestFinished(() => mongo.stop())
-    await ensureIndexes(mongo.db, [MESSAGES, BODIES])
+    await ensureIndexes(mongo.db, [MESSAGES, BODIES, DELIVERIES, EVENTS])
+    return mongo
+  }
+  /** Makes commands fail or wait (the server's own fail point, for its tests). */
+  const failing = async ({ connection }: Mongo, times: number, data: object) => {
+    const admin = connection.getClient().db('admin')
+    const set = (mode: object | string) => admin.command({ configureFailPoint: 'failCommand', mode, data })
+    onTestFinished(async () => void (await set('off')))
+    await set({ times })
+  }
+
+  test('is never a yes: refused within the bounds, at once while known to be away, and taken again later', async () => {
+    const mongo = await connect('stopped')
     const enqueue = createEnqueue(options(mongo))
     const before = message()
     expect(await enqueue(before)).toEqual({ kind: 'stored' })
 
     process.kill(mongod.pid, 'SIGSTOP')
     const results = await Promise.all(Array.from({ length: 50 }, () => enqueue(message())))
+    // The driver has not even noticed: the bound is ours.
+    expect(mongo.isUp()).toBe(true)
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['unavailable']))
     expect(await enqueue(message())).toMatchObject({ kind: 'unavailable' })
 
     process.kill(mongod.pid, 'SIGCONT')
     await expect.poll(async () => (await enqueue(message())).kind, { timeout: 20_000 }).toBe('stored')
     expect(await count(mongo, 'messages', { _id: before.id })).toBe(1)
+  })
+
+  test.each([
+    {
+      name: 'the connection breaks at the first insert',
+      times: 1,
+      commands: ['insert'],
+      fault: { closeConnection: true },
+    },
+    {
+      name: 'the connection breaks at the commit',
+      times: 1,
+      commands: ['commitTransaction'],
+      fault: { closeConnection: true },
+    },
+    {
+      name: 'the connection breaks at three commits',
+      times: 3,
+      commands: ['commitTransaction'],
+      fault: { closeConnection: true },
+    },
+    {
+      name: 'two transactions meet',
+      times: 2,
+      commands: ['insert'],
+      fault: { errorCode: 112, errorLabels: ['TransientTransactionError'] },
+    },
+    {
+      name: 'the primary steps down at the commit',
+      times: 1,
+      commands: ['commitTransaction'],
+      fault: { errorCode: 189, errorLabels: ['RetryableWriteError'] },
+    },
+    {
+      name: 'no majority confirmed the commit',
+      times: 1,
+      commands: ['commitTransaction'],
+      fault: { writeConcernError: { code: 91, errmsg: 'shutting down', errorLabels: ['RetryableWriteError'] } },
+    },
+  ])('a passing fault is repeated, and everything is there once: $name', async ({ times, commands, fault }) => {
+    const mongo = await connect('passing')
+    const enqueue = createEnqueue(options(mongo))
+    const given = [message(), message()]
+    await failing(mongo, times, { failCommands: commands, ...fault })
+    expect(await Promise.all(given.map(enqueue))).toEqual([{ kind: 'stored' }, { kind: 'stored' }])
+    for (const { id } of given) {
+      expect(await count(mongo, 'messages', { _id: id })).toBe(1)
+      expect(await count(mongo, 'deliveries', { m: id })).toBe(1)
+      expect(await count(mongo, 'bodies', { m: id })).toBe(1)
+    }
+  })
+
+  test('what was given up while it was written is not stored later', async () => {
+    const mongo = await connect('late')
+    const enqueue = createEnqueue(options(mongo))
+    const given = message()
+    await failing(mongo, 1, { failCommands: ['insert'], blockConnection: true, blockTimeMS: 6_000 })
+    expect(await enqueue(given)).toMatchObject({ kind: 'unavailable' })
+    await expect.poll(async () => (await enqueue(message())).kind, { timeout: 20_000 }).toBe('stored')
+    // The blocked insert has come back by now: the server does one thing at a time for a session.
+    await expect
+      .poll(async () => (await mongo.db.admin().serverStatus()).transactions.currentOpen, { timeout: 20_000 })
+      .toBe(0)
+    expect(await count(mongo, 'messages', { _id: given.id })).toBe(0)
+    expect(await count(mongo, 'bodies', { m: given.id })).toBe(0)
+  })
+
+  test('a commit whose answer does not come is read back', async () => {
+    const mongo = await connect('unknown')
+    const enqueue = createEnqueue(options(mongo))
+    const given = message()
+    // The commit is done at once; that a majority has it is told too late.
+    const majority = { failCommands: ['commitTransaction'], writeConcernError: { code: 91, errmsg: 'no' } }
+    await failing(mongo, 1_000_000, majority)
+    expect(await enqueue(given)).toEqual({ kind: 'stored' })
+    expect(await count(mongo, 'messages', { _id: given.id })).toBe(1)
   })
 })

@@ -1,4 +1,4 @@
-/** Accepted messages: the collection whose insert is the commit point of acceptance. */
+/** Accepted messages: one that is here was accepted, with everything that belongs to it. */
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import type { MessageDoc } from './documents.ts'
 
@@ -13,9 +13,6 @@ export const MESSAGES = defineCollection<MessageDoc>('messages', [
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
-/** Longest wait of a submission for this look-up. */
-const WAIT_MS = 5_000
-
 /** The message accepted durably under an idempotency key that still lives; a key past its time is taken off its message. */
 export async function findByIdempotencyKey(
   mongo: Mongo,
@@ -24,10 +21,7 @@ export async function findByIdempotencyKey(
   now: Date,
 ): Promise<MessageDoc | undefined> {
   const messages = collectionOf(mongo.db, MESSAGES)
-  const found = await messages.findOne(
-    { user_id: userId, 'idem.key': key },
-    { readConcern: 'majority', timeoutMS: WAIT_MS },
-  )
+  const found = await messages.findOne({ user_id: userId, 'idem.key': key }, { readConcern: 'majority' })
   if (!found?.idem) return undefined
   if (found.idem.until > now) return found
   await messages.updateOne({ _id: found._id, 'idem.until': found.idem.until }, { $unset: { idem: '' } })
@@ -42,7 +36,7 @@ export async function keysStandForAnother(
 ): Promise<boolean> {
   const found = await collectionOf(mongo.db, MESSAGES).findOne(
     { user_id: userId, 'idem.key': { $in: [...keys] }, 'idem.hash': { $ne: hash }, 'idem.until': { $gt: now } },
-    { projection: { _id: 1 }, readConcern: 'majority', timeoutMS: WAIT_MS },
+    { projection: { _id: 1 }, readConcern: 'majority' },
   )
   return found !== null
 }

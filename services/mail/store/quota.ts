@@ -15,8 +15,6 @@ export const QUOTAS = defineCollection<QuotaDoc>('quotas', [{ key: { exp: 1 }, e
 export const HOUR_MS = 3_600_000
 /** The period of a daily limit in milliseconds. */
 export const DAY_MS = 24 * HOUR_MS
-/** Longest wait for the counter; it lies in the path of every answer to a client. */
-const WAIT_MS = 5_000
 
 /** One clock period (UTC) of one holder: a login or an account. */
 export interface Period {
@@ -46,7 +44,6 @@ export async function leaseQuota(
     collectionOf(mongo.db, QUOTAS).findOneAndUpdate({ _id: idOf(period) }, [{ $set: { leased: next, exp } }], {
       upsert: true,
       returnDocument: 'before',
-      timeoutMS: WAIT_MS,
     })
   const before = await lease().catch((error: unknown) => {
     if (isDuplicateKey(error)) return lease() // two first leases of a period: the other one made the document
@@ -59,11 +56,7 @@ export async function leaseQuota(
 
 /** Gives back what a lease did not use. */
 export async function returnQuota(mongo: Mongo, period: Period, unused: number): Promise<void> {
-  await collectionOf(mongo.db, QUOTAS).updateOne(
-    { _id: idOf(period) },
-    { $inc: { leased: -unused } },
-    { timeoutMS: WAIT_MS },
-  )
+  await collectionOf(mongo.db, QUOTAS).updateOne({ _id: idOf(period) }, { $inc: { leased: -unused } })
 }
 
 /** What each of these accounts has used of the day at this time; a moment's leases of busy processes count as used. */
