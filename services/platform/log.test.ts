@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { redact } from './log.ts'
 
@@ -57,6 +58,34 @@ log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`
     expect(lines).toHaveLength(2)
     expect(JSON.stringify(lines)).not.toContain('hunter2')
     expect(lines[1]).toMatchObject({ level: 'warn', service: 'test', err: { message: 'failed', type: 'Error' } })
+  })
+
+  /** Runs a program that never ends, until `many` lines came. */
+  async function firstLines(program: string, many: number): Promise<string[]> {
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const lines: string[] = []
+    for await (const line of createInterface(child.stdout)) if (lines.push(JSON.parse(line).msg) === many) break
+    child.kill('SIGKILL')
+    return lines
+  }
+  const source = JSON.stringify(join(import.meta.dirname, 'log.ts'))
+
+  it.each(['warn', 'error'])('writes %s at once, with what came before it', async level => {
+    const program = `globalThis.setInterval = () => ({ unref() {} }) // nothing is written by the clock
+const log = (await import(${source})).createLog('info', 'test')
+log.info({}, 'before')
+log.${level}({}, 'a person must know')
+setTimeout(() => undefined, 1e9)`
+    expect(await firstLines(program, 2)).toEqual(['before', 'a person must know'])
+  })
+
+  it('writes what waits within a moment, without more lines and without an end', async () => {
+    const program = `import { createLog } from ${source}
+createLog('info', 'test').info({}, 'alone')
+setTimeout(() => undefined, 1e9)`
+    expect(await firstLines(program, 1)).toEqual(['alone'])
   })
 
   it('goes on working while nobody reads its lines', async () => {
