@@ -1,4 +1,5 @@
 /** Signs messages with the keys of their domain: key objects are kept, and RSA runs on the thread pool. */
+import { isAscii } from 'node:buffer'
 import { createHash, type KeyObject, sign } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -19,7 +20,6 @@ export interface SignedMessage {
 
 /** Bodies above this are hashed in steps, so that other connections get their turn. */
 const STEPWISE_BYTES = 512 * 1024
-const HIGH = /[\x80-\xff]/
 const signAsync = promisify(sign)
 
 /** Puts one DKIM-Signature field per key before the message. `at`: Unix seconds. */
@@ -32,11 +32,10 @@ export async function signMessage(raw: Buffer, keys: readonly SigningKey[], at: 
       return draft.field((await signatureOf(draft.data, key)).toString('base64'))
     }),
   )
-  const utf8Header = HIGH.test(header)
   return {
     content: fields.length === 0 ? raw : Buffer.concat([Buffer.from(fields.join(''), 'latin1'), raw]),
-    eightBit: utf8Header || HIGH.test(body.toString('latin1')),
-    utf8Header,
+    eightBit: !isAscii(raw),
+    utf8Header: !isAscii(raw.subarray(0, header.length)),
   }
 }
 
