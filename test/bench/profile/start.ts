@@ -72,6 +72,6 @@ const env = {
 }
 // As the image starts them.
 for (const service of ['worker', 'smtp']) {
-  const args = ['--min-semi-space-size=16', join(root, 'services', `${service}.ts`)]
+  const args = ['--min-semi-space-size=16', '--heap-growing-percent=200', join(root, 'services', `${service}.ts`)]
   children.push(spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }))
 }
