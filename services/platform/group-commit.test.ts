@@ -127,6 +127,14 @@ describe('callers share writes', () => {
     expect(seen).toEqual([['a'], ['b', 'c', 'd']])
   })
 
+  test('what a full batch left behind does not wait', async () => {
+    const { seen, write } = recordingWriter()
+    const commit = createGroupCommit({ ...limits, gatherMs: 1e9, write })
+    await Promise.all(['a', 'b', 'c', 'd'].map(commit))
+    await Promise.all(['eeeeee', 'ffffff', 'g'].map(commit))
+    expect(seen).toEqual([['a', 'b', 'c'], ['d'], ['eeeeee'], ['ffffff', 'g']])
+  })
+
   test('as many batches fly at once as allowed, not more', async () => {
     const { batches, write } = heldWriter()
     const commit = createGroupCommit({ ...limits, flights: 2, write })

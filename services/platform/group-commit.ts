@@ -33,7 +33,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
   let queue: Waiting<T, R>[] = []
   let flying = 0
   let endedAt = Number.NEGATIVE_INFINITY
-  /** Those that waited when a batch was done, and its own callers, who come back with their next items. */
+  /** Those that waited when a batch was done, and its own callers, who come back. None while there is more than fits. */
   let expected = 0
   const held = new Set<() => void>()
 
@@ -82,9 +82,10 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
       await turn()
       const batch = take()
       if (batch.length === 0) continue // another flight took them while this one waited
+      const full = queue.length > 0
       await write(batch)
       endedAt = performance.now()
-      expected = queue.length + batch.length
+      expected = full ? 0 : queue.length + batch.length
     }
     flying--
   }

@@ -45,8 +45,11 @@ export interface Mongo {
   connection: Connection
   /** True while the server answers; follows the driver's heartbeat. */
   isUp(): boolean
-  /** Runs `work` in a transaction, again on transient errors (driver specification "Convenient API for Transactions"). */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in a transaction, again on transient errors (driver specification "Convenient API for Transactions").
+   * `maxCommitTimeMS`: how long one commit may take; then it is not repeated.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>, options?: { maxCommitTimeMS: number }): Promise<T>
   stop(): Promise<void>
 }
 
@@ -105,11 +108,11 @@ export async function connectMongo(
     db,
     connection,
     isUp: () => up,
-    transaction: work =>
+    transaction: (work, options) =>
       connection
         .getClient()
         .withSession(session =>
-          session.withTransaction(() => work(session), { writeConcern: { w: 'majority', j: true } }),
+          session.withTransaction(() => work(session), { ...options, writeConcern: { w: 'majority', j: true } }),
         ),
     stop() {
       stopping = true

@@ -30,23 +30,28 @@ function replyCodes(code: ProblemCode): [reply: number, enhanced: string] {
   return [Number(reply), enhanced ?? '5.0.0']
 }
 
+/** Longest values of RFC 3461 (4.2, 4.4). Reports do without longer ones; refusing the message would help nobody. */
+const ORCPT_CHARACTERS = 500
+const ENVID_CHARACTERS = 100
+
 /** What the door gets of a session whose message came in whole. The library decodes DSN values; they are kept encoded. */
 export function toSubmission(submitter: Submitter, session: SMTPServerSession, raw: Buffer): Submission {
   const { mailFrom, rcptTo, smtpUtf8, bodyType, dsn } = session.envelope
   const ret = dsn?.ret === 'FULL' || dsn?.ret === 'HDRS' ? dsn.ret : undefined
+  const envid = dsn?.envid && dsn.envid.length <= ENVID_CHARACTERS ? dsn.envid : undefined
   return {
     submitter,
     mailFrom: mailFrom ? mailFrom.address : '',
     recipients: rcptTo.map(({ address, dsn: wishes }) => ({
       email: address,
       type: 'envelope',
-      ...(wishes?.notify && { notify: wishes.notify }),
-      ...(wishes?.orcpt && { orcpt: toOrcpt(wishes.orcpt) }),
+      ...(wishes?.notify && { notify: [...new Set(wishes.notify)] }),
+      ...(wishes?.orcpt && wishes.orcpt.length <= ORCPT_CHARACTERS && { orcpt: toOrcpt(wishes.orcpt) }),
     })),
     raw,
     received: { from: session.hostNameAppearsAs, ip: session.remoteAddress, protocol: 'ESMTPSA' },
     ...(smtpUtf8 && { smtputf8: true }),
     ...(bodyType === '8bitmime' && { body8bit: true }),
-    ...((ret || dsn?.envid) && { dsn: { ...(ret && { ret }), ...(dsn?.envid && { envid: toXtext(dsn.envid) }) } }),
+    ...((ret || envid) && { dsn: { ...(ret && { ret }), ...(envid && { envid: toXtext(envid) }) } }),
   }
 }

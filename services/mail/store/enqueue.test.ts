@@ -11,7 +11,7 @@ import { DELIVERIES } from './deliveries.ts'
 import { createEnqueue, type EnqueueOptions } from './enqueue.ts'
 import { EVENTS } from './events.ts'
 import { findByIdempotencyKey, MESSAGES } from './messages.ts'
-import type { NewMessage } from './new-message.ts'
+import { type NewMessage, toWrites } from './new-message.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')
 
@@ -192,6 +192,7 @@ describe('storing', () => {
     expect(await enqueue(second)).toEqual({ kind: 'key_taken' })
     expect(await count(mongo, 'messages', { user_id: 'usr_large' })).toBe(1)
     expect(await count(mongo, 'deliveries', { user_id: 'usr_large' })).toBe(1)
+    expect(await count(mongo, 'bodies', { m: second.id })).toBe(0)
   })
 
   test('as many recipients as can be allowed, and many such messages at once', async () => {
@@ -203,6 +204,39 @@ describe('storing', () => {
     const results = await Promise.all([one, ...more].map(enqueue))
     expect(results.every(({ kind }) => kind === 'stored')).toBe(true)
     expect(await count(mongo, 'deliveries', { user_id: 'usr_many' })).toBe(20_000)
+  })
+
+  test('what is too large for a command is the trouble of its message alone', async () => {
+    const enqueue = createEnqueue(options(mongo))
+    const recipients = (bytes: number) => [{ email: 'b@example.net', type: 'to' as const, orcpt: 'x'.repeat(bytes) }]
+    const given = [
+      message(),
+      message({ recipients: recipients(17_000_000) }),
+      message({ user_id: 'usr_l', idem: idem('k') }),
+    ]
+    const results = await Promise.all(given.map(enqueue))
+    expect(results.map(({ kind }) => kind)).toEqual(['stored', 'unavailable', 'stored'])
+    expect(await enqueue(message())).toEqual({ kind: 'stored' })
+    // Together too large for one command, each alone not.
+    const together = Array.from({ length: 3 }, () => message({ recipients: recipients(7_000_000) }))
+    expect(new Set((await Promise.all(together.map(enqueue))).map(({ kind }) => kind))).toEqual(new Set(['stored']))
+  })
+
+  test('equal keys at two processes at once refuse nobody else, and each key is stored once', async () => {
+    const [one, two] = [createEnqueue(options(mongo)), createEnqueue(options(mongo))]
+    const keyed = () => Array.from({ length: 60 }, (_, n) => message({ user_id: 'usr_two', idem: idem(`k${n}`) }))
+    const plain = () => Array.from({ length: 20 }, () => message({ user_id: 'usr_calm' }))
+    const [first, second, calm] = await Promise.all([
+      Promise.all(keyed().map(one)),
+      Promise.all(keyed().reverse().map(two)),
+      Promise.all([...plain().map(one), ...plain().map(two)]),
+    ])
+    expect(new Set(calm.map(({ kind }) => kind))).toEqual(new Set(['stored']))
+    const kinds = [...first, ...second].map(({ kind }) => kind)
+    expect(kinds.filter(kind => kind === 'stored').length).toBe(await count(mongo, 'messages', { user_id: 'usr_two' }))
+    expect(await count(mongo, 'deliveries', { user_id: 'usr_two' })).toBe(
+      await count(mongo, 'messages', { user_id: 'usr_two' }),
+    )
   })
 
   test('more waiting bytes than allowed are refused at once; the others go through and make room', async () => {
@@ -316,6 +350,24 @@ describe('a database that does not answer', () => {
       .toBe(0)
     expect(await count(mongo, 'messages', { _id: given.id })).toBe(0)
     expect(await count(mongo, 'bodies', { m: given.id })).toBe(0)
+  })
+
+  test('a key that an unfinished transaction holds is the trouble of its message alone', async () => {
+    const mongo = await connect('held')
+    const enqueue = createEnqueue(options(mongo))
+    // As a process leaves it that dies between its last insert and the commit.
+    const session = mongo.connection.getClient().startSession()
+    onTestFinished(() => session.endSession())
+    session.startTransaction()
+    const holder = { ...toWrites(message({ user_id: 'usr_held', idem: idem('k') }), options(mongo)).message }
+    await collectionOf(mongo.db, MESSAGES).insertOne(holder, { session })
+    const others = [message(), message({ user_id: 'usr_other', idem: idem('k') }), message()]
+    const blocked = message({ user_id: 'usr_held', idem: idem('k') })
+    const results = await Promise.all([...others, blocked].map(enqueue))
+    expect(results.map(({ kind }) => kind)).toEqual(['stored', 'stored', 'stored', 'unavailable'])
+    expect(await enqueue(message())).toEqual({ kind: 'stored' })
+    await session.abortTransaction()
+    expect(await enqueue(blocked)).toEqual({ kind: 'stored' })
   })
 
   test('a commit whose answer does not come is read back', async () => {

@@ -27,7 +27,8 @@ export interface EnqueueOptions extends Placement {
 const MAX_WAITING_BYTES = 128 * 1024 * 1024
 /** When a batch is closed, and how long the callers of the last one are waited for. */
 const BATCH = { most: 500, mostBytes: BATCH_BYTES, flights: 1, gatherMs: 12 }
-/** What a recipient adds to its message: a delivery, and its state. */
+/** What a message adds to its octets: its own document, and for each recipient a delivery and its state. */
+const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
 /** After a failed write, submissions are refused at once for so long instead of piling up behind the next failure. */
 const PAUSE_MS = 500
@@ -58,7 +59,7 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
 
   const commit = createGroupCommit<NewMessage, Enqueued>({
     ...BATCH,
-    sizeOf: ({ raw, recipients }) => raw.length + recipients.length * RECIPIENT_BYTES,
+    sizeOf,
     async write(batch) {
       if (!mayWrite()) return batch.map(() => UNAVAILABLE)
       try {
@@ -82,6 +83,12 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
       waiting -= size
     }
   }
+}
+
+/** About how much of a batch a message is. Only an estimate: what does not fit together is written in parts. */
+function sizeOf({ raw, recipients, tags, metadata, idem }: NewMessage): number {
+  const more = (tags || metadata || idem) && 3 * JSON.stringify([tags, metadata, idem?.answer]).length
+  return raw.length + MESSAGE_BYTES + recipients.length * RECIPIENT_BYTES + (more ?? 0)
 }
 
 function dueSlots(stored: readonly MessageWrites[]): ReadonlySet<number> {

@@ -13,7 +13,7 @@ interface ProgressDoc {
 const PROGRESS = defineCollection<ProgressDoc>('sweeps')
 const DAY_MS = 86_400_000
 const BATCH = 1_000
-/** Acceptance writes bodies first: a younger one may still get its message. */
+/** Acceptance writes large bodies first: a younger one may still get its message. */
 const ORPHAN_AGE_MS = 10 * 60_000
 
 /** The days that things are kept. */

@@ -1,4 +1,8 @@
-/** Writes a batch of accepted messages: one transaction, acknowledged by a majority with its journal. */
+/**
+ * Writes a batch of accepted messages: one transaction, acknowledged by a majority with its journal. What stands in the
+ * way of one message (a key that is taken, or that another transaction holds; documents that are too large) must not
+ * become the trouble of the others, so a batch that fails is written again in parts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../../platform/deadline.ts'
 import type { Log } from '../../platform/log.ts'
@@ -8,68 +12,123 @@ import {
   collectionOf,
   DURABLE,
   insertAll,
-  isDuplicateKey,
+  isMongoCode,
+  isUnavailable,
   type Mongo,
 } from '../../platform/mongo.ts'
 import { BODIES } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
-import type { MessageDoc } from './documents.ts'
+import type { BodyDoc, MessageDoc } from './documents.ts'
 import { EVENTS } from './events.ts'
 import { MESSAGES } from './messages.ts'
 import type { MessageWrites } from './new-message.ts'
 
-/** What became of a message of a batch. */
+/** What became of a message of a batch; `unknown`: not stored as far as anybody can tell. */
 export type Written = 'stored' | 'key_taken' | 'unknown'
 
-/** Writes a batch; answers in its order. Rejects only when no message of it is stored or ever will be. */
+/** Writes a batch; answers in its order. Rejects when the database is away, and no message of it counts as stored. */
 export type WriteBatch = (batch: readonly MessageWrites[]) => Promise<readonly Written[]>
 
-/**
- * Most bytes of a batch of several messages: what one of its collections gets fits into one command of 16 MiB, and
- * what a transaction holds in the memory of the server stays small.
- */
+/** Bytes of a batch of several messages at most: a transaction lies in the memory of the server. */
 export const BATCH_BYTES = 4 * 1024 * 1024
-/** Longest wait for one write, and for finding out what became of it. */
+/** Longest wait for a batch, and for finding out what became of it. */
 const WRITE_MS = 5_000
 const READ_BACK_MS = 5_000
-/** How often a batch is written again without the messages whose keys are taken. */
-const TRIES = 5
+/** A transaction that meets another one so often is divided; left to itself the driver would try for two minutes. */
+const CONFLICTS = 2
+const WRITE_CONFLICT = 112
+/** Writes that nobody waits for any more and that have not ended: no more of them than this, because they hold memory. */
+const ABANDONED = 2
 
 /** Makes the function that writes batches. */
 export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): WriteBatch {
-  const messages = collectionOf(mongo.db, MESSAGES)
+  const { db } = mongo
+  const messages = collectionOf(db, MESSAGES)
+  const bodies = collectionOf(db, BODIES)
+  let abandoned = 0
 
-  /** Answers those that are stored: all of them, or all whose idempotency keys were free. */
-  const write = async (batch: readonly MessageWrites[]): Promise<readonly MessageWrites[]> => {
-    let free = batch
-    for (let tries = 1; free.length > 0; tries++) {
-      try {
-        await commit(mongo, free)
-        return free
-      } catch (error) {
-        if (!isDuplicateKey(error) || tries === TRIES) throw error
-        const left = await within(READ_BACK_MS, withoutTaken(messages, free))
-        if (left.length === free.length) throw error
-        free = left
-      }
+  /** Waits for a write until a time; counts it while it goes on without us. */
+  const bounded = async <T>(until: number, work: Promise<T>): Promise<T> => {
+    try {
+      return await within(until - performance.now(), work)
+    } catch (error) {
+      abandoned++
+      const ended = () => void abandoned--
+      work.then(ended, ended) // at once, when it was the work that failed
+      throw error
     }
-    return free
+  }
+
+  /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when nobody can tell. */
+  const commit = async (batch: readonly MessageWrites[], until: number): Promise<void> => {
+    let conflicts = 0
+    let committing = false
+    let givenUp = false
+    const committed = mongo.transaction(
+      async session => {
+        committing = false
+        if (conflicts === CONFLICTS) throw new Contended()
+        for (const [collection, documents] of documentsOf(batch)) {
+          if (givenUp) throw new Error('nobody waits for this write any more')
+          await insertAll(db, collection, documents, session).catch((error: unknown) => {
+            if (isMongoCode(error, WRITE_CONFLICT)) conflicts++
+            throw error
+          })
+        }
+        if (givenUp) throw new Error('nobody waits for this write any more')
+        committing = true
+      },
+      { maxCommitTimeMS: WRITE_MS },
+    )
+    try {
+      await bounded(until, committed)
+    } catch (error) {
+      givenUp = true
+      if (!committing) throw error
+      log.warn({ err: error, messages: batch.length }, 'outcome of a write unknown; reading it back')
+      if (!(await isStored(messages, batch))) throw new OutcomeUnknown(error)
+    }
+  }
+
+  /** What was stored is added to `outcomes`, and whose key is taken; the rest is unknown. */
+  const write = async (batch: readonly MessageWrites[], until: number, outcomes: Outcomes): Promise<void> => {
+    if (batch.length === 0) return
+    try {
+      await commit(batch, until)
+      for (const one of batch) outcomes.set(one, 'stored')
+    } catch (error) {
+      if (error instanceof OutcomeUnknown || isUnavailable(error) || performance.now() >= until) throw error
+      await divide(batch, error, until, outcomes)
+    }
+  }
+
+  const divide = async (batch: readonly MessageWrites[], error: unknown, until: number, outcomes: Outcomes) => {
+    const free = await bounded(until, withoutTaken(messages, batch, outcomes))
+    if (batch.length > 1) for (const part of partsOf(free)) await write(part, until, outcomes)
+    else if (free.length === 1) log.warn({ err: error }, 'a message was not stored; it was refused for now')
   }
 
   return async given => {
-    const batch = await bodiesFirst(mongo, given)
+    if (abandoned >= ABANDONED) throw new Error('earlier writes have not ended')
+    const outcomes: Outcomes = new Map()
+    const [first, repeated] = splitRepeated(given)
+    const { batch, before } = takeLarge(first)
+    for (const part of before) await bounded(performance.now() + WRITE_MS, bodies.insertMany(part, DURABLE))
     try {
-      const stored = new Set(await write(batch))
-      return batch.map(one => (stored.has(one) ? 'stored' : 'key_taken'))
+      await write(batch, performance.now() + WRITE_MS, outcomes)
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error
-      log.warn({ err: error.cause, messages: batch.length }, 'outcome of a write unknown; reading it back')
-      const ids = batch.map(({ message }) => message._id)
-      const found = await readBack(messages, ids)
-      return ids.map(id => (found.has(id) ? 'stored' : 'unknown'))
+      if (outcomes.size === 0) throw error
+      log.warn({ err: error, messages: batch.length - outcomes.size }, 'a part of a batch was not stored')
     }
+    if (before.length > 0 && batch.every(one => outcomes.get(one) === 'key_taken')) await discard(bodies, before)
+    const results = new Map(first.map((one, index) => [one, outcomes.get(batch[index] ?? one) ?? 'unknown']))
+    return given.map(
+      one => results.get(one) ?? (results.get(repeated.get(one) ?? one) === 'unknown' ? 'unknown' : 'key_taken'),
+    )
   }
 }
+
+type Outcomes = Map<MessageWrites, Written>
 
 /** The commit was under way when the answer failed to come. */
 class OutcomeUnknown extends Error {
@@ -79,30 +138,44 @@ class OutcomeUnknown extends Error {
   }
 }
 
-/** Bodies of a message that is larger than any batch go before its transaction; if that fails, a sweep removes them. */
-async function bodiesFirst(mongo: Mongo, batch: readonly MessageWrites[]): Promise<readonly MessageWrites[]> {
-  const parts = batch.flatMap(({ bodies }) => bodies)
-  if (parts.reduce((bytes, { z }) => bytes + z.length(), 0) <= BATCH_BYTES) return batch
-  await within(WRITE_MS, collectionOf(mongo.db, BODIES).insertMany(parts, DURABLE))
-  return batch.map(one => ({ ...one, bodies: [] }))
+/** Another transaction holds what this one wants to write; that of a process that died does so for a minute. */
+class Contended extends Error {
+  constructor() {
+    super('another write of the same idempotency key has not ended')
+    this.name = 'Contended'
+  }
 }
 
-/** Rejects when nothing of the batch is stored, or with {@link OutcomeUnknown}. */
-async function commit({ db, transaction }: Mongo, batch: readonly MessageWrites[]): Promise<void> {
-  let committing = false
-  let givenUp = false
-  const committed = transaction(async session => {
-    committing = false
-    for (const [collection, documents] of documentsOf(batch)) await insertAll(db, collection, documents, session)
-    if (givenUp) throw new Error('nobody waits for this write any more')
-    committing = true
+/** Of several messages with one key the first, and for each of the others that first one. */
+function splitRepeated(batch: readonly MessageWrites[]): [MessageWrites[], Map<MessageWrites, MessageWrites>] {
+  const holders = new Map<string, MessageWrites>()
+  const repeated = new Map<MessageWrites, MessageWrites>()
+  const first = batch.filter(one => {
+    const key = keyOf(one.message)
+    const holder = key === undefined ? undefined : holders.get(key)
+    if (holder) repeated.set(one, holder)
+    else if (key !== undefined) holders.set(key, one)
+    return holder === undefined
   })
-  try {
-    await within(WRITE_MS, committed)
-  } catch (error) {
-    givenUp = true
-    throw committing ? new OutcomeUnknown(error) : error
-  }
+  return [first, repeated]
+}
+
+/** Bodies of a message that is larger than any batch go before its transaction, in parts. */
+function takeLarge(batch: readonly MessageWrites[]): { batch: readonly MessageWrites[]; before: BodyDoc[][] } {
+  const all = batch.flatMap(({ bodies }) => bodies)
+  if (all.reduce((bytes, { z }) => bytes + z.length(), 0) <= BATCH_BYTES) return { batch, before: [] }
+  const before: BodyDoc[][] = []
+  for (let at = 0; at < all.length; at += 4) before.push(all.slice(at, at + 4)) // of 1 MiB at most
+  return { batch: batch.map(one => ({ ...one, bodies: [] })), before }
+}
+
+/** Nobody else's mail is written together with a key that makes trouble; keys are tried by halves. */
+function partsOf(batch: readonly MessageWrites[]): (readonly MessageWrites[])[] {
+  const plain = batch.filter(({ message }) => !message.idem)
+  const keyed = batch.filter(({ message }) => message.idem)
+  if (plain.length > 0 && keyed.length > 0) return [plain, keyed]
+  const half = Math.ceil(batch.length / 2)
+  return [batch.slice(0, half), batch.slice(half)]
 }
 
 function documentsOf(batch: readonly MessageWrites[]): [CollectionDefinition<object>, object[]][] {
@@ -114,20 +187,20 @@ function documentsOf(batch: readonly MessageWrites[]): [CollectionDefinition<obj
   ]
 }
 
-/** Those whose idempotency key nobody has; of several with one key the first. */
+/** Those whose idempotency key nobody has; the others are noted. */
 async function withoutTaken(
   messages: Collection<MessageDoc>,
   batch: readonly MessageWrites[],
-): Promise<MessageWrites[]> {
+  outcomes: Outcomes,
+): Promise<readonly MessageWrites[]> {
   const keys = batch.flatMap(({ message: { user_id, idem } }) => (idem ? [{ user_id, 'idem.key': idem.key }] : []))
+  if (keys.length === 0) return batch
   const holders = await messages.find({ $or: keys }, { projection: { user_id: 1, 'idem.key': 1 } }).toArray()
-  const taken = new Set(holders.map(keyOf))
-  return batch.filter(({ message }) => {
-    const key = keyOf(message)
-    if (key === undefined) return true
-    const free = !taken.has(key)
-    taken.add(key)
-    return free
+  const taken = new Map(holders.map(holder => [keyOf(holder), holder._id]))
+  return batch.filter(one => {
+    const holder = one.message.idem && taken.get(keyOf(one.message))
+    if (holder) outcomes.set(one, holder === one.message._id ? 'stored' : 'key_taken')
+    return !holder
   })
 }
 
@@ -135,16 +208,25 @@ function keyOf({ user_id, idem }: Pick<MessageDoc, 'user_id' | 'idem'>): string 
   return idem && `${user_id} ${idem.key}`
 }
 
-/** The ids that a majority holds. Asks again while the set has no primary, for a bounded time; then knows of none. */
-async function readBack(messages: Collection<MessageDoc>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Removes what nobody needs; if that fails, a sweep does it later. */
+async function discard(bodies: Collection<BodyDoc>, parts: readonly BodyDoc[][]): Promise<void> {
+  const ids = parts.flat().map(({ _id }) => _id)
+  await within(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
+}
+
+/** True when a majority holds the batch. Asks again while the set has no primary, for a bounded time. */
+async function isStored(messages: Collection<MessageDoc>, [one]: readonly MessageWrites[]): Promise<boolean> {
   const until = performance.now() + READ_BACK_MS
   for (let left = READ_BACK_MS; left > 0; left = until - performance.now()) {
-    const find = messages.find({ _id: { $in: [...ids] } }, { readConcern: 'majority', projection: { _id: 1 } })
     try {
-      return new Set((await within(left, find.toArray())).map(({ _id }) => _id))
+      const found = messages.findOne(
+        { _id: one?.message._id ?? '' },
+        { readConcern: 'majority', projection: { _id: 1 } },
+      )
+      return (await within(left, found)) !== null
     } catch {
       await sleep(100)
     }
   }
-  return new Set()
+  return false
 }
