@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { systemActor } from './context.ts'
 import { addCredential, revokeCredential } from './credentials.ts'
 import { updateApp } from './manage-apps.ts'
@@ -19,11 +19,6 @@ async function signingApp(keys: number) {
   const revoke = (id = '') => revokeCredential(half.s, systemActor, 'shop', id)
   return { ...half, ids, demand, live, revoke }
 }
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  )
 
 test('the last key to sign with stays while signatures are demanded', async () => {
   const { ids, demand, live, revoke } = await signingApp(2)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { systemActor } from './context.ts'
 import { eraseRequested, eraseUser, setDeletionWish, setUserStatus, upsertUser } from './manage-users.ts'
 import type { EndUserDoc } from './store/documents.ts'
@@ -19,11 +19,6 @@ async function known() {
   const active = async () => (await s.c.counters.findOne({ _id: 'shop' }))?.users_active
   return { ...half, user, at, stored, wish, set, erasures, active }
 }
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  )
 
 describe('what a user says of himself never lets him in again', () => {
   test.each<[string, ('0' | '1' | '2' | 'ask' | 'back')[], status: string, code: string]>([

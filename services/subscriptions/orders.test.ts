@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { act } from './act-on-subscription.ts'
 import { systemActor } from './context.ts'
 import { updatePlan } from './manage-plans.ts'
@@ -26,11 +26,6 @@ async function shop() {
   }
   return { ...half, user, plan, order, states, cancel, takeOff, settle }
 }
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  )
 
 test('a repeat returns the open order, also in the same moment', async () => {
   const { order, states } = await shop()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { act } from './act-on-subscription.ts'
 import { systemActor } from './context.ts'
 import { expireLapsed } from './expire.ts'
@@ -25,11 +25,6 @@ async function sold(grace_days = 0) {
   const today = async () => s.c.days.findOne({ _id: `shop/${s.zone.day(clock.now())}` })
   return { ...half, user, plan, first, refund, paymentOf, givenBack, today }
 }
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error: { code?: string }) => error.code,
-  )
 
 describe('the same refund told again is booked once', () => {
   test.each<[string, boolean]>([

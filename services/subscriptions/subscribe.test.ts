@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { act } from './act-on-subscription.ts'
 import { systemActor } from './context.ts'
 import { expireLapsed } from './expire.ts'
@@ -37,10 +37,7 @@ async function shop() {
   return { ...half, user, plan, buy, restore, periods, now }
 }
 const outcomeOf = (work: Promise<{ repeated: boolean }>) =>
-  work.then(
-    ({ repeated }) => (repeated ? 'repeated' : 'booked'),
-    (error: { code?: string }) => error.code,
-  )
+  codeOf(work, ({ repeated }) => (repeated ? 'repeated' : 'booked'))
 const grant = { method: 'manual', paymentId: NO_PAYMENT_ID, amountCents: 0 }
 
 describe('what counts as the same payment', () => {

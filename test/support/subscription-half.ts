@@ -67,3 +67,8 @@ export async function openSubscriptionHalf(env: Readonly<Record<string, string>>
     },
   }
 }
+
+/** What became of a request: the code that it was refused with, else `done`, or what is said of its result. */
+export function codeOf<T>(work: Promise<T>, done: (result: T) => string = () => 'done'): Promise<string | undefined> {
+  return work.then(done, (error: { code?: string }) => error.code)
+}
