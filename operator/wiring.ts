@@ -1,5 +1,6 @@
 /** Which change puts which resource into its queue: the one map of what depends on what. */
 import { users } from '../services/accounts/store/users.ts'
+import { domainOf } from '../services/mail/rules/address.ts'
 import { domains } from '../services/mail/store/domains.ts'
 import type { RecordChange } from '../services/platform/changes.ts'
 import { APP_KEY_INDEX } from './app.ts'
@@ -104,7 +105,7 @@ const ANY_SENDER = '*'
 
 function sendersOf(object: KubeObject): string[] {
   const { spec } = object as KubeObject & { spec?: { mailFrom?: string } }
-  return spec?.mailFrom === undefined ? [] : [ANY_SENDER, spec.mailFrom.slice(spec.mailFrom.lastIndexOf('@') + 1)]
+  return spec?.mailFrom === undefined ? [] : [ANY_SENDER, domainOf(spec.mailFrom)]
 }
 
 /** Index of MailDomains: the account that they name as their owner. */

@@ -1,4 +1,5 @@
 /** Finds the way for a delivery: the relay, the captured mail, or the hosts of its domain. */
+import { domainOf } from '../rules/address.ts'
 import { providerOfHosts } from '../rules/mx-hosts.ts'
 import { siteOf } from '../rules/slots.ts'
 import type { StsPolicy } from '../rules/tls.ts'
@@ -28,7 +29,7 @@ export const captureRoute: FindRoute = async rcpt => {
 /** By MX. A domain at a large provider joins the provider's site. */
 export function directRoutes({ mx, tlsPolicy }: { mx: Mx; tlsPolicy: TlsPolicy }): FindRoute {
   return async rcpt => {
-    const domain = domainOf(rcpt)
+    const domain = domainOf(rcpt).toLowerCase()
     const [answer, policy] = await Promise.all([mx.hostsOf(domain), tlsPolicy.policyOf(domain)])
     if (answer.kind === 'hosts') {
       const site = siteOf(domain)
@@ -54,8 +55,4 @@ function failureOf(
   return answer.kind === 'permanent'
     ? { judged: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.text }
     : { judged: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.text }
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }

@@ -8,6 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import { createJobs } from '../../platform/jobs.ts'
 import type { Foundation, Running } from '../../platform/run.ts'
 import { startDelivery } from '../deliver.ts'
+import { domainOf } from '../rules/address.ts'
 import { createLookup, createMx } from '../smtp/mx.ts'
 import { createOutbound } from '../smtp/outbound.ts'
 import { createTlsPolicy, fetchStsPolicy } from '../smtp/tls-policy.ts'
@@ -61,7 +62,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
     ...wayOut(foundation, setup),
-    findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: from.slice(from.lastIndexOf('@') + 1) }),
+    findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
     report: createReport({
       enqueue,
