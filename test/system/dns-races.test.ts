@@ -85,6 +85,17 @@ function once(moment: 'look' | 'read' | 'before write' | 'after write', act: () 
   }
 }
 
+/** The DNS parts with a provider that takes one record at a time and does some of it otherwise. */
+function withProvider(change: (provider: DnsProvider) => Partial<DnsProvider>): DnsDeps {
+  return {
+    ...world.deps,
+    provider: (account, credentials) => {
+      const { batch: _, ...provider } = world.deps.provider(account, credentials)
+      return { ...provider, ...change(provider) }
+    },
+  }
+}
+
 /** A database in which one method of one collection fails. */
 function failing(collection: string, method: string): Db {
   const spoiled = (target: object, property: string, value: unknown) =>
@@ -159,19 +170,12 @@ describe('a domain that leaves', () => {
   test.each(['locked', 'invalid'] as const)('stays when the provider keeps a record: %s', async fault => {
     const known = await world.domain((await bound(fault === 'locked' ? 'locked' : 'cut'))._id)
     await publishDns(world.deps, known)
-    const refusing: DnsDeps = {
-      ...world.deps,
-      provider: (account, credentials) => {
-        const { batch: _, ...provider } = world.deps.provider(account, credentials)
-        return {
-          ...provider,
-          remove: (zone, record) =>
-            record.name.includes('_domainkey')
-              ? Promise.reject(new DnsProviderError('rfc2136', fault, 'Not this one.'))
-              : provider.remove(zone, record),
-        }
-      },
-    }
+    const refusing = withProvider(provider => ({
+      remove: (zone, record) =>
+        record.name.includes('_domainkey')
+          ? Promise.reject(new DnsProviderError('rfc2136', fault, 'Not this one.'))
+          : provider.remove(zone, record),
+    }))
     await expect(leaveDomain(refusing, known.user_id, known._id, 'remove')).rejects.toMatchObject({
       code: 'conflict',
       detail: expect.stringMatching(/_domainkey.*Not this one.*dns=keep/),
@@ -208,21 +212,14 @@ describe('a domain that leaves', () => {
 
   test('whose records cannot be taken back after a write that was under way says which', async () => {
     const domain = await bound('stuck')
-    const refusing: DnsDeps = {
-      ...world.deps,
-      provider: (account, credentials) => {
-        const { batch: _, ...provider } = world.deps.provider(account, credentials)
-        return {
-          ...provider,
-          async create(zone, record, note) {
-            const made = await provider.create(zone, record, note)
-            await removeDomain(world.deps, domain.user_id, domain._id).catch(() => undefined)
-            return made
-          },
-          remove: () => Promise.reject(new DnsProviderError('rfc2136', 'locked', 'Not this one.')),
-        }
+    const refusing = withProvider(provider => ({
+      async create(zone, record, note) {
+        const made = await provider.create(zone, record, note)
+        await removeDomain(world.deps, domain.user_id, domain._id).catch(() => undefined)
+        return made
       },
-    }
+      remove: () => Promise.reject(new DnsProviderError('rfc2136', 'locked', 'Not this one.')),
+    }))
     await expect(publishDns(refusing, domain)).rejects.toMatchObject({ code: 'not_found' })
     expect(world.logged.filter(line => line.includes('could not be taken back'))).toEqual([
       expect.stringMatching(/_postwright-challenge\.stuck\.test.*TXT.*failed.*Not this one/),
