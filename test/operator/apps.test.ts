@@ -9,7 +9,7 @@ import { canonicalRequest } from '../../services/subscriptions/rules/signature.t
 import { findApp } from '../../services/subscriptions/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/store/plans.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { adminClient, newNamespace } from '../support/kube.ts'
+import { extraNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import {
   type OperatorUnderTest,
@@ -34,6 +34,14 @@ onApiServer('apps, plans and switches', () => {
     const secret = await o.secret('shop-app')
     if (!secret) throw new Error('no Secret')
     return secret
+  }
+  /** A plan and a switch of the App `shop`, until both are ready. */
+  const offer = async (o: OperatorUnderTest, deletionPolicy: 'Retain' | 'Delete') => {
+    const appRef = { name: 'shop' }
+    await o.apply('SubscriptionPlan', 'pro', { appRef, name: 'Pro', price: '1', durationDays: 1, deletionPolicy })
+    await o.apply('FeatureSwitch', 'dark', { appRef, name: 'dark', value: '1' })
+    await o.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
+    await o.condition('FeatureSwitch', 'dark', 'Ready', 'True')
   }
 
   test('an App gets its keys in a Secret, and they work', async () => {
@@ -92,19 +100,15 @@ onApiServer('apps, plans and switches', () => {
       const { o, s, key, shop } = started
       const owner = await giveUser(o.mongo.db, { username: 'platform', role })
       const domain = await giveDomain(o.mongo.db, owner._id, 'mail.example.org')
-      const list = async (owners: string) => {
-        const body = { metadata: { annotations: { 'postwright.dev/owners': owners } } }
-        await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body, patch: 'merge' })
-      }
       const declare = (spec: object = { mailFrom }) => o.apply('App', 'shop', { ...shop, ...spec })
       const stored = async () => (await app(s, key))?.mail_from
-      return { ...started, owner, domain, list, declare, stored }
+      return { ...started, owner, domain, declare, stored }
     }
     const reasonOf = ({ status }: Seen, type: string) =>
       status?.conditions?.find(condition => condition.type === type)?.reason
 
     test('is told not to be usable, then not allowed, then is used, told and no drift; and gone when it is taken away', async () => {
-      const { o, owner, domain, list, declare, stored } = await begin()
+      const { o, owner, domain, declare, stored } = await begin()
       await declare()
       const pending = await o.condition('App', 'shop', 'SenderUsable', 'False')
       expect(reasonOf(pending, 'SenderUsable')).toBe('DomainNotUsable')
@@ -124,7 +128,7 @@ onApiServer('apps, plans and switches', () => {
       await until(async () => reasonOf((await o.get('App', 'shop')) as Seen, 'SenderUsable') === 'OwnerNotAllowed')
       expect(await stored()).toBeUndefined()
 
-      await list('other, platform')
+      await o.allowOwners('other, platform')
       const ready = await o.condition('App', 'shop', 'Ready', 'True')
       expect(reasonOf(ready, 'SenderUsable')).toBe('Available')
       expect(ready.status).toMatchObject({ mailFrom })
@@ -137,10 +141,10 @@ onApiServer('apps, plans and switches', () => {
       await o.condition('App', 'shop', 'Ready', 'True')
       expect(await stored()).toBe(mailFrom)
 
-      await list('other')
+      await o.allowOwners('other')
       await o.condition('App', 'shop', 'SenderUsable', 'False')
       expect(await stored()).toBeUndefined()
-      await list('platform')
+      await o.allowOwners('platform')
       await o.condition('App', 'shop', 'Ready', 'True')
       await o.mongo.db.collection<{ _id: string }>('users').updateOne({ _id: owner._id }, { $set: { role: 'user' } })
       await o.condition('App', 'shop', 'SenderUsable', 'False')
@@ -155,9 +159,9 @@ onApiServer('apps, plans and switches', () => {
     })
 
     test('in a domain of somebody who is no administrator is not used, whatever the Namespace lists', async () => {
-      const { o, domain, list, declare, stored } = await begin('user')
+      const { o, domain, declare, stored } = await begin('user')
       await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
-      await list('platform')
+      await o.allowOwners('platform')
       await declare()
       const refused = await o.condition('App', 'shop', 'SenderUsable', 'False')
       expect(reasonOf(refused, 'SenderUsable')).toBe('DomainNotUsable')
@@ -165,9 +169,9 @@ onApiServer('apps, plans and switches', () => {
     })
 
     test('changed in the database is put right and told', async () => {
-      const { o, s, key, domain, list, declare, stored } = await begin()
+      const { o, s, key, domain, declare, stored } = await begin()
       await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
-      await list('platform')
+      await o.allowOwners('platform')
       await declare({ mailFrom, requireSignature: true })
       await o.condition('App', 'shop', 'Ready', 'True')
       await s.c.apps.updateOne({ app_key: key }, { $set: { mail_from: 'boss@mail.example.org' } })
@@ -293,8 +297,7 @@ onApiServer('apps, plans and switches', () => {
     const refused = await o.condition('App', 'shop', 'Accepted', 'False')
     expect(refused.status?.conditions?.[0]?.message).toContain('postwright.dev/owners')
     expect((await app(s, key))?.app_name).toBe('Old')
-    const owners = { metadata: { annotations: { 'postwright.dev/owners': `other, ${key}` } } }
-    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
+    await o.allowOwners(`other, ${key}`)
     await o.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true', touched: '1' } })
     await o.condition('App', 'shop', 'Ready', 'True')
     expect((await app(s, key))?.app_name).toBe(shop.appName)
@@ -318,24 +321,10 @@ onApiServer('apps, plans and switches', () => {
   test('Retain hands the records back, Delete removes them', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
-    await o.apply('SubscriptionPlan', 'pro', {
-      appRef: { name: 'shop' },
-      name: 'Pro',
-      price: '1',
-      durationDays: 1,
-      deletionPolicy: 'Delete',
-    })
-    await o.apply('FeatureSwitch', 'dark', { appRef: { name: 'shop' }, name: 'dark', value: '1' })
-    await o.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
-    await o.condition('FeatureSwitch', 'dark', 'Ready', 'True')
-    for (const [kind, name] of [
-      ['SubscriptionPlan', 'pro'],
-      ['FeatureSwitch', 'dark'],
-      ['App', 'shop'],
-    ] as const) {
-      await o.remove(kind, name)
-      await until(async () => (await o.get(kind, name)) === undefined)
-    }
+    await offer(o, 'Delete')
+    await o.removeWholly('SubscriptionPlan', 'pro')
+    await o.removeWholly('FeatureSwitch', 'dark')
+    await o.removeWholly('App', 'shop')
     expect((await findPlanByName(s.c, key, 'Pro'))?.deleted_at).toBeInstanceOf(Date)
     expect(await findSwitch(s.c, key, 'dark')).toBeUndefined()
     expect(await app(s, key)).toMatchObject({ app_name: shop.appName })
@@ -347,24 +336,10 @@ onApiServer('apps, plans and switches', () => {
     async deletionPolicy => {
       const { o, s, key, shop } = await start()
       await o.apply('App', 'shop', shop)
-      await o.apply('SubscriptionPlan', 'pro', {
-        appRef: { name: 'shop' },
-        name: 'Pro',
-        price: '1',
-        durationDays: 1,
-        deletionPolicy,
-      })
-      await o.apply('FeatureSwitch', 'dark', { appRef: { name: 'shop' }, name: 'dark', value: '1' })
-      await o.condition('SubscriptionPlan', 'pro', 'Ready', 'True')
-      await o.condition('FeatureSwitch', 'dark', 'Ready', 'True')
-      for (const [kind, name] of [
-        ['App', 'shop'],
-        ['SubscriptionPlan', 'pro'],
-        ['FeatureSwitch', 'dark'],
-      ] as const) {
-        await o.remove(kind, name)
-        await until(async () => (await o.get(kind, name)) === undefined)
-      }
+      await offer(o, deletionPolicy)
+      await o.removeWholly('App', 'shop')
+      await o.removeWholly('SubscriptionPlan', 'pro')
+      await o.removeWholly('FeatureSwitch', 'dark')
       const plan = await findPlanByName(s.c, key, 'Pro')
       expect(plan?.managed_by).toBeUndefined()
       expect(plan?.deleted_at !== undefined).toBe(deletionPolicy === 'Delete')
@@ -375,9 +350,7 @@ onApiServer('apps, plans and switches', () => {
   describe('of another namespace that nobody allowed anything', () => {
     /** An operator over two namespaces, and an App of the other one. */
     const withStranger = async () => {
-      const admin = adminClient(sharedApiServer())
-      const other = await newNamespace(admin)
-      await admin.close()
+      const other = await extraNamespace(sharedApiServer())
       const started = await start({ namespaces: [other] })
       const { o, shop } = started
       const stranger = () => o.apply('App', 'theirs', { ...shop, appName: 'Theirs' }, {}, other)
@@ -404,13 +377,7 @@ onApiServer('apps, plans and switches', () => {
       await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
       await untilYounger(await stranger())
       await o.condition('App', 'theirs', 'Accepted', 'False', other)
-      const owners = { metadata: { annotations: { 'postwright.dev/owners': key } } }
-      await o.admin.request({
-        method: 'PATCH',
-        path: `/api/v1/namespaces/${o.namespace}`,
-        body: owners,
-        patch: 'merge',
-      })
+      await o.allowOwners(key)
       await o.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true' } })
       await o.condition('App', 'shop', 'Ready', 'True')
       expect((await app(s, key))?.managed_by?.namespace).toBe(o.namespace)
@@ -418,21 +385,14 @@ onApiServer('apps, plans and switches', () => {
 
     test('an App that may take the app over later, older as it is, waits for the one that holds it', async () => {
       const { o, s, key, shop, other, stranger } = await withStranger()
-      const list = (namespace: string) =>
-        o.admin.request({
-          method: 'PATCH',
-          path: `/api/v1/namespaces/${namespace}`,
-          body: { metadata: { annotations: { 'postwright.dev/owners': key } } },
-          patch: 'merge',
-        })
       const adopt = { annotations: { 'postwright.dev/adopt': 'true' } }
       await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
       await untilYounger(await stranger())
       await o.condition('App', 'theirs', 'Accepted', 'False', other)
-      await list(o.namespace)
+      await o.allowOwners(key)
       await o.apply('App', 'shop', shop, adopt)
       await o.condition('App', 'shop', 'Ready', 'True')
-      await list(other)
+      await o.allowOwners(key, other)
       await o.apply('App', 'theirs', { ...shop, appName: 'Theirs now' }, adopt, other)
       const { status } = await o.condition('App', 'theirs', 'Accepted', 'False', other)
       expect(status?.conditions?.[0]?.message).toContain(`${o.namespace}/shop came first`)
@@ -484,8 +444,7 @@ onApiServer('apps, plans and switches', () => {
     const seen = await o.condition('App', 'shop', 'Ready', 'False')
     expect(seen.status?.conditions?.[0]).toMatchObject({ reason: 'Paused' })
     expect((await app(s, key))?.app_name).toBe(shop.appName)
-    await o.remove('App', 'shop')
-    await until(async () => (await o.get('App', 'shop')) === undefined)
+    await o.removeWholly('App', 'shop')
     expect(await app(s, key)).toMatchObject({ app_key: key, app_name: shop.appName })
   })
 })

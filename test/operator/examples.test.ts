@@ -41,8 +41,7 @@ onApiServer('examples', () => {
     await ensureIndexes(o.mongo.db, [dnsChecks])
     const platform = await giveUser(o.mongo.db, { username: 'platform', role: 'admin' })
     await giveDomain(o.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
-    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'platform' } } }
-    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
+    await o.allowOwners('platform')
     const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
     await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, o.namespace)

@@ -10,7 +10,7 @@ import { findDomain, updateDomain, verifyDomain } from '../../services/mail/stor
 import { findTokenById, tokens } from '../../services/mail/store/tokens.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { adminClient, newNamespace } from '../support/kube.ts'
+import { extraNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions, untilYounger } from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
@@ -251,15 +251,13 @@ onApiServer('domains, logins and tokens', () => {
     const before = await stored(first)
     expect(before?.expires_at?.getTime()).toBeLessThanOrEqual(o.clock.now().getTime() + DAY)
     const second = await held(o, 'ci-token')
-    await o.remove('APIToken', 'ci')
-    await until(async () => (await o.get('APIToken', 'ci')) === undefined)
+    await o.removeWholly('APIToken', 'ci')
     expect((await stored(second))?.revoked_at).toBeInstanceOf(Date)
   })
 
   test('deleting a MailDomain keeps the domain by default and removes it with Delete', async () => {
     const { o, user, domain } = await withDomain()
-    await o.remove('MailDomain', 'example')
-    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    await o.removeWholly('MailDomain', 'example')
     expect((await domain()).managed_by).toBeUndefined()
     await o.apply('MailDomain', 'other', { domainName: 'other.example', deletionPolicy: { domain: 'Delete' } })
     await o.condition('MailDomain', 'other', 'Accepted', 'True')
@@ -303,8 +301,7 @@ onApiServer('domains, logins and tokens', () => {
     const { o, domain } = await withDomain()
     const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
     await o.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
-    await o.remove('MailDomain', 'example')
-    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    await o.removeWholly('MailDomain', 'example')
     expect((await domain()).managed_by).toBeDefined()
   })
 
@@ -370,9 +367,7 @@ onApiServer('domains, logins and tokens', () => {
   describe('a MailDomain that names an account which its namespace may not act for', () => {
     /** A namespace whose own account `victim` is, and MailDomains that name it from the stranger's. */
     const withStranger = async () => {
-      const admin = adminClient(sharedApiServer())
-      const stranger = await newNamespace(admin)
-      await admin.close()
+      const stranger = await extraNamespace(sharedApiServer())
       const o = await start({ namespaces: [stranger] })
       const victim = `k8s-${o.namespace}`
       const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
@@ -399,8 +394,7 @@ onApiServer('domains, logins and tokens', () => {
       await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
       await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
       await o.condition('MailDomain', 'mine', 'Accepted', 'True')
-      const owners = { metadata: { annotations: { 'postwright.dev/owners': `k8s-${o.namespace}` } } }
-      await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${stranger}`, body: owners, patch: 'merge' })
+      await o.allowOwners(`k8s-${o.namespace}`, stranger)
       const squatters = async () => (await o.get('MailDomain', 'squat', stranger))?.status?.conditions
       await until(
         async () => (await squatters())?.find(({ type }) => type === 'Accepted')?.reason !== 'OwnerNotAllowed',
@@ -427,21 +421,15 @@ onApiServer('domains, logins and tokens', () => {
       await squat()
       const { status } = await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
       expect(status?.conditions?.[0]).toMatchObject({ reason: 'OwnerNotAllowed' })
-      await o.remove('MailDomain', 'mine')
-      await until(async () => (await o.get('MailDomain', 'mine')) === undefined)
+      await o.removeWholly('MailDomain', 'mine')
       expect((await record())?.managed_by).toBeUndefined()
-      await o.remove('MailDomain', 'squat', stranger)
-      await until(async () => (await o.get('MailDomain', 'squat', stranger)) === undefined)
+      await o.removeWholly('MailDomain', 'squat', stranger)
       expect(await record()).toBeDefined()
     })
   })
 
   test('an owner is allowed as soon as the Namespace lists it and it exists, and no longer when it is not listed', async () => {
     const o = await start()
-    const list = async (owners: string | null) => {
-      const body = { metadata: { annotations: { 'postwright.dev/owners': owners } } }
-      await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body, patch: 'merge' })
-    }
     const reason = async (wanted: string) => {
       await until(async () => {
         const conditions = (await o.get('MailDomain', 'ann'))?.status?.conditions
@@ -450,11 +438,11 @@ onApiServer('domains, logins and tokens', () => {
     }
     await o.apply('MailDomain', 'ann', { domainName: 'ann.example', owner: { username: 'ann' } })
     await reason('OwnerNotAllowed')
-    await list('ann')
+    await o.allowOwners('ann')
     await reason('OwnerNotFound')
     await giveUser(o.mongo.db, { username: 'ann' })
     await reason('Accepted')
-    await list(null)
+    await o.allowOwners(null)
     await reason('OwnerNotAllowed')
   })
 
@@ -467,10 +455,8 @@ onApiServer('domains, logins and tokens', () => {
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
     await o.condition('APIToken', 'ci', 'Ready', 'True')
     const before = { ...(await held(o, 'news-smtp')), ...(await held(o, 'ci-token')) }
-    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'ann' } } }
-    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
-    await o.remove('MailDomain', 'example')
-    await until(async () => (await o.get('MailDomain', 'example')) === undefined)
+    await o.allowOwners('ann')
+    await o.removeWholly('MailDomain', 'example')
     await o.apply('MailDomain', 'example', { domainName: 'ann.example', owner: { username: 'ann' } })
     await until(async () => (await findCredentialByName(db, `news@${o.namespace}`))?.user_id === ann._id)
     await until(async () => (await held(o, 'news-smtp')).password !== before.password)
@@ -527,8 +513,7 @@ onApiServer('domains, logins and tokens', () => {
     const { db } = o.mongo
     const ann = await giveUser(db, { username: 'ann' })
     const mine = await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
-    const owners = { metadata: { annotations: { 'postwright.dev/owners': 'ann' } } }
-    await o.admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${o.namespace}`, body: owners, patch: 'merge' })
+    await o.allowOwners('ann')
     const spec = { domainName: 'ann.example', owner: { username: 'ann' } }
     await o.apply('MailDomain', 'ann', spec)
     const refused = await o.condition('MailDomain', 'ann', 'Accepted', 'False')

@@ -47,6 +47,14 @@ export async function newNamespace(admin: KubeClient, annotations: Record<string
   return name
 }
 
+/** Creates one for a test that has no administrator yet. */
+export async function extraNamespace(server: ApiServerAccess): Promise<string> {
+  const admin = adminClient(server)
+  const name = await newNamespace(admin)
+  await admin.close()
+  return name
+}
+
 /** Applies roles and bindings of rbac.ts; the returned function removes them again. */
 export async function applyRbac(admin: KubeClient, objects: readonly object[]): Promise<() => Promise<void>> {
   const paths: string[] = []

@@ -38,6 +38,10 @@ export interface OperatorUnderTest {
   apply(kind: string, name: string, spec: object, metadata?: object, namespace?: string): Promise<Seen>
   get(kind: string, name: string, namespace?: string): Promise<Seen | undefined>
   remove(kind: string, name: string, namespace?: string): Promise<void>
+  /** Deletes a resource and waits until its finalizer let it go. */
+  removeWholly(kind: string, name: string, namespace?: string): Promise<void>
+  /** Lists on the namespace which accounts and keys its resources may name; null takes the list away. */
+  allowOwners(owners: string | null, namespace?: string): Promise<void>
   /** Writes into the status that all is well, as somebody can who has all rights on a namespace's resources. */
   forgeStatus(kind: string, name: string, status: object, namespace?: string): Promise<void>
   /** Waits until the condition has this status for the present generation, and gives the resource. */
@@ -160,6 +164,9 @@ function hands(admin: KubeClient, home: string) {
     })
   const get = (kind: string, name: string, namespace = home) =>
     maybe(admin.request<Seen>({ method: 'GET', path: path(kind, namespace, name) }))
+  const remove = async (kind: string, name: string, namespace = home) => {
+    await admin.request({ method: 'DELETE', path: path(kind, namespace, name) })
+  }
   return {
     apply: (kind: string, name: string, spec: object, metadata: object = {}, namespace = home) =>
       admin.request<Seen>({
@@ -170,8 +177,14 @@ function hands(admin: KubeClient, home: string) {
         patch: 'apply',
       }),
     get,
-    remove: async (kind: string, name: string, namespace = home) => {
-      await admin.request({ method: 'DELETE', path: path(kind, namespace, name) })
+    remove,
+    removeWholly: async (kind: string, name: string, namespace = home) => {
+      await remove(kind, name, namespace)
+      await until(async () => (await get(kind, name, namespace)) === undefined)
+    },
+    allowOwners: async (owners: string | null, namespace = home) => {
+      const body = { metadata: { annotations: { 'postwright.dev/owners': owners } } }
+      await admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${namespace}`, body, patch: 'merge' })
     },
     forgeStatus: async (kind: string, name: string, status: object, namespace = home) => {
       const { metadata } = (await get(kind, name, namespace)) as Seen
