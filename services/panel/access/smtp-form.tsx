@@ -7,6 +7,7 @@ import { linesOf, SubmitForm } from '../ui/form.tsx'
 import { useSaved } from '../ui/outcome.ts'
 import { PasswordInput } from '../ui/password.tsx'
 import type { Show } from '../ui/secret.tsx'
+import { NetworksField } from './networks-field.tsx'
 import type { Credential } from './types.ts'
 
 interface Limits {
@@ -91,14 +92,7 @@ function LimitFields({ fields }: { fields: Pick<Fields<Limits>, 'text' | 'count'
         minRows={2}
         {...fields.text('allowed_senders')}
       />
-      <Textarea
-        label={t('access.networks')}
-        description={t('access.networksHint')}
-        placeholder="192.0.2.0/24"
-        autosize
-        minRows={2}
-        {...fields.text('allowed_cidrs')}
-      />
+      <NetworksField {...fields.text('allowed_cidrs')} />
       <NumberInput
         label={t('access.perHour')}
         description={t('access.perHourHint')}

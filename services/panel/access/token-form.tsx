@@ -1,11 +1,12 @@
 /** Making an API token: what it may do, from where, how long. */
-import { Checkbox, MultiSelect, Select, SimpleGrid, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { useFields } from '../ui/fields.ts'
 import { linesOf, SubmitForm } from '../ui/form.tsx'
 import type { Show } from '../ui/secret.tsx'
+import { NetworksField } from './networks-field.tsx'
 
 type Scope = NonNullable<Input<'createTokenOperation'>['body']['scopes']>[number]
 
@@ -79,14 +80,7 @@ export function TokenForm({ close, show }: { close: () => void; show: Show }) {
         searchable
         {...fields.value('domains')}
       />
-      <Textarea
-        label={t('access.networks')}
-        description={t('access.networksHint')}
-        placeholder="192.0.2.0/24"
-        autosize
-        minRows={1}
-        {...fields.text('allowed_cidrs')}
-      />
+      <NetworksField {...fields.text('allowed_cidrs')} />
       <Select
         label={t('access.expires')}
         data={LIVES.map(value => ({ value, label: t(`access.life.${value}`) }))}

@@ -1,0 +1,18 @@
+/** The field for the networks that a login or a token may be used from. */
+import { Textarea, type TextareaProps } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+
+/** The field: one network a line. */
+export function NetworksField(props: TextareaProps) {
+  const { t } = useTranslation()
+  return (
+    <Textarea
+      label={t('access.networks')}
+      description={t('access.networksHint')}
+      placeholder="192.0.2.0/24"
+      autosize
+      minRows={2}
+      {...props}
+    />
+  )
+}
