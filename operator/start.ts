@@ -52,7 +52,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
   const { log, metrics, mongo } = foundation
   const { client, watchNamespaces } = options
   const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined]
-  await checkRights(client, options)
+  await checkRights(client, options, scopes)
   await ensureIndexes(mongo.db, collections)
 
   const onError = (error: unknown) => log.error({ err: error }, 'a change could not be handled')
@@ -130,8 +130,8 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
 async function checkRights(
   client: KubeClient,
   { namespace, watchNamespaces }: Pick<OperatorOptions, 'namespace' | 'watchNamespaces'>,
+  scopes: readonly (string | undefined)[],
 ): Promise<void> {
-  const scopes = watchNamespaces.length > 0 ? watchNamespaces : [undefined]
   const missing = [
     ...(await missingRights(client, OWN_RULES, [namespace])),
     ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], scopes)),
