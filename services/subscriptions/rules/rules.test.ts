@@ -10,7 +10,7 @@ import { dateRange, pageOf, pagination } from './paging.ts'
 import { STATUS } from './period.ts'
 import { canonicalRequest, parseSignature } from './signature.ts'
 import { tallyChange } from './tally.ts'
-import { addDays, daysBetween, isDay, monthStart, zoneOf } from './zone.ts'
+import { zoneOf } from './zone.ts'
 
 describe('growth', () => {
   test.each([
@@ -52,54 +52,6 @@ describe('money', () => {
   test('goes out as it came in', () => {
     fc.assert(fc.property(fc.nat(99_999_999), cents => money.parse(formatCents(cents)) === cents))
     expect(formatCents(-5)).toBe('-0.05')
-  })
-})
-
-describe('the business zone', () => {
-  const shanghai = zoneOf('Asia/Shanghai')
-  const berlin = zoneOf('Europe/Berlin')
-
-  test('formats and finds the start of days, over changes of the clock as well', () => {
-    const at = new Date('2026-11-21T16:30:00Z')
-    expect(shanghai.format(at)).toBe('2026-11-22 00:30:00')
-    expect(shanghai.day(at)).toBe('2026-11-22')
-    expect(shanghai.startOf('2026-11-22').toISOString()).toBe('2026-11-21T16:00:00.000Z')
-    expect(berlin.startOf('2026-03-29').toISOString()).toBe('2026-03-28T23:00:00.000Z')
-    expect(berlin.startOf('2026-03-30').toISOString()).toBe('2026-03-29T22:00:00.000Z')
-    expect(berlin.format(new Date('2026-10-25T01:30:00Z'))).toBe('2026-10-25 02:30:00')
-  })
-
-  test('every instant lies in the day that it is said to lie in', () => {
-    fc.assert(
-      fc.property(fc.date({ min: new Date('2000-01-01'), max: new Date('2050-01-01'), noInvalidDate: true }), at => {
-        const day = berlin.day(at)
-        expect(berlin.startOf(day) <= at && at < berlin.startOf(addDays(day, 1))).toBe(true)
-      }),
-    )
-  })
-
-  test('days go forth and back, and months have their lengths, leap years and centuries included', () => {
-    const from = Date.UTC(1899, 0, 1) / 86_400_000
-    const day = fc.integer({ min: from, max: from + 300 * 365 }).map(n => new Date(n * 86_400_000).toISOString())
-    fc.assert(
-      fc.property(day, fc.integer({ min: -5_000, max: 5_000 }), fc.nat(400), (iso, far, near) => {
-        const at = iso.slice(0, 10)
-        expect(addDays(addDays(at, far), -far)).toBe(at)
-        expect(daysBetween(at, addDays(at, near))).toHaveLength(near + 1)
-        expect(daysBetween(at, addDays(at, near)).toSorted().at(-1)).toBe(addDays(at, near))
-        const [first, next] = [monthStart(at), monthStart(at, 1)]
-        const length = new Date(Date.UTC(Number(at.slice(0, 4)), Number(at.slice(5, 7)), 0)).getUTCDate()
-        expect(daysBetween(first, addDays(next, -1))).toHaveLength(length)
-        expect(monthStart(monthStart(at, far % 100), -(far % 100))).toBe(first)
-      }),
-    )
-  })
-
-  test('days and months', () => {
-    expect(daysBetween('2026-02-27', '2026-03-01')).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
-    expect(daysBetween('2026-03-01', '2026-02-27')).toEqual([])
-    expect([monthStart('2026-01-31'), monthStart('2026-01-31', -1)]).toEqual(['2026-01-01', '2025-12-01'])
-    expect([isDay('2026-02-29'), isDay('2028-02-29'), isDay('2026-1-1')]).toEqual([false, true, false])
   })
 })
 

@@ -6,7 +6,7 @@ export interface Zone {
   format(at: Date): string
   /** `YYYY-MM-DD`. */
   day(at: Date): string
-  /** First instant of a day `YYYY-MM-DD`. */
+  /** First instant of a day `YYYY-MM-DD`, also where the clock skips or repeats its midnight. */
   startOf(day: string): Date
 }
 
@@ -38,16 +38,29 @@ export function zoneOf(name: string): Zone {
     }
     return offsets.get(day) ?? exactOffset(ms)
   }
-  const local = (at: Date) => new Date(at.getTime() + offsetAt(at.getTime())).toISOString()
+  const local = (ms: number) => new Date(ms + offsetAt(ms)).toISOString()
   return {
-    format: at => local(at).slice(0, 19).replace('T', ' '),
-    day: at => local(at).slice(0, 10),
+    format: at => local(at.getTime()).slice(0, 19).replace('T', ' '),
+    day: at => local(at.getTime()).slice(0, 10),
     startOf(day) {
       const wall = Date.parse(`${day}T00:00:00Z`)
-      const guess = wall - offsetAt(wall)
-      return new Date(wall - offsetAt(guess))
+      const begun = (ms: number) => local(ms).slice(0, 10) >= day
+      const midnight = wall - offsetAt(wall - offsetAt(wall))
+      const isFirst = begun(midnight) && !begun(midnight - 1)
+      return new Date(isFirst ? midnight : firstWhere(begun, wall - DAY_MS, wall + DAY_MS))
     },
   }
+}
+
+/** The first number between two at which something holds that holds for all behind it. */
+function firstWhere(holds: (value: number) => boolean, from: number, to: number): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** The wall clock of an instant, read as if it were UTC. */
