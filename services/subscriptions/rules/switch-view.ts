@@ -80,6 +80,7 @@ export function stateOf(spec: SwitchSpec): State {
   return spec.schedules.length > 0 ? 'scheduled' : 'enabled'
 }
 
+/** Characters, not code units: no sign is cut in half. */
 const MAX_DISPLAY = 64
 
 function displayValue({ type, value }: SwitchSpec, lang: Lang): string {
@@ -90,7 +91,8 @@ function displayValue({ type, value }: SwitchSpec, lang: Lang): string {
     const logs = changelogOf(value)?.logs ?? []
     return logs[0] ? `${logs[0].version} (${logs.length})` : say('changelog_empty', lang)
   }
-  return value.length > MAX_DISPLAY ? `${[...value].slice(0, MAX_DISPLAY - 1).join('')}…` : value
+  const characters = [...value]
+  return characters.length > MAX_DISPLAY ? `${characters.slice(0, MAX_DISPLAY - 1).join('')}…` : value
 }
 
 const EXAMPLES: Record<SwitchType, { example: string; default: string; client_kind: string }> = {
