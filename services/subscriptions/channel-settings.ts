@@ -120,5 +120,5 @@ export function viewChannel(s: Subscriptions, stored: ChannelDoc) {
 function parse<S extends z.ZodType<Record<string, string>>>(schema: S, value: unknown): Record<string, string> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error) })
+  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error, value) })
 }

@@ -80,7 +80,7 @@ async function checkRow(
   plans: Map<number, PlanDoc | undefined>,
 ): Promise<Grant | { faults: ReturnType<typeof faultsOf> }> {
   const parsed = row.safeParse(fields)
-  if (!parsed.success) return { faults: faultsOf(parsed.error) }
+  if (!parsed.success) return { faults: faultsOf(parsed.error, fields) }
   const { user_id, plan_id, days, client_ref } = parsed.data
   if (!plans.has(plan_id)) plans.set(plan_id, await findPlan(s.c, appKey, plan_id))
   const plan = plans.get(plan_id)

@@ -288,6 +288,12 @@ describe('fields', () => {
     expect(en.data.errors[0].message).toBe('may have two decimals at most')
     expect([zh.message, en.message]).toEqual(['参数校验失败', 'Some fields are not valid.'])
   })
+
+  test('a grant without its user and plan hears that they are required', async () => {
+    const { body } = await api.call('POST', '/subscription', { body: { days: 7 } })
+    expect(body).toMatchObject({ code: 42200, data: { errors: [{ field: 'user_id' }, { field: 'plan_id' }] } })
+    for (const one of body.data.errors) expect(one).toMatchObject({ rule: 'required', message: '不能为空' })
+  })
 })
 
 describe('idempotency keys', () => {

@@ -167,7 +167,7 @@ function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown)
   if (!schema) return undefined
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error) })
+  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error, value) })
 }
 
 function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): Call {

@@ -49,9 +49,19 @@ export function fault(field: string, rule: FaultRule): RawFault {
   return { pointer: `/${field.replaceAll('.', '/')}`, code: rule, message: '' }
 }
 
-/** The faults that zod found. */
-export function faultsOf(error: z.core.$ZodError): RawFault[] {
-  return error.issues.map(issue => fault(issue.path.map(String).join('.'), ruleOf(issue)))
+/** The faults that zod found in what was given. */
+export function faultsOf(error: z.core.$ZodError, given: unknown): RawFault[] {
+  return error.issues.map(issue => {
+    const rule = NOTHING_FITS.has(issue.code) && at(given, issue.path) === undefined ? 'required' : ruleOf(issue)
+    return fault(issue.path.map(String).join('.'), rule)
+  })
+}
+
+/** What zod says of a missing value as well, where several types or words are allowed. */
+const NOTHING_FITS: ReadonlySet<z.core.$ZodIssue['code']> = new Set(['invalid_union', 'invalid_value'])
+
+function at(given: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], given)
 }
 
 /** A fault in words; rules without a sentence keep the message that they came with. */
