@@ -19,6 +19,18 @@ test.each([
   [5 * MINUTE, 'en', 'in 5 minutes'],
   [-3 * MINUTE, 'zh-CN', '3分钟前'],
   [-DAY, 'zh-CN', '昨天'],
+  // What is nearly one of the next unit is that: nobody says 60 minutes or 24 hours.
+  [-59_499, 'en', '59 seconds ago'],
+  [-59_501, 'en', '1 minute ago'],
+  [59_999, 'en', 'in 1 minute'],
+  [-59.4 * MINUTE, 'en', '59 minutes ago'],
+  [-59.9 * MINUTE, 'en', '1 hour ago'],
+  [-23.4 * 60 * MINUTE, 'en', '23 hours ago'],
+  [-23.9 * 60 * MINUTE, 'en', 'yesterday'],
+  [23.9 * 60 * MINUTE, 'zh-CN', '明天'],
+  [-29.9 * DAY, 'en', 'last month'],
+  [-350 * DAY, 'en', 'last year'],
+  [-364 * DAY, 'zh-CN', '去年'],
 ])('%i ms from now is, in %s, "%s"', (offset, language, words) => {
   expect(relative(now + offset, now, language)).toBe(words)
 })

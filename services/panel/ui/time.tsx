@@ -3,20 +3,22 @@ import { Tooltip } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { type Preferences, usePreferences } from '../app/preferences.ts'
 
-const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+/** Each unit with the number of it that is one of the next. */
+const STEPS: readonly [most: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   [60, 'second', 1],
-  [3600, 'minute', 60],
-  [86_400, 'hour', 3600],
-  [30 * 86_400, 'day', 86_400],
-  [365 * 86_400, 'month', 30 * 86_400],
-  [Number.POSITIVE_INFINITY, 'year', 365 * 86_400],
+  [60, 'minute', 60],
+  [24, 'hour', 3600],
+  [30, 'day', 86_400],
+  [12, 'month', 30 * 86_400],
 ]
+const YEARS = [Number.POSITIVE_INFINITY, 'year', 365 * 86_400] as const
 
 /** "3 minutes ago" for a time, seen from `now` (both in milliseconds). */
 export function relative(at: number, now: number, language: string): string {
   const seconds = (at - now) / 1000
-  const [, unit, size] = STEPS.find(([limit]) => Math.abs(seconds) < limit) ?? ['', 'year' as const, 365 * 86_400]
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.round(seconds / size), unit)
+  const whole = (size: number) => Math.round(seconds / size)
+  const [, unit, size] = STEPS.find(([most, , each]) => Math.abs(whole(each)) < most) ?? YEARS
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(whole(size), unit)
 }
 
 /** The exact time with its zone, as `2026-11-21 10:20:03 GMT+8` in the order of the language. */
