@@ -98,22 +98,25 @@ describe('a sender that was asked for', () => {
   })
 })
 
-test('mail of the system is signed with the key of the domain that it is sent from', async () => {
-  const mongo = await databaseForThisTest()
-  const { secrets, clock } = testFoundation(mongo)
-  const withKey = async (name: string, selector: string) => {
-    const domain = await giveDomain(mongo.db, 'usr_admin', name, { status: 'verified', verified_by: 'dns' })
-    const key = await createDkimKey(secrets, domain._id, selector, 'rsa-sha256', clock.now())
-    await updateDomain(mongo.db, domain._id, { dkim: [{ ...key, state: 'active' }] })
-    return domain
-  }
-  await withKey('mail.example.net', 'own')
-  const shop = await withKey('shop.example', 'shop')
-  const bare = await giveDomain(mongo.db, 'usr_admin', 'bare.example', { status: 'verified', verified_by: 'dns' })
-  const findKeys = createKeys({ db: mongo.db, secrets, clock, systemDomain: 'mail.example.net' })
-  const signers = async (domain_id: string) =>
-    (await findKeys({ domain_id, via: { channel: 'system' } } as OutgoingMessage))?.map(({ selector }) => selector)
-  expect(await signers('')).toEqual(['own'])
-  expect(await signers(shop._id)).toEqual(['shop'])
-  expect(await signers(bare._id)).toBeUndefined()
-})
+test.each(['mail.example.net', 'Mail.Example.NET'])(
+  'mail of the system is signed with the key of the domain that it is sent from: %s',
+  async systemDomain => {
+    const mongo = await databaseForThisTest()
+    const { secrets, clock } = testFoundation(mongo)
+    const withKey = async (name: string, selector: string) => {
+      const domain = await giveDomain(mongo.db, 'usr_admin', name, { status: 'verified', verified_by: 'dns' })
+      const key = await createDkimKey(secrets, domain._id, selector, 'rsa-sha256', clock.now())
+      await updateDomain(mongo.db, domain._id, { dkim: [{ ...key, state: 'active' }] })
+      return domain
+    }
+    await withKey('mail.example.net', 'own')
+    const shop = await withKey('shop.example', 'shop')
+    const bare = await giveDomain(mongo.db, 'usr_admin', 'bare.example', { status: 'verified', verified_by: 'dns' })
+    const findKeys = createKeys({ db: mongo.db, secrets, clock, systemDomain })
+    const signers = async (domain_id: string) =>
+      (await findKeys({ domain_id, via: { channel: 'system' } } as OutgoingMessage))?.map(({ selector }) => selector)
+    expect(await signers('')).toEqual(['own'])
+    expect(await signers(shop._id)).toEqual(['shop'])
+    expect(await signers(bare._id)).toBeUndefined()
+  },
+)

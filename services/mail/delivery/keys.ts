@@ -20,7 +20,9 @@ const AGE_MS = 30_000
  * of the system itself is signed when the domain of its sender (`systemDomain`) is a verified domain here.
  */
 export function createKeys(options: { db: Db; secrets: Secrets; clock: Clock; systemDomain: string }): FindKeys {
-  const { db, secrets, clock, systemDomain } = options
+  const { db, secrets, clock } = options
+  // SYSTEM_MAIL_FROM is written as people write it; domains are stored in lower case.
+  const systemDomain = options.systemDomain.toLowerCase()
   const recent = createRecent<readonly SigningKey[]>({
     ttlMs: AGE_MS,
     max: 5_000,
