@@ -88,7 +88,8 @@ function shown(env: NodeJS.ProcessEnv, made: FirstLogins): FirstLogins {
 
 function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: string): NodeJS.ProcessEnv {
   const listen = given.SUBMISSION_LISTEN || '2525:starttls,2587:starttls,2465:tls'
-  const ports = listen.split(',').map(entry => entry.trim().split(':').at(-2) ?? '')
+  // Split as the configuration does it: by commas and blanks.
+  const ports = listen.split(/[\s,]+/).flatMap(entry => entry.split(':').at(-2) ?? [])
   const made: NodeJS.ProcessEnv = {
     SESSION_SECRET: state.SESSION_SECRET,
     MAIL_HOSTNAME: 'localhost.localdomain',

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from './config.ts'
+import { prepareTrial } from './trial.ts'
+
+/** A data folder of this test, and a preparation with a database of somebody else's and free ports. */
+async function folder() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pw-trial-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const ports = { APP_PORT: '0', ADMIN_API_PORT: '0', METRICS_PORT: '0', SUBMISSION_LISTEN: '0:starttls' }
+  const prepare = async (more: NodeJS.ProcessEnv = {}) => {
+    const env = { DATA_DIR: dataDir, MONGODB_URI: 'mongodb://127.0.0.1:1/none', ...ports, ...more }
+    const trial = await prepareTrial(env, () => {})
+    const stop = async () => {
+      for (const part of trial.parts) await part.stop()
+    }
+    onTestFinished(stop)
+    return { ...trial, stop }
+  }
+  return { dataDir, prepare }
+}
+
+describe('what is made up', () => {
+  test('is enough to start, with nothing that leaves the machine', async () => {
+    const { dataDir, prepare } = await folder()
+    const { env, logins } = await prepare()
+    expect(readConfig(env)).toMatchObject({
+      MAIL_HOSTNAME: 'localhost.localdomain',
+      DELIVERY_MODE: 'capture',
+      SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'),
+    })
+    expect(logins).toMatchObject({ ADMIN_USERNAME: 'admin', SMTP_USERNAME: 'demo' })
+    expect(logins?.ADMIN_PASSWORD).toMatch(/^\w{16}$/)
+    expect(await readFile(join(dataDir, 'tls.crt'), 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----/)
+    for (const name of ['trial.json', 'tls.key']) expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600)
+  })
+
+  test('stays the same, and the logins are told until somebody has seen them', async () => {
+    const { prepare } = await folder()
+    const first = await prepare()
+    await first.stop()
+    const second = await prepare()
+    expect([second.env.SESSION_SECRET, second.logins]).toEqual([first.env.SESSION_SECRET, first.logins])
+    await second.loginsShown()
+    await second.stop()
+    const third = await prepare()
+    expect([third.env.SESSION_SECRET, third.logins]).toEqual([first.env.SESSION_SECRET, undefined])
+  })
+
+  test('gives way to what is set, and an empty setting is none', async () => {
+    const { prepare } = await folder()
+    const { env } = await prepare({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: '', APP_PORT: '0' })
+    expect(env).toMatchObject({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: 'capture' })
+  })
+
+  test('is no login where an admin has a password already', async () => {
+    const { prepare } = await folder()
+    const { env, logins } = await prepare({ ADMIN_PASSWORD: 'chosen by hand' })
+    expect(logins).toBeUndefined()
+    expect(env.SMTP_PASSWORD).toBeUndefined()
+  })
+
+  test.each([
+    ['0:starttls', '0'],
+    ['0:starttls,127.0.0.1:0:tls', '0,0'],
+    ['0:starttls 0:tls', '0,0'],
+    [' 0:starttls,\n[::1]:0:tls ', '0,0'],
+  ])('are the ports that users read, from where it listens: %j', async (SUBMISSION_LISTEN, shown) => {
+    const { prepare } = await folder()
+    expect((await prepare({ SUBMISSION_LISTEN })).env.SUBMISSION_PORTS).toBe(shown)
+  })
+})
+
+describe('what stops it', () => {
+  test('names every port that is taken, by its setting', async () => {
+    const { prepare } = await folder()
+    const server = createServer()
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => new Promise<void>(resolve => void server.close(() => resolve())))
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const taken = { APP_PORT: `${port}`, SUBMISSION_LISTEN: `${port}:tls,0:starttls` }
+    await expect(prepare(taken)).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is taken (APP_PORT)\n  port ${port} on 127.0.0.1 is taken (SUBMISSION_LISTEN)\nIs another`,
+    )
+  })
+
+  test('is a state that cannot be read: a new secret would lock everything away', async () => {
+    const { dataDir, prepare } = await folder()
+    await writeFile(join(dataDir, 'trial.json'), '{"SESSION_SEC')
+    await expect(prepare()).rejects.toThrow(/trial\.json cannot be read; it holds the secret/)
+    expect(await readFile(join(dataDir, 'trial.json'), 'utf8')).toBe('{"SESSION_SEC')
+  })
+
+  /** The id of a process that runs for as long as this test, with something behind its program. */
+  async function running(...more: string[]): Promise<number | undefined> {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 60_000)', ...more], { stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child, 'spawn')
+    return child.pid
+  }
+
+  test('is another Postwright that uses the folder', async () => {
+    const { dataDir, prepare } = await folder()
+    const owner = await running('services/all.ts')
+    await writeFile(join(dataDir, 'owner.pid'), String(owner))
+    await expect(prepare()).rejects.toThrow(`the Postwright with process id ${owner} is using ${dataDir}`)
+    expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).toBe(String(owner))
+  })
+
+  test('is no lock of a process that is gone, or of another program', async () => {
+    const { dataDir, prepare } = await folder()
+    // Only where there is /proc can another program be told from Postwright.
+    const other = process.platform === 'linux' ? [await running()] : []
+    for (const owner of ['4194305', ...other, 'nobody', '']) {
+      await writeFile(join(dataDir, 'owner.pid'), String(owner))
+      const { stop } = await prepare()
+      expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).toBe(String(process.pid))
+      await stop()
+      await expect(stat(join(dataDir, 'owner.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
+    }
+  })
+})
