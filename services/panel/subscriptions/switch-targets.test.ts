@@ -1,4 +1,5 @@
 /** Rules and schedules go into the form and come back as the service takes them. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { switchFields } from '../../subscriptions/rules/switch-spec.ts'
@@ -52,11 +53,32 @@ test.each([
   [' ios ,, android ,', ['ios', 'android']],
   ['one', ['one']],
   ['', ['']],
+  [' , ', []],
+  ['"Shanghai, China", Berlin', ['Shanghai, China', 'Berlin']],
+  [' "a" ,"b,c"', ['a', 'b,c']],
+  ['"say ""hi""" ', ['say "hi"']],
+  ['"", x', ['', 'x']],
+  // A quote that is not closed, or within a word, is a sign like others.
+  ['"a, b', ['"a', 'b']],
+  ['12", 5"', ['12"', '5"']],
+  ['"a"b, c', ['"a"b', 'c']],
 ])('the values "%s" are %o', (typed, values) => {
   const [rule] = ruleBodies([
     { ...newRule(0), conditions: [{ key: 0, attribute: 'a', operator: 'in', values: typed }] },
   ])
   expect(rule?.conditions[0]?.values).toEqual(values)
+})
+
+test('values come back as they were, whatever stands in them', () => {
+  const value = fc
+    .string({ unit: fc.constantFrom('a', 'b', ' ', ',', '"', '中'), maxLength: 8 })
+    .map(text => text.trim())
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), values => {
+      const rules = [{ name: '', conditions: [{ attribute: 'city', operator: 'in', values }] }]
+      expect(ruleBodies(rulesOf(rules))).toEqual(rules)
+    }),
+  )
 })
 
 test('nonsense in an answer becomes an empty form, not an error', () => {

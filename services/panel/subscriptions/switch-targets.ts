@@ -16,7 +16,7 @@ export const OPERATORS = [
 
 type Operator = (typeof OPERATORS)[number]
 
-/** A condition; values are typed with commas between them. */
+/** A condition; values are typed with commas between them, and in double quotes where they have commas themselves. */
 export interface ConditionFields {
   key: number
   attribute: string
@@ -76,7 +76,7 @@ export function rulesOf(rules: readonly object[]): RuleFields[] {
         key: inner,
         attribute: textOf(one.attribute),
         operator: OPERATORS.find(known => known === one.operator) ?? 'eq',
-        values: (Array.isArray(one.values) ? one.values : []).map(textOf).join(', '),
+        values: valuesText((Array.isArray(one.values) ? one.values : []).map(textOf)),
       })),
       value: textOf(value),
       rollout: textOf(rollout),
@@ -136,9 +136,21 @@ export function localTime(date: Date): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
+/** A value in quotes (doubled inside) or up to the next comma. */
+const VALUE = /\s*(?:"(?<quoted>(?:[^"]|"")*)"\s*(?=,|$)|(?<plain>[^,]*))(?:,|$)/g
+
 function valuesOf(text: string): string[] {
-  const values = text.split(',').map(value => value.trim())
-  return values.length > 1 ? values.filter(Boolean) : values
+  if (text.trim() === '') return ['']
+  return [...text.matchAll(VALUE)].flatMap(({ groups }) => {
+    if (groups?.quoted !== undefined) return [groups.quoted.replaceAll('""', '"')]
+    return groups?.plain?.trim() || []
+  })
+}
+
+/** What {@link valuesOf} reads back. */
+function valuesText(values: readonly string[]): string {
+  const needsQuotes = (value: string) => /[",]/.test(value) || (value === '' && values.length > 1)
+  return values.map(value => (needsQuotes(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(', ')
 }
 
 function textOf(value: unknown): string {
