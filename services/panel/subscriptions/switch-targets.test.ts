@@ -81,6 +81,11 @@ test('values come back as they were, whatever stands in them', () => {
   )
 })
 
+test.each([0, 1, 30, 59])('a schedule at second %d of a minute stays there', second => {
+  const at = Date.UTC(2026, 10, 21, 10, 7, second) / 1000
+  expect(scheduleBodies(schedulesOf([{ at: String(at) }]))).toEqual([{ at }])
+})
+
 test('nonsense in an answer becomes an empty form, not an error', () => {
   expect(rulesOf([{ conditions: 'x', rollout: null }])).toEqual([
     { key: 0, name: '', conditions: [], value: '', rollout: '' },

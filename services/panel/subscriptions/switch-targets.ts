@@ -104,7 +104,7 @@ export function schedulesOf(schedules: readonly { at: string }[]): ScheduleField
     const { at, value, enabled, rollout } = schedule as { at: string } & Record<string, unknown>
     return {
       key,
-      at: localTime(new Date(Number(at) * 1000)),
+      at: exactTime(new Date(Number(at) * 1000)),
       value: textOf(value),
       enabled: enabled === '0' || enabled === '1' ? enabled : '',
       rollout: textOf(rollout),
@@ -134,6 +134,12 @@ export function localTime(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+/** With its seconds where it has some, so that what the API was given is kept. */
+function exactTime(date: Date): string {
+  const seconds = date.getSeconds()
+  return seconds === 0 ? localTime(date) : `${localTime(date)}:${String(seconds).padStart(2, '0')}`
 }
 
 /** A value in quotes (doubled inside) or up to the next comma. */
