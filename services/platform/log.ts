@@ -21,6 +21,9 @@ const WAITING_BYTES = 16 * 1024 * 1024
 /** Lines are written together: each write is a task for the thread pool, which signatures need (4 % of a message's CPU). */
 const TOGETHER = { minLength: 4_096, periodicFlush: 100 }
 
+/** The library's number of the level. */
+const WARN = 40
+
 /**
  * A logger that writes JSON lines to standard output and never waits for its reader: a write to a full pipe would hold
  * up everything else for 100 ms at a time. Warnings and errors go at once unless a write is
@@ -39,7 +42,7 @@ export function createLog(level: string, service: string): Log {
       hooks: {
         logMethod(line, write, number) {
           write.apply(this, line)
-          if (number >= pino.levels.values.warn) output.flush()
+          if (number >= WARN) output.flush()
         },
       },
     },
