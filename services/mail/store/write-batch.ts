@@ -62,11 +62,10 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
   /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when nobody can tell. */
   const commit = async (batch: readonly MessageWrites[], until: number): Promise<void> => {
     let conflicts = 0
-    let committing = false
+    let committed = false // or at least begun to, in one of the runs
     let givenUp = false
-    const committed = mongo.transaction(
+    const written = mongo.transaction(
       async session => {
-        committing = false
         if (conflicts === CONFLICTS) throw new Contended()
         for (const [collection, documents] of documentsOf(batch)) {
           if (givenUp) throw new Error('nobody waits for this write any more')
@@ -76,15 +75,15 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
           })
         }
         if (givenUp) throw new Error('nobody waits for this write any more')
-        committing = true
+        committed = true
       },
       { maxCommitTimeMS: WRITE_MS },
     )
     try {
-      await bounded(until, committed)
+      await bounded(until, written)
     } catch (error) {
       givenUp = true
-      if (!committing) throw error
+      if (!committed) throw error
       log.warn({ err: error, messages: batch.length }, 'outcome of a write unknown; reading it back')
       if (!(await isStored(messages, batch))) throw new OutcomeUnknown(error)
     }
