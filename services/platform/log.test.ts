@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { redact } from './log.ts'
 
 describe('redaction', () => {
@@ -65,9 +65,9 @@ log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
+    onTestFinished(() => void child.kill('SIGKILL'))
     const lines: string[] = []
     for await (const line of createInterface(child.stdout)) if (lines.push(JSON.parse(line).msg) === many) break
-    child.kill('SIGKILL')
     return lines
   }
   const source = JSON.stringify(join(import.meta.dirname, 'log.ts'))
