@@ -43,8 +43,9 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
     let bytes = 0
     let count = 0
     for (const { item } of queue) {
-      if (count === options.most || (count > 0 && bytes + options.sizeOf(item) > options.mostBytes)) break
+      if (count === options.most) break
       bytes += options.sizeOf(item)
+      if (count > 0 && bytes > options.mostBytes) break
       count++
     }
     const batch = queue.slice(0, count)
