@@ -105,7 +105,6 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
   const sort = createSorting({
     ...options,
     queue,
-    outbox,
     hand,
     findEvents: ids => findEvents(mongo, ids),
     slotOf: (site, id) => slotOf(site, id, slots, relay),

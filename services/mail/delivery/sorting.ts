@@ -3,7 +3,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
-import type { Outbox, Outgoing } from '../store/outgoing.ts'
+import type { Outgoing } from '../store/outgoing.ts'
 import type { Group } from './attempt.ts'
 import type { Hand } from './hand.ts'
 import { localResult, type Result, type ResultWorld, unnotedResult } from './result.ts'
@@ -12,7 +12,6 @@ import type { FindRoute } from './routes.ts'
 /** What sorting needs. */
 export interface SortingOptions {
   queue: DeliveryQueue
-  outbox: Outbox
   hand: Hand
   findRoute: FindRoute
   findEvents(ids: readonly string[]): Promise<Map<string, EventDoc>>
@@ -43,7 +42,7 @@ export function createSorting(
 ): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
   const { hand, queue, world, findRoute, settle } = options
 
-  /** Deliveries of messages that were never accepted, as far as anybody can tell. */
+  /** Deliveries without a message. */
   const giveUp = async (orphans: readonly Claimed[]) => {
     const { now } = world()
     const [old, young] = split(orphans, ({ created_at }) => now.getTime() - created_at.getTime() > ORPHAN_AGE_MS)
@@ -51,7 +50,7 @@ export function createSorting(
     if (old.length === 0) return
     await queue.remove(old)
     for (const delivery of old) hand.drop(delivery)
-    options.log.info({ deliveries: old.length }, 'removed deliveries of messages that were never accepted')
+    options.log.info({ deliveries: old.length }, 'removed deliveries without a message')
   }
 
   /** Marked by a worker that is gone: what it wrote down counts; without a note the outcome is not known. */
@@ -92,7 +91,7 @@ export function createSorting(
     for (const group of groups.values()) options.submit(group)
   }
 
-  const sort = async (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>): Promise<void> => {
+  return async (claimed, messages) => {
     const [known, missing] = split(claimed, ({ m }) => messages.has(m))
     if (missing.length > 0)
       giveUp(missing).catch((error: unknown) => {
@@ -120,8 +119,6 @@ export function createSorting(
       })
     }
   }
-
-  return sort
 }
 
 interface Pair {
