@@ -94,7 +94,7 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
     if (batch.length === 0) return
     try {
       await commit(batch, until)
-      for (const one of batch) outcomes.set(one, 'stored')
+      for (const { message } of batch) outcomes.set(message._id, 'stored')
     } catch (error) {
       if (error instanceof OutcomeUnknown || isUnavailable(error) || performance.now() >= until) throw error
       await divide(batch, error, until, outcomes)
@@ -110,8 +110,8 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
   return async given => {
     if (abandoned >= ABANDONED) throw new Error('earlier writes have not ended')
     const outcomes: Outcomes = new Map()
-    const [first, repeated] = splitRepeated(given)
-    const { batch, before } = takeLarge(first)
+    const holders = findHolders(given)
+    const { batch, before } = takeLarge(given.filter(({ message }) => holders.get(message._id) === message._id))
     for (const part of before) await bounded(performance.now() + WRITE_MS, bodies.insertMany(part, DURABLE))
     try {
       await write(batch, performance.now() + WRITE_MS, outcomes)
@@ -119,15 +119,18 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
       if (outcomes.size === 0) throw error
       log.warn({ err: error, messages: batch.length - outcomes.size }, 'a part of a batch was not stored')
     }
-    if (before.length > 0 && batch.every(one => outcomes.get(one) === 'key_taken')) await discard(bodies, before)
-    const results = new Map(first.map((one, index) => [one, outcomes.get(batch[index] ?? one) ?? 'unknown']))
-    return given.map(
-      one => results.get(one) ?? (results.get(repeated.get(one) ?? one) === 'unknown' ? 'unknown' : 'key_taken'),
-    )
+    if (before.length > 0 && batch.every(({ message }) => outcomes.get(message._id) === 'key_taken'))
+      await discard(bodies, before)
+    return given.map(({ message: { _id } }) => {
+      const holder = holders.get(_id) ?? _id
+      const outcome = outcomes.get(holder) ?? 'unknown'
+      return holder !== _id && outcome === 'stored' ? 'key_taken' : outcome
+    })
   }
 }
 
-type Outcomes = Map<MessageWrites, Written>
+/** By the id of the message. */
+type Outcomes = Map<string, Written>
 
 /** The commit was under way when the answer failed to come. */
 class OutcomeUnknown extends Error {
@@ -145,18 +148,17 @@ class Contended extends Error {
   }
 }
 
-/** Of several messages with one key the first, and for each of the others that first one. */
-function splitRepeated(batch: readonly MessageWrites[]): [MessageWrites[], Map<MessageWrites, MessageWrites>] {
-  const holders = new Map<string, MessageWrites>()
-  const repeated = new Map<MessageWrites, MessageWrites>()
-  const first = batch.filter(one => {
-    const key = keyOf(one.message)
-    const holder = key === undefined ? undefined : holders.get(key)
-    if (holder) repeated.set(one, holder)
-    else if (key !== undefined) holders.set(key, one)
-    return holder === undefined
-  })
-  return [first, repeated]
+/** For each message the one that is tried for its idempotency key: of several with one key the first, else itself. */
+function findHolders(batch: readonly MessageWrites[]): ReadonlyMap<string, string> {
+  const first = new Map<string, string>()
+  const holders = new Map<string, string>()
+  for (const { message } of batch) {
+    const key = keyOf(message) ?? message._id
+    const holder = first.get(key) ?? message._id
+    first.set(key, holder)
+    holders.set(message._id, holder)
+  }
+  return holders
 }
 
 /** Bodies of a message that is larger than any batch go before its transaction, in parts. */
@@ -196,9 +198,9 @@ async function withoutTaken(
   if (keys.length === 0) return batch
   const holders = await messages.find({ $or: keys }, { projection: { user_id: 1, 'idem.key': 1 } }).toArray()
   const taken = new Map(holders.map(holder => [keyOf(holder), holder._id]))
-  return batch.filter(one => {
-    const holder = one.message.idem && taken.get(keyOf(one.message))
-    if (holder) outcomes.set(one, holder === one.message._id ? 'stored' : 'key_taken')
+  return batch.filter(({ message }) => {
+    const holder = message.idem && taken.get(keyOf(message))
+    if (holder) outcomes.set(message._id, holder === message._id ? 'stored' : 'key_taken')
     return !holder
   })
 }
@@ -213,15 +215,13 @@ async function discard(bodies: Collection<BodyDoc>, parts: readonly BodyDoc[][])
   await within(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
 }
 
-/** True when a majority holds the batch. Asks again while the set has no primary, for a bounded time. */
-async function isStored(messages: Collection<MessageDoc>, [one]: readonly MessageWrites[]): Promise<boolean> {
+/** True when a majority holds the batch: all of it or nothing. Asks again while the set has no primary, for a bounded time. */
+async function isStored(messages: Collection<MessageDoc>, batch: readonly MessageWrites[]): Promise<boolean> {
+  const ids = batch.map(({ message }) => message._id)
   const until = performance.now() + READ_BACK_MS
   for (let left = READ_BACK_MS; left > 0; left = until - performance.now()) {
     try {
-      const found = messages.findOne(
-        { _id: one?.message._id ?? '' },
-        { readConcern: 'majority', projection: { _id: 1 } },
-      )
+      const found = messages.findOne({ _id: { $in: ids } }, { readConcern: 'majority', projection: { _id: 1 } })
       return (await within(left, found)) !== null
     } catch {
       await sleep(100)
