@@ -26,9 +26,8 @@ const WARN = 40
 
 /**
  * A logger that writes JSON lines to standard output and never waits for its reader: a write to a full pipe would hold
- * up everything else for 100 ms at a time. Warnings and errors go at once unless a write is
- * under way, the rest 100 ms later at most. What waits is
- * written at the exit, after an uncaught error too.
+ * up everything else for 100 ms at a time. Warnings and errors go at once unless a write is under way, the rest 100 ms
+ * later at most. What waits is written at the exit, after an uncaught error too.
  */
 export function createLog(level: string, service: string): Log {
   const output = pino.destination({ dest: 1, sync: false, maxLength: WAITING_BYTES, ...TOGETHER })
