@@ -23,8 +23,8 @@ describe('defaults', () => {
     expect(read(Object.fromEntries(written))).toEqual(read())
   })
 
-  test('stand for settings that are empty, as a compose file leaves them', () => {
-    const empty = Object.fromEntries(settings.map(({ name }) => [name, '']))
+  test.each(['', ' ', '\t\n'])('stand for settings that are %j, as a compose file leaves them', nothing => {
+    const empty = Object.fromEntries(settings.map(({ name }) => [name, nothing]))
     expect(read({ ...empty, ...NEEDED })).toEqual(read())
   })
 

@@ -12,10 +12,12 @@ const port = z.coerce.number().int().min(1).max(65_535)
 const listenPort = z.coerce.number().int().min(0).max(65_535)
 const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
 const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
+/** Nothing but blanks is not set: templates and compose files leave such values behind. */
+const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
 const optional = <T extends z.ZodType>(schema: T) =>
-  z.preprocess(value => (value === '' ? undefined : value), schema.optional())
+  z.preprocess(value => (isUnset(value) ? undefined : value), schema.optional())
 const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
-  z.preprocess(given => (given === undefined || given === '' ? value : given), schema)
+  z.preprocess(given => (isUnset(given) ? value : given), schema)
 
 const addresses = list.refine(values => values.every(isAddress), 'must be IPv4 or IPv6 addresses, separated by commas')
 const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
