@@ -80,7 +80,7 @@ function browserLanguage(): Language {
 }
 
 function isLanguage(value: unknown): value is Language {
-  return typeof value === 'string' && value in LANGUAGES
+  return typeof value === 'string' && Object.hasOwn(LANGUAGES, value)
 }
 
 /** True for a time zone that this browser knows. */
