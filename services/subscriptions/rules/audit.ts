@@ -13,6 +13,8 @@ const SILENT = new Set([
 ])
 /** Longest value that the log repeats; longer ones are cut. */
 const MAX_TEXT = 500
+/** What a cut leaves of a character beyond the basic plane; it is no text by itself. */
+const HALF_PAIR = /[\uD800-\uDBFF]$/
 
 /** `field: [old, new]` for every field that differs; an absent side is null. */
 export function differences(before: object | undefined, after: object | undefined): Record<string, [unknown, unknown]> {
@@ -27,5 +29,5 @@ export function differences(before: object | undefined, after: object | undefine
 function short(value: unknown): unknown {
   if (value === undefined) return null
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= MAX_TEXT ? value : `${text.slice(0, MAX_TEXT)}…`
+  return text.length <= MAX_TEXT ? value : `${text.slice(0, MAX_TEXT).replace(HALF_PAIR, '')}…`
 }
