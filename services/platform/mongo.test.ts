@@ -1,5 +1,6 @@
 import mongoose from 'mongoose'
 import { describe, expect, test } from 'vitest'
+import { NoAnswer } from './deadline.ts'
 import { isDuplicateKey, isUnavailable } from './mongo.ts'
 
 const { mongo } = mongoose
@@ -16,6 +17,7 @@ describe('"try again in a few seconds" is what a client hears', () => {
     ['the time for the operation is over', new mongo.MongoOperationTimeoutError('timed out')],
     ['every connection is in use', named('MongoWaitQueueTimeoutError')],
     ['the pool was cleared', named('MongoPoolClearedError')],
+    ['we waited long enough', new NoAnswer(5_000)],
     ['the member is no primary any more', server(10_107, 'NotWritablePrimary')],
     ['the primary has stepped down', server(189, 'PrimarySteppedDown')],
     ['the step-down interrupted it', server(11_602, 'InterruptedDueToReplStateChange')],

@@ -3,6 +3,7 @@
  * written through the driver's typed collections, because zod has checked them at the door (docs/adr/0003).
  */
 import mongoose from 'mongoose'
+import { NoAnswer } from './deadline.ts'
 import type { Log } from './log.ts'
 
 type Connection = mongoose.Connection
@@ -162,9 +163,13 @@ const STATE_CHANGES: ReadonlySet<unknown> = new Set([91, 189, 10_107, 11_600, 11
 const AWAY =
   /^(Mongo(ServerSelection|Network|NetworkTimeout|OperationTimeout|WaitQueueTimeout|NotConnected|PoolCleared|TopologyClosed)|Mongoose.*ServerSelection)/
 
-/** True for errors of the database that say "not now": no primary, no connection, no answer in time, pool exhausted. */
+/**
+ * True for errors that say "not now": no primary, no connection, no answer in time (the driver's or our own bound), pool
+ * exhausted.
+ */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof Error && (AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code)))
+  if (!(error instanceof Error)) return false
+  return error instanceof NoAnswer || AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code))
 }
 
 /** True for an error of the server with this code. */

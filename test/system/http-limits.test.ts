@@ -111,11 +111,11 @@ test('while the database is away every request gets 503 with Retry-After, and af
   expect((await api.call('POST', '/api/send', { body: minimal })).status).toBe(202)
   process.kill(mongod.pid, 'SIGSTOP')
   try {
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        api.call('POST', '/api/send', { body: minimal, headers: { 'idempotency-key': 'once' } }),
-      ),
-    )
+    const headers = { 'idempotency-key': 'once' }
+    const answers = await Promise.all([
+      ...Array.from({ length: 5 }, () => api.call('POST', '/api/send', { body: minimal, headers })),
+      api.call('POST', '/api/v1/emails/batch', { body: [minimal], headers }),
+    ])
     for (const { status, headers, body } of answers) {
       expect([status, (body as { code: string }).code]).toEqual([503, expect.stringMatching(/unavailable/)])
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)

@@ -52,10 +52,7 @@ async function refuseReusedKey({ idem, submitter }: Caller, { mongo, clock }: Se
   if (!idem) return
   const keys = Array.from({ length: EMAIL_LIMITS.batch }, (_, index) => keyOfItem(idem.key, index))
   const question = keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() })
-  const reused = await within(LOOKUP_MS, question).catch(() => {
-    throw new ProblemError('queue_unavailable')
-  })
-  if (reused) throw new ProblemError('idempotency_key_reused')
+  if (await within(LOOKUP_MS, question)) throw new ProblemError('idempotency_key_reused')
 }
 
 function keyOfItem(key: string, index: number): string {
