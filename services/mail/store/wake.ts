@@ -28,8 +28,8 @@ export interface Wake {
 const HINTS = defineCollection<HintDoc>('delivery_hints')
 /** 256 KiB hold some thousand hints, seconds of the busiest accept process. */
 const CAPPED = { capped: true, size: 262_144 } as const
-/** Least time between two hints of a process: under load the workers poll without pause anyway. */
-const GAP_MS = 20
+/** Least time between two hints of a process: as long as a worker leaves between two claims, so none comes in vain. */
+const GAP_MS = 50
 /** Pause before the cursor is opened again after an error. */
 const REOPEN_MS = 500
 
