@@ -12,8 +12,8 @@ const port = z.coerce.number().int().min(1).max(65_535)
 const listenPort = z.coerce.number().int().min(0).max(65_535)
 const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
 const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
-/** Nothing but blanks is not set: templates and compose files leave such values behind. */
-const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
+/** True for a setting of nothing but blanks as well: templates and compose files leave such values behind. */
+export const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess(value => (isUnset(value) ? undefined : value), schema.optional())
 const withDefault = <T extends z.ZodType>(schema: T, value: string) =>

@@ -52,10 +52,21 @@ describe('what is made up', () => {
     expect([third.env.SESSION_SECRET, third.logins]).toEqual([first.env.SESSION_SECRET, undefined])
   })
 
-  test('gives way to what is set, and an empty setting is none', async () => {
-    const { prepare } = await folder()
-    const { env } = await prepare({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: '', APP_PORT: '0' })
-    expect(env).toMatchObject({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: 'capture' })
+  test.each(['', ' \t'])('gives way to what is set, and %j is nothing set', async nothing => {
+    const { dataDir, prepare } = await folder()
+    const { env, logins } = await prepare({
+      MAIL_HOSTNAME: 'mail.example.com',
+      DELIVERY_MODE: nothing,
+      ADMIN_PASSWORD: nothing,
+      SUBMISSION_TLS_CERT: nothing,
+      APP_PORT: '0',
+    })
+    expect(env).toMatchObject({
+      MAIL_HOSTNAME: 'mail.example.com',
+      DELIVERY_MODE: 'capture',
+      SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'),
+    })
+    expect(logins?.ADMIN_PASSWORD).toBe(env.ADMIN_PASSWORD)
   })
 
   test('is no login where an admin has a password already', async () => {

@@ -7,7 +7,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { makeCertificate } from './certificates.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, isUnset, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { startEmbeddedMongod } from './mongod/embedded.ts'
 import { cacheFolder, findMongod } from './mongod/source.ts'
@@ -40,8 +40,9 @@ export interface Trial extends Prepared {
  * Fills the gaps of the environment and starts the database. Rejects when a port is taken (naming the setting of
  * each), when another Postwright uses DATA_DIR, or when no database can be started.
  */
-export async function prepareTrial(given: NodeJS.ProcessEnv, say: (text: string) => void): Promise<Trial> {
-  const dataDir = given.DATA_DIR || '.data'
+export async function prepareTrial(environment: NodeJS.ProcessEnv, say: (text: string) => void): Promise<Trial> {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => !isUnset(value)))
+  const dataDir = given.DATA_DIR ?? '.data'
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const state = await loadState(dataDir)
   // Whoever chose an admin password needs no made logins, and must not find their own in the output.
@@ -87,7 +88,7 @@ function shown(env: NodeJS.ProcessEnv, made: FirstLogins): FirstLogins {
 }
 
 function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: string): NodeJS.ProcessEnv {
-  const listen = given.SUBMISSION_LISTEN || '2525:starttls,2587:starttls,2465:tls'
+  const listen = given.SUBMISSION_LISTEN ?? '2525:starttls,2587:starttls,2465:tls'
   // Split as the configuration does it: by commas and blanks.
   const ports = listen.split(/[\s,]+/).flatMap(entry => entry.split(':').at(-2) ?? [])
   const made: NodeJS.ProcessEnv = {
@@ -96,14 +97,13 @@ function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: stri
     DELIVERY_MODE: 'capture',
     SUBMISSION_HOST: '127.0.0.1',
     SUBMISSION_PORTS: ports.join(','),
-    APP_BASE_URL: `http://127.0.0.1:${given.APP_PORT || '3025'}`,
+    APP_BASE_URL: `http://127.0.0.1:${given.APP_PORT ?? '3025'}`,
     ...(given.SUBMISSION_TLS_CERT
       ? {}
       : { SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'), SUBMISSION_TLS_KEY: join(dataDir, 'tls.key') }),
     ...(state.logins ?? {}),
   }
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
-  return { ...made, ...set }
+  return { ...made, ...given }
 }
 
 async function loadState(dataDir: string): Promise<TrialState> {
