@@ -1,6 +1,7 @@
 /** The audit log: who did what to which record. */
 import type { Session } from '../../platform/mongo.ts'
 import { type Found, nextOf, type Page } from '../rules/paging.ts'
+import { behind } from './behind.ts'
 import type { Collections } from './collections.ts'
 import { CHEAP_COUNT } from './count.ts'
 import type { AuditDoc } from './documents.ts'
@@ -20,7 +21,7 @@ export interface AuditFilter {
   actor?: string | undefined
 }
 
-/** A page of the log, newest first. */
+/** A page of the log, newest first: by time, for the numbers of several processes are not in order. */
 export async function listAudit(c: Collections, filter: AuditFilter, page: Page): Promise<Found<AuditDoc>> {
   const query = {
     ...(filter.appKeys ? { app_key: { $in: [...filter.appKeys] } } : {}),
@@ -31,8 +32,8 @@ export async function listAudit(c: Collections, filter: AuditFilter, page: Page)
   }
   const [items, total] = await Promise.all([
     c.audit
-      .find(page.after ? { ...query, _id: { $lt: page.after.id } } : query)
-      .sort({ _id: -1 })
+      .find(page.after ? { ...query, ...behind<AuditDoc>(page.after, 'at') } : query)
+      .sort({ at: -1, _id: -1 })
       .skip(page.offset)
       .limit(page.size)
       .toArray(),

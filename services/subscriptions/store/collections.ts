@@ -83,8 +83,9 @@ const definitions = {
     { key: { deleted: 1, at: 1 } },
   ]),
   audit: defineCollection<doc.AuditDoc>('sub_audit', [
-    { key: { app_key: 1, _id: -1 } },
-    { key: { 'target.kind': 1, 'target.id': 1, _id: -1 } },
+    { key: { at: -1, _id: -1 } },
+    { key: { app_key: 1, at: -1, _id: -1 } },
+    { key: { 'target.kind': 1, 'target.id': 1, at: -1, _id: -1 } },
   ]),
   counters: defineCollection<doc.CounterDoc>('sub_counters'),
   days: defineCollection<doc.DayDoc>('sub_days', [{ key: { app_key: 1, day: 1 } }]),

@@ -18,7 +18,7 @@ const BLOCK: Record<IdKind, number> = {
 
 /** Gives ids. */
 export interface Ids {
-  /** A new id of this kind, never given before. */
+  /** A new id of this kind, never given before. Of two processes the later record may have the lower one. */
   next(kind: IdKind): Promise<number>
 }
 

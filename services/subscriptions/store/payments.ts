@@ -21,10 +21,10 @@ export async function findPaymentById(c: Collections, id: number): Promise<Payme
   return (await c.payments.findOne({ _id: id })) ?? undefined
 }
 
-/** The last payment of a subscription. */
+/** The last payment of a subscription: by time, for the numbers of several processes are not in order. */
 export async function lastPayment(c: Collections, subscriptionId: number): Promise<PaymentDoc | undefined> {
   const query = { subscription_id: subscriptionId, kind: 'payment' as const }
-  return (await c.payments.findOne(query, { sort: { _id: -1 } })) ?? undefined
+  return (await c.payments.findOne(query, { sort: { created_at: -1, _id: -1 } })) ?? undefined
 }
 
 /** The payment of a subscription with this number, by whatever method. */

@@ -168,15 +168,14 @@ export async function findCurrent(
   return (await c.subscriptions.findOne({ user_id: userId, plan_id: planId, current: true })) ?? undefined
 }
 
-/** The record that a channel names by its own token. */
+/** The record that a channel names by its own token; of several the newest. */
 export async function findByChannelRef(
   c: Collections,
   appKey: string,
   channelRef: string,
 ): Promise<SubscriptionDoc | undefined> {
-  return (
-    (await c.subscriptions.findOne({ channel_ref: channelRef, app_key: appKey }, { sort: { _id: -1 } })) ?? undefined
-  )
+  const query = { channel_ref: channelRef, app_key: appKey }
+  return (await c.subscriptions.findOne(query, { sort: NEWEST_FIRST })) ?? undefined
 }
 
 /** True when the user has an active record besides this one. */
