@@ -1,12 +1,18 @@
-/** Grants periods from a CSV file: every row is checked first, and nothing is stored while one is wrong. */
+/**
+ * Grants periods from a CSV file: every row is checked first, against the rows before it too, and nothing is stored while
+ * one is wrong.
+ */
 import { z } from 'zod'
 import type { Actor, Subscriptions } from './context.ts'
 import { parseCsv } from './rules/csv.ts'
-import { type Fault, faultsOf, localise } from './rules/faults.ts'
+import { type Fault, type FaultRule, fault, faultsOf, localise, type RawFault } from './rules/faults.ts'
 import { id, integer, text } from './rules/fields.ts'
 import type { Lang } from './rules/lang.ts'
+import { STATUS } from './rules/period.ts'
 import type { PlanDoc } from './store/documents.ts'
+import { findPayment } from './store/payments.ts'
 import { findPlan } from './store/plans.ts'
+import { findCurrent } from './store/subscriptions.ts'
 import { findUser } from './store/users.ts'
 import { NO_PAYMENT_ID, subscribe } from './subscribe.ts'
 
@@ -35,6 +41,16 @@ interface Grant {
   clientRef: string
 }
 
+/** What is known by the rows before. */
+interface Known {
+  plans: Map<number, PlanDoc | undefined>
+  /** Whom and what each reference is for. */
+  refs: Map<string, string>
+  /** Who holds which plan for ever. */
+  ever: Set<string>
+}
+
+const METHOD = 'manual'
 const COLUMNS = Object.keys(row.shape)
 /** Most faults that are told at once. */
 const MAX_FAULTS = 100
@@ -48,23 +64,18 @@ export async function importSubscriptions(
   actor: Actor,
   { appKey, file, dryRun, lang }: { appKey: string; file: string; dryRun: boolean; lang: Lang },
 ): Promise<Imported> {
-  const rows = parseCsv(file)
+  const rows = parseCsv(file)?.flatMap((cells, index) => (isEmpty(cells) ? [] : [{ cells, row: index + 1 }]))
   const [heading, ...lines] = rows ?? []
-  if (!rows || !heading?.includes('user_id') || !heading.includes('plan_id') || !heading.includes('client_ref'))
+  const columns = columnsOf(heading?.cells ?? [])
+  if (!columns)
     return { total: 0, imported: 0, dry_run: dryRun, errors: [{ row: 1, field: '', rule: 'format', message: 'CSV' }] }
-  // Only what is asked for: a heading may be long, and there is one look at it for each line.
-  const columns = COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
   const grants: Grant[] = []
   const errors: RowFault[] = []
-  const plans = new Map<number, PlanDoc | undefined>()
-  for (const [index, cells] of lines.entries()) {
-    const checked = await checkRow(
-      s,
-      appKey,
-      Object.fromEntries(columns.map(({ name, place }) => [name, cells[place] ?? ''])),
-      plans,
-    )
-    if ('faults' in checked) errors.push(...checked.faults.map(raw => ({ row: index + 2, ...localise(raw, lang) })))
+  const known: Known = { plans: new Map(), refs: new Map(), ever: new Set() }
+  for (const { cells, row } of lines) {
+    const fields = Object.fromEntries(columns.map(({ name, place }) => [name, cells[place] ?? '']))
+    const checked = await checkRow(s, appKey, fields, known)
+    if ('faults' in checked) errors.push(...checked.faults.map(raw => ({ row, ...localise(raw, lang) })))
     else grants.push(checked)
     if (errors.length >= MAX_FAULTS) break
   }
@@ -73,28 +84,57 @@ export async function importSubscriptions(
   return { total: lines.length, imported: grants.length, dry_run: false, errors: [] }
 }
 
+const isEmpty = (cells: readonly string[]) => cells.length === 1 && cells[0] === ''
+
+/** Where the columns stand: only what is asked for, a heading may be long. Undefined when one is missing that must be there. */
+function columnsOf(heading: readonly string[]): { name: string; place: number }[] | undefined {
+  if (!['user_id', 'plan_id', 'client_ref'].every(name => heading.includes(name))) return undefined
+  return COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
+}
+
 async function checkRow(
   s: Subscriptions,
   appKey: string,
   fields: Record<string, string>,
-  plans: Map<number, PlanDoc | undefined>,
-): Promise<Grant | { faults: ReturnType<typeof faultsOf> }> {
+  known: Known,
+): Promise<Grant | { faults: RawFault[] }> {
   const parsed = row.safeParse(fields)
   if (!parsed.success) return { faults: faultsOf(parsed.error, fields) }
   const { user_id, plan_id, days, client_ref } = parsed.data
-  if (!plans.has(plan_id)) plans.set(plan_id, await findPlan(s.c, appKey, plan_id))
-  const plan = plans.get(plan_id)
+  if (!known.plans.has(plan_id)) known.plans.set(plan_id, await findPlan(s.c, appKey, plan_id))
+  const plan = known.plans.get(plan_id)
   const user = await findUser(s.c, appKey, user_id)
-  const faults = [...(user ? [] : ['user_id']), ...(plan ? [] : ['plan_id'])]
-  if (!plan || !user) return { faults: faults.map(field => ({ pointer: `/${field}`, code: 'value', message: '' })) }
-  return { userId: user_id, plan, days: days === '' ? undefined : days, clientRef: client_ref }
+  const missing = [...(user ? [] : ['user_id']), ...(plan ? [] : ['plan_id'])]
+  if (!plan || !user) return { faults: missing.map(field => fault(field, 'value')) }
+  const grant = { userId: user_id, plan, days: days === '' ? undefined : days, clientRef: client_ref }
+  const refused = await refusalOf(s, appKey, grant, known)
+  return refused ? { faults: [fault(...refused)] } : grant
+}
+
+/** Why a period cannot be granted: its reference stands for something else, or the user holds the plan for ever. */
+async function refusalOf(
+  s: Subscriptions,
+  appKey: string,
+  { userId, plan, days, clientRef }: Grant,
+  { refs, ever }: Known,
+): Promise<[field: string, rule: FaultRule] | undefined> {
+  const held = `${userId} ${plan._id}`
+  const paid = await findPayment(s.c, { client_key: `${appKey}/${clientRef}` })
+  const isGrant = paid?.method === METHOD && paid.payment_id === NO_PAYMENT_ID
+  const before = paid ? (isGrant ? `${paid.user_id} ${paid.plan_id}` : '') : refs.get(clientRef)
+  if (before !== undefined) return before === held ? undefined : ['client_ref', 'unique']
+  const current = await findCurrent(s.c, userId, plan._id)
+  if (ever.has(held) || (current?.status === STATUS.active && current.end === 0)) return ['user_id', 'permanent']
+  refs.set(clientRef, held)
+  if ((days ?? plan.duration) === 0) ever.add(held)
+  return undefined
 }
 
 async function give(s: Subscriptions, actor: Actor, appKey: string, grant: Grant): Promise<void> {
   await subscribe(s, actor, {
     appKey,
     ...grant,
-    method: 'manual',
+    method: METHOD,
     paymentId: NO_PAYMENT_ID,
     amountCents: 0,
     paidAt: s.clock.now(),

@@ -29,10 +29,16 @@ export interface SubscriptionHalf {
   stored(id: number): Promise<SubscriptionDoc>
 }
 
-/** Opens it for one test; the clock stands still at 18:00 in Shanghai until it is turned. */
-export async function openSubscriptionHalf(env: Readonly<Record<string, string>> = {}): Promise<SubscriptionHalf> {
+/**
+ * Opens it, for one test unless told otherwise when it is to be closed; the clock stands still at 18:00 in Shanghai until
+ * it is turned.
+ */
+export async function openSubscriptionHalf(
+  env: Readonly<Record<string, string>> = {},
+  closing: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<SubscriptionHalf> {
   const mongo = await freshDatabase()
-  onTestFinished(() => mongo.stop())
+  closing(() => mongo.stop())
   await ensureIndexes(mongo.db, subscriptionCollections)
   const clock = testClock()
   const foundation = testFoundation(mongo, env, clock)

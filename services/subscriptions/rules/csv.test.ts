@@ -25,7 +25,7 @@ describe('a file', () => {
       ],
     ],
     ['a comma at the very end', 'a,', [['a', '']]],
-    ['empty lines between', 'a\n\n\r\nb', [['a'], ['b']]],
+    ['empty lines between and behind', 'a\n\n\r\nb\n\n', [['a'], [''], [''], ['b'], ['']]],
     ['quotes', '"a,b","c""d","e\nf"', [['a,b', 'c"d', 'e\nf']]],
     ['an empty quoted cell', '"",""\n', [['', '']]],
     ['a quoted quote alone', '""""', [['"']]],

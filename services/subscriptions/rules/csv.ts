@@ -12,7 +12,7 @@ const PLAIN = /[^",\r\n]*/y
 /** What ends a cell. */
 const END = /,|\r?\n|$/y
 
-/** The rows of a file; undefined when a quote is not closed or stands inside a plain cell. Empty lines are left out. */
+/** The rows of a file; undefined when a quote is not closed or stands inside a plain cell. An empty line is one empty cell. */
 export function parseCsv(file: string): string[][] | undefined {
   const text = file.startsWith(BOM) ? file.slice(1) : file
   const rows: string[][] = [[]]
@@ -25,7 +25,7 @@ export function parseCsv(file: string): string[][] | undefined {
     if (!cell.more) rows.push([])
     else if (at === text.length) rows.at(-1)?.push('')
   }
-  return rows.filter(row => row.length > 1 || (row[0] ?? '') !== '')
+  return rows.filter(row => row.length > 0)
 }
 
 /** A cell, where the next one begins, and whether it stands in the same row; undefined when nothing ends the cell. */

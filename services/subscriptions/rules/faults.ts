@@ -30,6 +30,7 @@ const SENTENCES = {
   identity: ['至少需要一个身份标识', 'needs at least one identity'],
   user: ['需要 user_id 或一个身份标识', 'needs user_id or an identity'],
   unique: ['不能重复', 'must not repeat'],
+  permanent: ['已永久拥有该套餐', 'holds the plan for ever already'],
   sender: ['所属域名不是平台管理员已验证的域名', 'is in no verified domain of an administrator of the platform'],
   at_least_one: ['至少需要一个字段', 'needs at least one field'],
 } as const satisfies Record<string, readonly [zh: string, en: string]>

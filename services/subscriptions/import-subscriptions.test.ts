@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { systemActor } from './context.ts'
+import { importSubscriptions } from './import-subscriptions.ts'
+import { refundSubscription } from './refund.ts'
+
+const DAY = 86_400
+const HEADING = 'user_id,plan_id,days,client_ref'
+
+/** An app with two users, a plan of 30 days and one for ever, and what an import of rows comes to. */
+async function shop(closing?: (close: () => Promise<void>) => void) {
+  const half = await openSubscriptionHalf({}, closing)
+  const { s, giveApp, giveUser, givePlan } = half
+  await giveApp('shop')
+  const [ann, bob] = [await giveUser('shop', 'ann'), await giveUser('shop', 'bob')]
+  const [month, ever] = [await givePlan('shop'), await givePlan('shop', { duration: 0 })]
+  const send = (file: string, more: { dryRun?: boolean; lang?: 'zh' | 'en' } = {}) =>
+    importSubscriptions(s, systemActor, { appKey: 'shop', file, dryRun: false, lang: 'en', ...more })
+  const rows = (...lines: string[]) => send([HEADING, ...lines].join('\n'))
+  const faults = async (...lines: string[]) =>
+    (await rows(...lines)).errors.map(({ row, field, rule }) => `${row} ${field} ${rule}`)
+  const subscriptions = () => s.c.subscriptions.find().sort({ created_at: 1, _id: 1 }).toArray()
+  return { ...half, ann, bob, month, ever, send, rows, faults, subscriptions }
+}
+
+/** For rows that are refused, which leave it as it is. */
+let empty: Awaited<ReturnType<typeof shop>>
+let close: () => Promise<void>
+beforeAll(async () => {
+  empty = await shop(stop => {
+    close = stop
+  })
+})
+afterAll(() => close())
+
+describe('what a row grants', () => {
+  test.each([
+    ['of its own days', '7', 7 * DAY],
+    ['of the days of the plan, where it is silent', '', 30 * DAY],
+    ['of one day', '1', DAY],
+    ['of a hundred years', '36500', 36_500 * DAY],
+    ['for ever', '0', 0],
+  ])('is a period %s', async (_, days, length) => {
+    const { ann, month, rows, subscriptions, s } = await shop()
+    const done = { total: 1, imported: 1, dry_run: false, errors: [] }
+    expect(await rows(`${ann._id},${month._id},${days},a`)).toEqual(done)
+    const [granted] = await subscriptions()
+    expect(granted).toMatchObject({ user_id: ann._id, payment_method: 'manual', paid_cents: 0, status: 1 })
+    expect(granted?.end === 0 ? 0 : (granted?.end ?? 0) - (granted?.start ?? 0)).toBe(length)
+    expect(await s.c.payments.findOne({})).toMatchObject({ client_key: 'shop/a', amount_cents: 0 })
+  })
+
+  test('adds to the period that the user has, and rows for the same user add up', async () => {
+    const { ann, month, rows, pay, subscriptions } = await shop()
+    const { start } = await pay(ann, month)
+    await rows(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},6,b`)
+    const [only, ...others] = await subscriptions()
+    expect([others.length, (only?.end ?? 0) - start]).toEqual([0, 41 * DAY])
+  })
+})
+
+describe('a file', () => {
+  test.each([
+    ['of nothing', ''],
+    ['of a mark alone', '\uFEFF'],
+    ['without a heading', '1,1,30,a'],
+    ['whose heading lacks user_id', 'plan_id,client_ref\n1,a'],
+    ['whose heading lacks plan_id', 'user_id,client_ref\n1,a'],
+    ['whose heading lacks client_ref', 'user_id,plan_id\n1,1'],
+    ['whose quote is never closed', `${HEADING}\n"1,1,30,a`],
+  ])('%s is no CSV', async (_, file) => {
+    const { send, subscriptions } = empty
+    expect(await send(file)).toMatchObject({ total: 0, imported: 0, errors: [{ row: 1, rule: 'format' }] })
+    expect(await subscriptions()).toEqual([])
+  })
+
+  test('of a heading alone grants nothing', async () => {
+    const { send } = empty
+    expect(await send(`${HEADING}\n`)).toEqual({ total: 0, imported: 0, dry_run: false, errors: [] })
+  })
+
+  test('may have its columns in any order, and others beside them, also such as are called __proto__', async () => {
+    const { ann, month, send, subscriptions } = await shop()
+    const file = `__proto__,client_ref,constructor,plan_id,user_id\r\nx,"a,1",y,${month._id},${ann._id}\r\n`
+    expect(await send(file)).toMatchObject({ imported: 1, errors: [] })
+    expect((await subscriptions()).map(({ user_id, start, end }) => [user_id, end - start])).toEqual([
+      [ann._id, 30 * DAY],
+    ])
+  })
+
+  test('that is only checked grants nothing, right or wrong', async () => {
+    const { ann, month, send, subscriptions } = empty
+    const right = `${HEADING}\n${ann._id},${month._id},,a`
+    expect(await send(right, { dryRun: true })).toEqual({ total: 1, imported: 0, dry_run: true, errors: [] })
+    expect(await send(`${right}\n0,0,,b`, { dryRun: true })).toMatchObject({ total: 2, imported: 0, dry_run: true })
+    expect(await subscriptions()).toEqual([])
+  })
+})
+
+describe('a row that is wrong', () => {
+  test.each<[string, (ids: { ann: number; month: number }) => string, string[]]>([
+    ['without a user', ({ month }) => `,${month},,a`, ['user_id']],
+    ['of a user who is not there', ({ month }) => `987654321,${month},,a`, ['user_id']],
+    ['of a plan that is not there', ({ ann }) => `${ann},987654321,,a`, ['plan_id']],
+    ['of neither', () => '987654321,987654321,,a', ['user_id', 'plan_id']],
+    ['with a number beyond every id', ({ month }) => `9999999999999999,${month},,a`, ['user_id']],
+    ['with a number in another notation', ({ month }) => `1e0,${month},,a`, ['user_id']],
+    ['with a part of a day', ({ ann, month }) => `${ann},${month},1.5,a`, ['days']],
+    ['with fewer days than none', ({ ann, month }) => `${ann},${month},-1,a`, ['days']],
+    ['with more than a hundred years', ({ ann, month }) => `${ann},${month},36501,a`, ['days']],
+    ['without a reference', ({ ann, month }) => `${ann},${month},30,`, ['client_ref']],
+    ['of blanks for a reference', ({ ann, month }) => `${ann},${month},30,"  "`, ['client_ref']],
+    ['with a reference that is too long', ({ ann, month }) => `${ann},${month},30,${'r'.repeat(65)}`, ['client_ref']],
+    ['that is cut off', ({ ann }) => `${ann}`, ['plan_id', 'client_ref']],
+  ])('%s names its fields, and keeps the others from being stored', async (_, wrong, fields) => {
+    const { ann, bob, month, rows, subscriptions } = empty
+    const ids = { ann: ann._id, month: month._id }
+    const { total, imported, errors } = await rows(`${bob._id},${month._id},30,right`, wrong(ids))
+    expect([total, imported]).toEqual([2, 0])
+    expect(errors.map(({ row, field }) => [row, field])).toEqual(fields.map(field => [3, field]))
+    expect(await subscriptions()).toEqual([])
+  })
+
+  test('of another app’s user and plan is as one of nobody', async () => {
+    const { month, faults, giveApp, giveUser, givePlan, ann } = await shop()
+    await giveApp('other')
+    const [user, plan] = [await giveUser('other'), await givePlan('other')]
+    expect(await faults(`${user._id},${month._id},,a`, `${ann._id},${plan._id},,b`)).toEqual([
+      '2 user_id value',
+      '3 plan_id value',
+    ])
+  })
+
+  test('is told with the line that a reader of the file counts, empty lines included', async () => {
+    const { ann, month, faults, rows } = await shop()
+    const right = (ref: string) => `${ann._id},${month._id},,${ref}`
+    expect(await faults(right('a'), '', '', `0,${month._id},,b`, '', `${ann._id},0,,c`)).toEqual([
+      '5 user_id format',
+      '7 plan_id format',
+    ])
+    expect(await rows('', right('a'), '', right('b'), '')).toMatchObject({ total: 2, imported: 2 })
+  })
+
+  test('has a hundred like it at most in the answer', async () => {
+    const { rows } = empty
+    const { total, errors } = await rows(...Array.from({ length: 300 }, (_, n) => `0,1,30,ref-${n}`))
+    expect([total, errors.length, errors.at(-1)?.row]).toEqual([300, 100, 101])
+  })
+
+  test('is told in the language of the reader', async () => {
+    const { send } = empty
+    const messages = async (lang: 'zh' | 'en') => (await send(`${HEADING}\n1,1,x,a`, { lang })).errors[0]?.message
+    expect(await messages('en')).toMatch(/^[ -~]+$/)
+    expect(await messages('zh')).not.toBe(await messages('en'))
+  })
+})
+
+describe('a second import of a file changes nothing', () => {
+  test('also while the first one runs', async () => {
+    const { ann, bob, month, rows, subscriptions } = await shop()
+    const lines = [`${ann._id},${month._id},5,a`, `${bob._id},${month._id},6,b`, `${ann._id},${month._id},7,c`]
+    await Promise.all([rows(...lines), rows(...lines)])
+    expect(await rows(...lines)).toMatchObject({ imported: 3, errors: [] })
+    const lengths = (await subscriptions()).map(({ user_id, start, end }) => [user_id, (end - start) / DAY])
+    expect(new Map(lengths as [number, number][])).toEqual(
+      new Map([
+        [ann._id, 12],
+        [bob._id, 6],
+      ]),
+    )
+  })
+
+  test('also when what it had granted was taken back since', async () => {
+    const { s, ann, month, rows, subscriptions } = await shop()
+    await rows(`${ann._id},${month._id},5,a`)
+    const [granted] = await subscriptions()
+    await refundSubscription(s, systemActor, { appKey: 'shop', subscriptionId: granted?._id ?? 0, refundId: 'back' })
+    expect(await rows(`${ann._id},${month._id},5,a`)).toMatchObject({ imported: 1, errors: [] })
+    expect((await subscriptions()).map(({ status }) => status)).toEqual([4])
+  })
+})
+
+describe('a row that could not be granted keeps all others from being stored', () => {
+  test('a reference that another row has for somebody else, or for another plan', async () => {
+    const { ann, bob, month, ever, faults, subscriptions } = await shop()
+    expect(
+      await faults(`${ann._id},${month._id},,a`, `${bob._id},${month._id},,a`, `${ann._id},${ever._id},,a`),
+    ).toEqual(['3 client_ref unique', '4 client_ref unique'])
+    expect(await subscriptions()).toEqual([])
+  })
+
+  test('the same row twice is granted once', async () => {
+    const { ann, month, rows, subscriptions } = await shop()
+    await rows(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},5,a`)
+    expect((await subscriptions()).map(({ start, end }) => end - start)).toEqual([5 * DAY])
+  })
+
+  test('a reference that stands for another payment already', async () => {
+    const { ann, bob, month, faults, pay, subscriptions } = await shop()
+    await pay(ann, month, { clientRef: 'paid' })
+    await pay(bob, month, { method: 'manual', clientRef: 'granted', paymentId: '7', amountCents: 0 })
+    expect(
+      await faults(`${bob._id},${month._id},,new`, `${ann._id},${month._id},,paid`, `${ann._id},${month._id},,granted`),
+    ).toEqual(['3 client_ref unique', '4 client_ref unique'])
+    expect((await subscriptions()).map(({ version }) => version)).toEqual([1, 1])
+  })
+
+  test('a period for a user who has the plan for ever, before the file or by an earlier row of it', async () => {
+    const { ann, bob, month, ever, faults, pay, subscriptions } = await shop()
+    await pay(ann, ever)
+    expect(await faults(`${bob._id},${ever._id},,a`, `${ann._id},${ever._id},30,b`)).toEqual(['3 user_id permanent'])
+    expect(await faults(`${bob._id},${month._id},0,c`, `${bob._id},${month._id},30,d`)).toEqual(['3 user_id permanent'])
+    expect((await subscriptions()).map(({ user_id }) => user_id)).toEqual([ann._id])
+  })
+
+  test('but what repeats an earlier import is no fault, although the plan is held for ever by now', async () => {
+    const { ann, ever, rows } = await shop()
+    for (let time = 0; time < 2; time++)
+      expect(await rows(`${ann._id},${ever._id},,a`)).toMatchObject({ imported: 1, errors: [] })
+  })
+})
