@@ -2,6 +2,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { ProblemError } from '../platform/problems.ts'
+import { SecretError } from '../platform/secrets.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { record } from './record.ts'
 import { faultsOf } from './rules/faults.ts'
@@ -54,27 +55,30 @@ export type Settings<C extends ChannelName> = z.output<(typeof SETTINGS)[C]>
 /** Secret settings of a channel, parsed. */
 export type ChannelSecrets<C extends ChannelName> = z.output<(typeof SECRETS)[C]>
 
-/** Stores the settings of a channel; secret fields that are absent keep their value. Throws `validation_failed`. */
+/**
+ * Stores the settings of a channel; fields that are absent keep their value, and changes of others in the same moment
+ * stay. Secrets that a lost SESSION_SECRET sealed must be given again. Throws `validation_failed`.
+ */
 export async function saveChannelSettings(
   s: Subscriptions,
   actor: Actor,
   { appKey, channel }: { appKey: string; channel: ChannelName },
   { enabled, ...given }: { enabled: '0' | '1' } & Record<string, unknown>,
 ): Promise<ChannelDoc> {
-  const before = await findChannel(s.c, appKey, channel)
-  const settings = parse(SETTINGS[channel], { ...before?.settings, ...given })
-  const secrets = parse(SECRETS[channel], { ...(before ? openSecrets(s, before) : {}), ...given })
   const _id = `${appKey}/${channel}`
-  const after: ChannelDoc = {
-    _id,
-    app_key: appKey,
-    channel,
-    enabled: enabled === '1',
-    settings,
-    sealed: s.secrets.seal('app-secret', _id, JSON.stringify(secrets)),
-    updated_at: s.clock.now(),
-  }
   return record(s, actor, async session => {
+    const before = await findChannel(s.c, appKey, channel, session)
+    const settings = parse(SETTINGS[channel], { ...before?.settings, ...given })
+    const secrets = parse(SECRETS[channel], { ...(before ? keptSecrets(s, before) : {}), ...given })
+    const after: ChannelDoc = {
+      _id,
+      app_key: appKey,
+      channel,
+      enabled: enabled === '1',
+      settings,
+      sealed: s.secrets.seal('app-secret', _id, JSON.stringify(secrets)),
+      updated_at: s.clock.now(),
+    }
     await saveChannel(s.c, after, session)
     const shown = ({ settings: open, enabled: on }: ChannelDoc) => ({ ...open, enabled: on })
     return {
@@ -105,13 +109,23 @@ function openSecrets(s: Subscriptions, { _id, sealed }: ChannelDoc): Record<stri
   return sealed === undefined ? {} : (JSON.parse(s.secrets.open('app-secret', _id, sealed)) as Record<string, unknown>)
 }
 
+/** The secret settings as far as they can be opened: none that a lost SESSION_SECRET sealed. */
+function keptSecrets(s: Subscriptions, stored: ChannelDoc): Record<string, unknown> {
+  try {
+    return openSecrets(s, stored)
+  } catch (error) {
+    if (error instanceof SecretError) return {}
+    throw error
+  }
+}
+
 /** A channel as the API shows it. */
 export function viewChannel(s: Subscriptions, stored: ChannelDoc) {
   return {
     channel: stored.channel,
     enabled: stored.enabled ? ('1' as const) : ('0' as const),
     settings: stored.settings,
-    secrets: Object.fromEntries(Object.keys(openSecrets(s, stored)).map(name => [name, true])),
+    secrets: Object.fromEntries(Object.keys(keptSecrets(s, stored)).map(name => [name, true])),
     notify_path: `/notify/${stored.channel}/${stored.app_key}`,
     updated_at: s.zone.format(stored.updated_at),
   }

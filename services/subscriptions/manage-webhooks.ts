@@ -1,12 +1,13 @@
 /** Webhooks of an app: made with a secret that is shown once, changed, removed. */
 import { randomBytes } from 'node:crypto'
 import { newId } from '../platform/ids.ts'
+import type { Session } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { record } from './record.ts'
 import { type EventType, SECRET_PREFIX } from './rules/webhook.ts'
 import type { WebhookDoc } from './store/documents.ts'
-import { findWebhook, listWebhooks, removeWebhook, saveWebhook } from './store/webhooks.ts'
+import { findWebhook, insertWebhook, listWebhooks, removeWebhook, replaceWebhook } from './store/webhooks.ts'
 
 /** What a webhook is made of. */
 export interface WebhookSpec {
@@ -36,20 +37,30 @@ export async function createWebhook(
   const secret = SECRET_PREFIX + randomBytes(32).toString('base64')
   const sealed = s.secrets.seal('app-secret', webhookPlace(_id), secret)
   const webhook: WebhookDoc = { _id, app_key: appKey, ...spec, sealed, created_at: now, updated_at: now }
-  await save(s, actor, undefined, webhook)
+  await record(s, actor, async session => {
+    await insertWebhook(s.c, webhook, session)
+    return { result: undefined, deed: deedOf('webhook.create', undefined, webhook) }
+  })
+  s.memory.webhooks.forget(appKey)
   return { webhook, secret }
 }
 
-/** Changes a webhook. Throws `record_not_found`. */
+/** Changes a webhook; changes of other fields in the same moment stay. Throws `record_not_found`. */
 export async function updateWebhook(
   s: Subscriptions,
   actor: Actor,
   { appKey, id }: { appKey: string; id: string },
   change: { [K in keyof WebhookSpec]?: WebhookSpec[K] | undefined },
 ): Promise<WebhookDoc> {
-  const before = await requireWebhook(s, appKey, id)
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return save(s, actor, before, { ...before, ...given, updated_at: s.clock.now() })
+  const after = await record(s, actor, async session => {
+    const before = await requireWebhook(s, { appKey, id }, session)
+    const result: WebhookDoc = { ...before, ...given, updated_at: s.clock.now() }
+    await replaceWebhook(s.c, result, session)
+    return { result, deed: deedOf('webhook.update', before, result) }
+  })
+  s.memory.webhooks.forget(appKey)
+  return after
 }
 
 /** Removes a webhook with what waits for it. Throws `record_not_found`. */
@@ -58,8 +69,8 @@ export async function deleteWebhook(
   actor: Actor,
   { appKey, id }: { appKey: string; id: string },
 ): Promise<void> {
-  const before = await requireWebhook(s, appKey, id)
   await record(s, actor, async session => {
+    const before = await requireWebhook(s, { appKey, id }, session)
     await removeWebhook(s.c, id, session)
     return { result: undefined, deed: deedOf('webhook.delete', before, undefined) }
   })
@@ -67,24 +78,14 @@ export async function deleteWebhook(
 }
 
 /** The webhook with this id in this app. Throws `record_not_found`. */
-async function requireWebhook(s: Subscriptions, appKey: string, id: string): Promise<WebhookDoc> {
-  const webhook = await findWebhook(s.c, id)
+async function requireWebhook(
+  s: Subscriptions,
+  { appKey, id }: { appKey: string; id: string },
+  session: Session,
+): Promise<WebhookDoc> {
+  const webhook = await findWebhook(s.c, id, session)
   if (webhook?.app_key !== appKey) throw new ProblemError('record_not_found')
   return webhook
-}
-
-async function save(
-  s: Subscriptions,
-  actor: Actor,
-  before: WebhookDoc | undefined,
-  after: WebhookDoc,
-): Promise<WebhookDoc> {
-  await record(s, actor, async session => {
-    await saveWebhook(s.c, after, session)
-    return { result: undefined, deed: deedOf(before ? 'webhook.update' : 'webhook.create', before, after) }
-  })
-  s.memory.webhooks.forget(after.app_key)
-  return after
 }
 
 /** The log never holds a secret, sealed or not. */

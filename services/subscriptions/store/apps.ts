@@ -142,8 +142,9 @@ export async function findChannel(
   c: Collections,
   appKey: string,
   channel: ChannelDoc['channel'],
+  session?: Session,
 ): Promise<ChannelDoc | undefined> {
-  return (await c.channels.findOne({ _id: `${appKey}/${channel}` })) ?? undefined
+  return (await c.channels.findOne({ _id: `${appKey}/${channel}` }, session ? { session } : {})) ?? undefined
 }
 
 /** All payment channels of an app. */

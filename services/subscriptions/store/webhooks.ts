@@ -11,13 +11,18 @@ export function listWebhooks(c: Collections, appKey: string): Promise<WebhookDoc
 }
 
 /** The webhook with this id. */
-export async function findWebhook(c: Collections, id: string): Promise<WebhookDoc | undefined> {
-  return (await c.webhooks.findOne({ _id: id })) ?? undefined
+export async function findWebhook(c: Collections, id: string, session?: Session): Promise<WebhookDoc | undefined> {
+  return (await c.webhooks.findOne({ _id: id }, session ? { session } : {})) ?? undefined
 }
 
-/** Stores a new or changed webhook. */
-export async function saveWebhook(c: Collections, webhook: WebhookDoc, session: Session): Promise<void> {
-  await c.webhooks.replaceOne({ _id: webhook._id }, webhook, { upsert: true, session })
+/** Stores a new webhook. */
+export async function insertWebhook(c: Collections, webhook: WebhookDoc, session: Session): Promise<void> {
+  await c.webhooks.insertOne(webhook, { session })
+}
+
+/** Stores a changed webhook. */
+export async function replaceWebhook(c: Collections, webhook: WebhookDoc, session: Session): Promise<void> {
+  await c.webhooks.replaceOne({ _id: webhook._id }, webhook, { session })
 }
 
 /** Removes a webhook with what waits for it. */
