@@ -4,7 +4,7 @@ import type { Subscriptions } from './context.ts'
 import { webhookPlace } from './manage-webhooks.ts'
 import { signedHeaders, waitAfter } from './rules/webhook.ts'
 import { secondsOf } from './rules/zone.ts'
-import type { WebhookEventDoc } from './store/documents.ts'
+import type { WebhookDoc, WebhookEventDoc } from './store/documents.ts'
 import { claimWebhookEvent, findWebhook, settleWebhookEvent } from './store/webhooks.ts'
 
 /** Longest wait for an answer. */
@@ -34,14 +34,7 @@ export async function sendWebhooks(s: Subscriptions, post: GuardedPost, signal: 
 async function sendOne(s: Subscriptions, post: GuardedPost, event: WebhookEventDoc): Promise<void> {
   const webhook = await findWebhook(s.c, event.webhook_id)
   if (!webhook?.enabled) return settleWebhookEvent(s.c, event, { state: 'failed', result: 'the webhook is off' })
-  const secret = s.secrets.open('app-secret', webhookPlace(webhook._id), webhook.sealed)
-  const body = JSON.stringify({
-    type: event.type,
-    timestamp: event.at.toISOString(),
-    data: { app_key: event.app_key, ...event.data },
-  })
-  const headers = signedHeaders(secret, event._id, secondsOf(s.clock.now()), body)
-  const result = await post({ url: webhook.url, headers, body, timeoutMs: TIMEOUT_MS }).then(
+  const result = await attempt(s, post, webhook, event).then(
     status => ({ good: status >= 200 && status < 300, text: String(status) }),
     (error: unknown) => ({ good: false, text: reasonOf(error) }),
   )
@@ -50,6 +43,23 @@ async function sendOne(s: Subscriptions, post: GuardedPost, event: WebhookEventD
   if (wait === undefined) return settleWebhookEvent(s.c, event, { state: 'failed', result: result.text })
   const due = new Date(s.clock.now().getTime() + wait)
   return settleWebhookEvent(s.c, event, { state: 'waiting', result: result.text, due })
+}
+
+/** Resolves with the status of the answer; rejects also for a secret that cannot be opened, which may come back. */
+async function attempt(
+  s: Subscriptions,
+  post: GuardedPost,
+  { _id, url, sealed }: WebhookDoc,
+  event: WebhookEventDoc,
+): Promise<number> {
+  const secret = s.secrets.open('app-secret', webhookPlace(_id), sealed)
+  const body = JSON.stringify({
+    type: event.type,
+    timestamp: event.at.toISOString(),
+    data: { app_key: event.app_key, ...event.data },
+  })
+  const headers = signedHeaders(secret, event._id, secondsOf(s.clock.now()), body)
+  return post({ url, headers, body, timeoutMs: TIMEOUT_MS })
 }
 
 /** fetch hides the reason in the cause. */
