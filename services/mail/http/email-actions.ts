@@ -22,7 +22,8 @@ export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutes
     const message = await messageToChange(mongo, principal, params.id)
     const at = new Date(body.scheduled_at)
     judgeTime(at, clock.now())
-    if (!(await reschedule(mongo.db, message, at, clock.now())))
+    const times = { now: clock.now(), bodyDays: config.RETENTION_BODY_DAYS }
+    if (!(await reschedule(mongo, message, at, times)))
       throw new ProblemError('conflict', 'The message is not waiting for its time any more.')
     return detailOf(mongo, await ownMessage(mongo, principal, params.id))
   })
