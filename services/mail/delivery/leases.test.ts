@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/until.ts'
 import type { JobRun, Jobs } from '../../platform/jobs.ts'
 import { silentLog } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
-import { beat, fixSlotCount, releaseSlots, SLOTS, takeSlots, unownedSlots } from '../store/slots.ts'
+import { beat, fixSlotCount, leave, releaseSlots, SLOTS, takeSlots, unownedSlots } from '../store/slots.ts'
 import { createLeases, type Leases, type LeaseTimes } from './leases.ts'
 
 /** Agenda's part, played by the test: nobody is invited unless it says so. */
@@ -52,7 +53,7 @@ function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Work
   })
   onTestFinished(async () => {
     for (const { resolve } of busy.values()) resolve()
-    await leases.stop()
+    await leases.stop().catch(() => undefined) // a test may have let it fail
   })
   return { ...leases, invite, taken, counts, busy }
 }
@@ -207,6 +208,48 @@ test('a worker with more than its share begins nothing more in the surplus, fini
   while ((await owners(mongo)).filter(owner => owner === 'one').length > 2) await sleep(5)
   expect([...one.claimable().keys()]).toEqual(kept)
   expect([0, 1, 2, 3].filter(slot => one.mayFinish({ slot, epoch: 7 }))).toEqual(kept)
+})
+
+describe('a database that refuses to take slots back', () => {
+  /** From now on it does, or no longer. */
+  const refuse = (mongo: Mongo, refused: boolean) =>
+    mongo.db.command({ collMod: SLOTS.name, validator: refused ? { owner: { $ne: '' } } : {} })
+  const shareOfTwo = async () => {
+    const mongo = await abandonedSlots()
+    const one = worker(mongo, 'one', QUICK)
+    await one.start()
+    await refuse(mongo, true)
+    await beat(mongo, 'two', 60_000)
+    while (one.claimable().size === 4) await sleep(5)
+    return { mongo, one }
+  }
+
+  test('gets them once it does, however often it refused', async () => {
+    const { mongo, one } = await shareOfTwo()
+    const renewals = one.counts.length
+    await until(() => one.counts.length > renewals + 5)
+    expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one'])
+    await refuse(mongo, false)
+    await until(async () => (await owners(mongo)).filter(owner => owner === '').length === 2)
+    expect(one.claimable().size).toBe(2)
+  })
+
+  test('leaves none that nobody works on: what was not given back is claimed from again, under its epoch', async () => {
+    const { mongo, one } = await shareOfTwo()
+    await leave(mongo, 'two')
+    await until(() => one.claimable().size === 4)
+    expect([...one.claimable()].toSorted()).toEqual([0, 1, 2, 3].map(slot => [slot, 7]))
+    expect([0, 1, 2, 3].every(slot => one.mayFinish({ slot, epoch: 7 }))).toBe(true)
+    await refuse(mongo, false)
+  })
+
+  test('does not keep a worker from stopping, nor its slots from others once their leases end', async () => {
+    const { mongo, one } = await shareOfTwo()
+    await expect(one.stop()).rejects.toMatchObject({ code: 121 })
+    expect(one.claimable().size).toBe(0)
+    expect([0, 1, 2, 3].some(slot => one.mayFinish({ slot, epoch: 7 }))).toBe(false)
+    await until(async () => (await takeSlots(mongo, 'two', [0, 1, 2, 3], 60_000)).length === 4)
+  })
 })
 
 describe('a worker that stops', () => {

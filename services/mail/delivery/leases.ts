@@ -106,10 +106,11 @@ export function createLeases(options: LeaseOptions): Leases {
     for (const id of ids) leaving.add(id)
     await Promise.all(ids.map(options.idle))
     await inTurn(async () => {
-      await releaseSlots(mongo, owner, ids)
+      // Before the write, because its outcome may be unknown: what is ours all the same is found by the next renewal.
       for (const id of ids) leases.delete(id)
       for (const id of ids) leaving.delete(id)
       options.onCount(leases.size)
+      await releaseSlots(mongo, owner, ids)
     })
   }
 
@@ -121,7 +122,7 @@ export function createLeases(options: LeaseOptions): Leases {
     const lost = [...leases.keys()].filter(slot => !still.has(slot))
     for (const slot of lost) leases.delete(slot)
     if (lost.length > 0) log.warn({ slots: lost.length }, 'slots have a new owner')
-    // A slot that is ours without our knowledge: the answer to the take was lost.
+    // A slot that is ours without our knowledge: the answer to the take was lost, or giving it back failed.
     const found = docs.filter(({ _id }) => !leases.has(_id) && !leaving.has(_id)).map(({ _id }) => _id)
     note(docs, asked)
     if (found.length > 0) await options.onTaken(found)
