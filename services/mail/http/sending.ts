@@ -20,7 +20,7 @@ export interface SendRoutesDeps extends SendDeps {
   /** Judges an envelope sender alone, before anything is stored. */
   judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
   takeSend: TakeRequest
-  config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS'>
+  config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS' | 'RETENTION_BODY_DAYS'>
 }
 
 /** The durable answer as JSON. */
