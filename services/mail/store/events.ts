@@ -16,7 +16,8 @@ export function eventsOfMessage(messageId: string): { _id: { $gte: string; $lt: 
 
 /**
  * Appends attempts durably. An attempt that is there already stays, except that a final result replaces a passing one:
- * a worker that died between this write and the next one repeats the attempt under the same number.
+ * a worker that died between this write and the next one repeats the attempt under the same number. "Delivered" replaces
+ * any other, because that is a fact.
  */
 export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): Promise<void> {
   if (events.length === 0) return
@@ -28,9 +29,10 @@ export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): P
     if (!isDuplicateKey(error)) throw error
     const final = events.filter(({ type }) => type !== 'deferred')
     if (final.length === 0) return
-    const replace = final.map(event => {
-      const { _id, ...rest } = event
-      return { updateOne: { filter: { _id, type: 'deferred' as const }, update: { $set: rest } } }
+    // Whole documents: nothing that was said of the passing one, such as "the outcome is unknown", holds any more.
+    const replace = final.map(({ _id, ...replacement }) => {
+      const type = replacement.type === 'delivered' ? { $ne: replacement.type } : ('deferred' as const)
+      return { replaceOne: { filter: { _id, type }, replacement } }
     })
     await collection.bulkWrite(replace, { ordered: false, ...durable })
   }
