@@ -4,7 +4,7 @@ import type { Sent } from '../smtp/transport.ts'
 import { WireError } from '../smtp/wire.ts'
 import type { Claimed } from '../store/deliveries.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { localResult, resultOf, unnotedResult } from './result.ts'
+import { localResult, recordedResult, resultOf, unnotedResult } from './result.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR = 3_600_000
@@ -175,4 +175,46 @@ test.each([
   [false, false],
 ])('a next hop that offers DSN (%s) reports itself (%s)', (dsn, expected) => {
   expect(resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, world)?.reportsItself).toBe(expected)
+})
+
+describe('what its worker wrote down before it was gone', () => {
+  type Case = [string, RecipientOutcome, Partial<Claimed>, 'retry' | 'fail']
+  const cases: Case[] = [
+    ['delivered', reply('dot', 250, '2.0.0'), {}, 'retry'],
+    ['refused for good', reply('rcpt', 550, '5.1.1'), {}, 'retry'],
+    ['refused for now', reply('dot', 451, '4.3.0'), { att: 3 }, 'retry'],
+    ['refused for now, at its end', reply('dot', 451, '4.3.0'), expired, 'retry'],
+    ['no connection', error('network'), {}, 'retry'],
+    ['no reply to the dot', unknown, {}, 'retry'],
+    ['no reply to the dot, for the third time', unknown, { amb: 2 }, 'retry'],
+    ['no reply to the dot, under the policy "fail"', unknown, {}, 'fail'],
+  ]
+  test.each(cases)('leads where it would have led: %s', (_, outcome, change, policy) => {
+    const held = delivery(change)
+    const first = resultOf(held, message(policy), outcome, sent, world)
+    if (!first) throw new Error('no result')
+    const again = recordedResult(held, message(policy), first.event, world)
+    expect(again.next).toEqual(first.next)
+    expect(again.event).toBe(first.event)
+    expect(again.judged.outcome === 'delivered').toBe(first.judged.outcome === 'delivered')
+  })
+
+  test('as of a worker that was gone itself waits no longer than after any failure', () => {
+    const first = unnotedResult(delivery(), message(), world)
+    expect(recordedResult(delivery(), message(), first.event, world).next).toEqual(first.next)
+    expect(first.next).toEqual({ kind: 'retry', due: new Date(NOW.getTime() + 60_000) })
+  })
+
+  test('to be tried again is tried again, though its time is over by now', () => {
+    const { event } = resultOf(delivery(), message(), reply('dot', 451, '4.3.0'), sent, world) ?? {}
+    if (!event) throw new Error('no result')
+    const next = recordedResult(delivery(expired), message(), event, world).next
+    expect(next).toEqual({ kind: 'retry', due: NOW })
+  })
+
+  test.each([true, false])('of a delivery asks for no report on it: who sends that is not known (%s)', dsn => {
+    const { event } = resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, world) ?? {}
+    if (!event) throw new Error('no result')
+    expect(recordedResult(delivery(), message(), event, world).reportsItself).toBe(true)
+  })
 })

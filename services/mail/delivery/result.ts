@@ -73,6 +73,36 @@ export function unnotedResult(delivery: Claimed, message: OutgoingMessage, world
   return ambiguousResult(delivery, message, 'worker', text, world)
 }
 
+/** The result of an attempt that its worker wrote down before it was gone: only the rest of the settlement is missing. */
+export function recordedResult(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  event: EventDoc,
+  world: ResultWorld,
+): Result {
+  const result = { delivery, message, event, next: afterRecorded(delivery, message, event, world) }
+  if (event.type === 'delivered') return { ...result, judged: { outcome: 'delivered' }, reportsItself: true }
+  const outcome = event.type === 'deferred' ? 'deferred' : 'bounced'
+  return { ...result, judged: { outcome, kind: 'other' }, reportsItself: false }
+}
+
+function afterRecorded(
+  delivery: Claimed,
+  message: OutgoingMessage,
+  { type, ambiguous, mx }: EventDoc,
+  { now, random }: ResultWorld,
+): Result['next'] {
+  if (type === 'delivered') return { kind: 'delivered' }
+  if (type === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
+  if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type === 'expired' ? 'expired' : 'failed' }
+  const history = historyOf(delivery, message)
+  const next = ambiguous
+    ? afterAmbiguous(mx ? 'reply' : 'worker', { ...history, ambiguous: history.ambiguous + 1 }, now, random())
+    : afterFailure({ outcome: 'deferred', kind: 'other' }, history, now, random())
+  // It was to be tried again; should its time be over by now, that attempt will say so.
+  return next.kind === 'retry' ? next : { kind: 'retry', due: now }
+}
+
 function ambiguousResult(
   delivery: Claimed,
   message: OutgoingMessage,

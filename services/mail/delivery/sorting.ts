@@ -6,7 +6,7 @@ import { eventId } from '../store/events.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import type { Group } from './attempt.ts'
 import type { Hand } from './hand.ts'
-import { localResult, type Result, type ResultWorld, unnotedResult } from './result.ts'
+import { localResult, type Result, type ResultWorld, recordedResult, unnotedResult } from './result.ts'
 import type { FindRoute } from './routes.ts'
 
 /** What sorting needs. */
@@ -59,7 +59,8 @@ export function createSorting(
     const events = await options.findEvents(marked.map(({ delivery }) => eventId(delivery._id, delivery.att + 1)))
     for (const { delivery, outgoing } of marked) {
       const event = events.get(eventId(delivery._id, delivery.att + 1))
-      settle(event ? repeated(delivery, outgoing, event, world()) : unnotedResult(delivery, outgoing.message, world()))
+      const { message } = outgoing
+      settle(event ? recordedResult(delivery, message, event, world()) : unnotedResult(delivery, message, world()))
     }
   }
 
@@ -80,13 +81,25 @@ export function createSorting(
     return true
   }
 
+  const place = async (delivery: Claimed, outgoing: Outgoing, groups: Map<string, Group>) => {
+    const found = await findRoute(delivery.rcpt)
+    if (found.kind === 'failed') settle(localResult(delivery, outgoing.message, found.failure, world()))
+    else if (!(await moved(delivery, found.site))) join(groups, delivery, outgoing, found, options.submit)
+  }
+
   /** Groups the recipients of one message by their way. DNS may take its time: other messages do not wait for it. */
-  const route = async ({ outgoing, deliveries }: { outgoing: Outgoing; deliveries: Claimed[] }) => {
+  const route = async (outgoing: Outgoing, deliveries: readonly Claimed[]) => {
     const groups = new Map<string, Group>()
-    for (const delivery of deliveries) {
-      const found = await findRoute(delivery.rcpt)
-      if (found.kind === 'failed') settle(localResult(delivery, outgoing.message, found.failure, world()))
-      else if (!(await moved(delivery, found.site))) join(groups, delivery, outgoing, found, options.submit)
+    const left = [...deliveries]
+    try {
+      for (const delivery of deliveries) {
+        await place(delivery, outgoing, groups)
+        left.shift()
+      }
+    } catch (error) {
+      // Only these: what was settled or handed on is in other hands by now.
+      options.log.warn({ err: error, m: outgoing.message._id }, 'a message was not handed on')
+      options.postpone(left, world().now)
     }
     for (const group of groups.values()) options.submit(group)
   }
@@ -111,13 +124,11 @@ export function createSorting(
         new Date(world().now.getTime() + SUSPENDED_WAIT_MS),
       )
     await recovered(marked)
-    for (const [outgoing, pairs] of Map.groupBy(fresh, pair => pair.outgoing)) {
-      const deliveries = pairs.map(({ delivery }) => delivery)
-      route({ outgoing, deliveries }).catch((error: unknown) => {
-        options.log.warn({ err: error, m: outgoing.message._id }, 'a message was not handed on')
-        options.postpone(deliveries, world().now)
-      })
-    }
+    for (const [outgoing, pairs] of Map.groupBy(fresh, pair => pair.outgoing))
+      void route(
+        outgoing,
+        pairs.map(({ delivery }) => delivery),
+      )
   }
 }
 
@@ -153,19 +164,4 @@ function join(
   if (group.deliveries.length < RCPTS) return
   groups.delete(key)
   submit(group)
-}
-
-/** The event of the attempt exists: only the rest of its settlement is missing. */
-function repeated(delivery: Claimed, { message }: Outgoing, event: EventDoc, world: ResultWorld): Result {
-  if (event.type === 'delivered')
-    return {
-      delivery,
-      message,
-      event,
-      next: { kind: 'delivered' },
-      judged: { outcome: 'delivered' },
-      reportsItself: true,
-    }
-  const judged = { outcome: event.type === 'deferred' ? 'deferred' : 'bounced', kind: 'other' } as const
-  return { ...localResult(delivery, message, { judged, text: event.text }, world), event }
 }
