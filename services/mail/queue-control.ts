@@ -22,6 +22,8 @@ export interface QueueControlOptions {
 /** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
 const CANCEL_MS = 60_000
 const DAY_MS = 86_400_000
+/** Tried before, in nobody's hand, and not held. */
+const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false }, hold: { $exists: false } }
 
 /**
  * Cancels every recipient of a message that is not final and whose content is not on its way; answers how many. 404
@@ -73,8 +75,9 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
 }
 
 /**
- * Makes every waiting recipient of a message due now; answers how many. One that a worker has in hand is left alone.
- * 404 when the account has no such message.
+ * Makes every recipient of a message that waits for another attempt due now; answers how many. One that is due already
+ * keeps its place, one that a worker has in hand is left alone, and what was never tried keeps its time (it is
+ * scheduled, or about to be tried). 404 when the account has no such message.
  */
 export async function retryNow(
   { mongo, clock }: QueueControlOptions,
@@ -83,11 +86,11 @@ export async function retryNow(
 ): Promise<number> {
   await ownMessage(mongo, userId, messageId)
   const deliveries = collectionOf(mongo.db, DELIVERIES)
-  const waiting = { ...deliveriesOfMessage(messageId), tok: { $exists: false } }
+  const waiting = { ...deliveriesOfMessage(messageId), ...TRIED_AND_WAITING }
   const slots = await deliveries.distinct('slot', waiting)
-  const { modifiedCount } = await deliveries.updateMany(waiting, { $set: { due: clock.now() } })
-  if (modifiedCount > 0) wakeOf(mongo).ring(slots)
-  return modifiedCount
+  const { matchedCount } = await deliveries.updateMany(waiting, { $min: { due: clock.now() } })
+  if (matchedCount > 0) wakeOf(mongo).ring(slots)
+  return matchedCount
 }
 
 /** Whose deliveries wait for another attempt at one destination. */
@@ -114,9 +117,7 @@ export async function retrySite(
       due: { $gt: now },
       slot: { $in: places },
       site,
-      att: { $gt: 0 },
-      tok: { $exists: false },
-      hold: { $exists: false },
+      ...TRIED_AND_WAITING,
     },
     { $set: { due: now } },
   )

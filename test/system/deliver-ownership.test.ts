@@ -153,6 +153,7 @@ describe('an account', () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ scheduled_at: new Date(scene.clock.now().getTime() + 3_600_000) })
+    await scene.mongo.db.collection<DeliveryDoc>('deliveries').updateOne({ _id: `${id}.0` }, { $set: { att: 1 } })
     const options = { ...scene, logDays: 30 }
     await expect(retryNow(options, 'usr_other', id)).rejects.toMatchObject({ code: 'not_found' })
     expect(await retryNow(options, scene.userId, id)).toBe(1)

@@ -142,11 +142,20 @@ describe('what waits', () => {
     ])
   })
 
-  test('is tried now', async () => {
+  test('for another attempt is tried now', async () => {
     const id = await scheduled()
+    await collectionOf(api.mongo.db, DELIVERIES).updateMany({ m: id }, { $set: { att: 1 } })
     expect((await act(id, 'retry')).status).toBe(200)
     for (const { due } of await deliveriesOf(id)) expect(due.getTime()).toBeLessThanOrEqual(Date.now())
     expect((await act((await giveMessage(api.mongo.db, api.user._id))._id, 'retry')).status).toBe(409)
+  })
+
+  test('for its own time keeps it: nothing that was scheduled goes out early', async () => {
+    const id = await scheduled()
+    const before = await deliveriesOf(id)
+    const answer = await act(id, 'retry')
+    expect([answer.status, answer.body]).toMatchObject([409, { code: 'conflict' }])
+    expect(await deliveriesOf(id)).toEqual(before)
   })
 })
 

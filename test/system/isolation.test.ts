@@ -8,6 +8,7 @@ import { SCOPES } from '../../services/mail/http/access.ts'
 import { createCredential } from '../../services/mail/smtp-credentials.ts'
 import { CAPTURED, saveCaptured } from '../../services/mail/store/captured.ts'
 import { credentials } from '../../services/mail/store/credentials.ts'
+import { DELIVERIES } from '../../services/mail/store/deliveries.ts'
 import { dnsAccounts, insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
 import { domains } from '../../services/mail/store/domains.ts'
 import { MESSAGES } from '../../services/mail/store/messages.ts'
@@ -15,6 +16,7 @@ import { tokens } from '../../services/mail/store/tokens.ts'
 import { systemClock } from '../../services/platform/clock.ts'
 import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
 import { newId } from '../../services/platform/ids.ts'
+import { collectionOf } from '../../services/platform/mongo.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveDomain, giveToken } from '../support/tenants.ts'
@@ -84,9 +86,13 @@ const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
     const { name } = await verifiedDomain(userId)
     const user = await findUser(api.db, userId)
     if (!user) throw new Error('there is no such user')
-    const message = { from: `a@${name}`, to: 'someone@example.net', subject: 'Hello', text: 'Hello' }
+    const to = ['someone@example.net', 'another@example.net']
+    const message = { from: `a@${name}`, to, subject: 'Hello', text: 'Hello' }
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
-    return (await (await api.as(user)).post('/api/v1/emails', { ...message, scheduled_at })).body.id
+    const { id } = (await (await api.as(user)).post('/api/v1/emails', { ...message, scheduled_at })).body
+    // One recipient waits for its time, the other for another attempt.
+    await collectionOf(api.db, DELIVERIES).updateOne({ _id: `${id}.0` }, { $set: { att: 1 } })
+    return id
   },
   captured: async userId => {
     const m = newId('em')

@@ -305,7 +305,8 @@ export const cancelEmail = endpoint({
 export const retryEmail = endpoint({
   method: 'POST',
   path: '/api/v1/emails/{id}/retry',
-  summary: 'Tries the recipients that are waiting for their next attempt now.',
+  summary:
+    'Tries the recipients that wait for another attempt now; a scheduled message keeps its time (PATCH moves it).',
   access: SEND,
   params: emailId,
   response: emailDetail,
