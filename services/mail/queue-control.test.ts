@@ -95,7 +95,9 @@ describe('canceling', () => {
     const scene = await deliveryScene()
     const id = await scene.submit({ to: [at('a'), at('rcpt-550-5.1.1'), at('rcpt-451-4.3.0')] })
     await scene.work()
-    await until(async () => (await statuses(scene, id)).join() === 'delivered,bounced,deferred')
+    await until(
+      async () => (await scene.deliveries(id)).map(({ att, tok }) => `${att} ${tok}`).join() === '1 undefined',
+    )
     expect(await cancel(options(scene), scene.userId, id)).toBe(1)
     expect(await statuses(scene, id)).toEqual(['delivered', 'bounced', 'canceled'])
     const last = (await scene.events(id)).filter(({ rcpt }) => rcpt === at('rcpt-451-4.3.0'))
@@ -122,6 +124,20 @@ describe('canceling', () => {
     expect(await scene.deliveries(id)).toEqual([])
     expect((await scene.events(id)).map(({ type }) => type)).toEqual(['canceled', 'canceled'])
     expect(await scene.message(id)).toMatchObject({ left: 0, rcpts: [{ status: 'canceled' }, { status: 'canceled' }] })
+  })
+
+  test('that dies before the last of its writes is kept by the next worker: nothing canceled goes out', async () => {
+    const scene = await deliveryScene()
+    const id = await scene.submit({ to: [at('a'), at('b')] })
+    const left = await scene.deliveries(id)
+    await cancel(options(scene), scene.userId, id)
+    await collectionOf(scene.mongo.db, DELIVERIES).insertMany(left)
+    const other = await scene.submit({ to: [at('c')] })
+    await scene.work()
+    await until(async () => (await scene.deliveries()).length === 0)
+    expect(await statuses(scene, other)).toEqual(['delivered'])
+    expect(await statuses(scene, id)).toEqual(['canceled', 'canceled'])
+    expect(scene.receiver.received.flatMap(({ rcpts }) => rcpts.map(({ email }) => email))).toEqual([at('c')])
   })
 
   test('leaves messages around it alone', async () => {

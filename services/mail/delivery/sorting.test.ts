@@ -264,3 +264,23 @@ describe('deliveries without a message', () => {
     expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual([known])
   })
 })
+
+describe('what the account canceled', () => {
+  const canceledOf = (delivery: Claimed, statuses: readonly string[]): [string, Outgoing] => {
+    const [id, outgoing] = messageOf(delivery)
+    const rcpts = statuses.map(status => ({ status }))
+    return [id, { ...outgoing, message: { ...outgoing.message, rcpts: rcpts as never } }]
+  }
+
+  test('is cleared away, recipient by recipient, unless it may be on its way', async () => {
+    const { sort, groups, settled, hand } = sorting()
+    const [first, second, marked] = await toAll(['a@example.net', 'b@example.net', 'c@example.net'])
+    if (!first || !second || !marked) throw new Error('no deliveries')
+    const past: Claimed = { ...marked, ph: 'dot' }
+    await sort([first, second, past], new Map([canceledOf(first, ['canceled', 'queued', 'canceled'])]))
+    await until(() => !hand.has(first._id))
+    expect(await stored(first._id)).toBeNull()
+    expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual([second])
+    expect(settled).toMatchObject([{ delivery: past, event: { ambiguous: true } }])
+  })
+})

@@ -42,14 +42,27 @@ export function createSorting(
 ): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
   const { hand, queue, world, findRoute, settle } = options
 
+  const clear = async (done: readonly Claimed[]) => {
+    await queue.remove(done)
+    for (const delivery of done) hand.drop(delivery)
+  }
+
+  /** Canceled, as the account was told, and only left behind: whoever canceled them died before their removal. */
+  const forget = (canceled: readonly Claimed[]) => {
+    if (canceled.length === 0) return
+    clear(canceled).catch((error: unknown) => {
+      options.log.warn({ err: error }, 'canceled deliveries were not removed')
+      options.postpone(canceled, world().now)
+    })
+  }
+
   /** Deliveries without a message. */
   const giveUp = async (orphans: readonly Claimed[]) => {
     const { now } = world()
     const [old, young] = split(orphans, ({ created_at }) => now.getTime() - created_at.getTime() > ORPHAN_AGE_MS)
     options.postpone(young, new Date(now.getTime() + ORPHAN_WAIT_MS))
     if (old.length === 0) return
-    await queue.remove(old)
-    for (const delivery of old) hand.drop(delivery)
+    await clear(old)
     options.log.info({ deliveries: old.length }, 'removed deliveries without a message')
   }
 
@@ -117,12 +130,14 @@ export function createSorting(
     })
     const held = await suspendedUsers(all)
     const [waiting, active] = split(all, pair => isUsers(pair) && held.has(pair.delivery.user_id))
-    const [marked, fresh] = split(active, ({ delivery }) => delivery.ph === 'dot')
+    const [marked, unmarked] = split(active, ({ delivery }) => delivery.ph === 'dot')
+    const [canceled, fresh] = split(unmarked, isCanceled)
     if (waiting.length > 0)
       options.postpone(
         waiting.map(({ delivery }) => delivery),
         new Date(world().now.getTime() + SUSPENDED_WAIT_MS),
       )
+    forget(canceled.map(({ delivery }) => delivery))
     await recovered(marked)
     for (const [outgoing, pairs] of Map.groupBy(fresh, pair => pair.outgoing))
       void route(
@@ -140,6 +155,11 @@ interface Pair {
 /** Reports of our own are never held back with the account they concern. */
 function isUsers({ outgoing }: Pair): boolean {
   return outgoing.message.via.channel !== 'system'
+}
+
+function isCanceled({ delivery, outgoing }: Pair): boolean {
+  const n = Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))
+  return outgoing.message.rcpts[n]?.status === 'canceled'
 }
 
 function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
