@@ -64,7 +64,7 @@ const spec = withRules(
     ),
     owner: withRules(
       z.object({
-        username: immutable(z.string().min(1).max(64), 'owner.username').describe('Name of an existing account.'),
+        username: immutable(z.string().min(1).max(128), 'owner.username').describe('Name of an existing account.'),
       }),
     )
       .optional()
@@ -146,7 +146,7 @@ const record = z.object({
 const status = z.object({
   ...statusFields,
   domainId: z.string().max(64).optional().describe('Identifier of the domain in the API.'),
-  owner: z.string().max(64).optional().describe('Account that owns the domain.'),
+  owner: z.string().max(128).optional().describe('Account that owns the domain.'),
   activeSelector: z.string().max(63).optional().describe('DKIM selector that signs.'),
   records: mapOf(record, 64, ['purpose', 'name', 'type']).optional().describe('The DNS records and how they stand.'),
   lastCheckTime: time.optional().describe('When public DNS was last looked up.'),

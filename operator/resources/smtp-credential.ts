@@ -56,7 +56,8 @@ const spec = withRules(
 const status = z.object({
   ...statusFields,
   credentialId: z.string().max(64).optional().describe('Identifier of the login in the API.'),
-  username: z.string().max(128).optional().describe('User name of the login.'),
+  // The default is <name>@<namespace>: 253 characters, the sign, and 63.
+  username: z.string().max(317).optional().describe('User name of the login.'),
   secretName: z.string().max(253).optional().describe('Secret with the login.'),
   lastRotatedTime: time.optional().describe('When the present password was made.'),
 })
