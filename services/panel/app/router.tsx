@@ -17,6 +17,7 @@ import { spanSearch } from '../ui/span.tsx'
 import { NotFound, RouteFailure } from './not-found.tsx'
 import { onSessionEnd, queries } from './queries.ts'
 import { sessionRead, signInSearch } from './session.ts'
+import { isFormOpen, setSessionOver } from './session-over.ts'
 import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 
@@ -229,6 +230,7 @@ export const router = createRouter({
 })
 
 onSessionEnd(() => {
+  if (isFormOpen()) return setSessionOver(true)
   wasOpen = true
   queries.removeQueries({ queryKey: sessionRead.queryKey })
   void router.invalidate()

@@ -4,13 +4,16 @@ import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { IconCloudOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Logo } from '../ui/logo.tsx'
 import { Note, Status } from '../ui/status.tsx'
 import { HeaderMenus } from './header-menus.tsx'
 import { mayOpen, NAVIGATION, type PlaceGroup } from './nav.ts'
 import { SessionContext, sessionRead, useSession, useTrial } from './session.ts'
+import { useSessionOver } from './session-over.ts'
+
+const SignInAgain = lazy(() => import('./sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
 
 /** The frame; what is inside knows whose it is. */
 export function Shell() {
@@ -28,6 +31,7 @@ function Frame() {
   const [opened, menu] = useDisclosure(false)
   const { online } = useNetwork()
   const trial = useTrial()
+  const over = useSessionOver()
   return (
     <AppShell
       header={{ height: 56 }}
@@ -78,6 +82,11 @@ function Frame() {
           </div>
         )}
         <Outlet />
+        {over ? (
+          <Suspense>
+            <SignInAgain />
+          </Suspense>
+        ) : null}
       </AppShell.Main>
     </AppShell>
   )

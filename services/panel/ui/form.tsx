@@ -2,6 +2,7 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useSessionOver } from '../app/session-over.ts'
 import { faultsIn, fieldOf } from './fault-text.ts'
 import type { Fields } from './fields.ts'
 import { headline } from './problem-text.ts'
@@ -87,6 +88,7 @@ export function Dialog(props: {
   children: () => ReactNode
 }) {
   const { t } = useTranslation()
+  const over = useSessionOver()
   return (
     <Modal
       opened={props.opened}
@@ -94,6 +96,7 @@ export function Dialog(props: {
       title={props.title}
       size={props.size ?? 'md'}
       closeOnClickOutside={false}
+      closeOnEscape={!over}
       closeButtonProps={{ 'aria-label': t('ui.closeDialog') }}
     >
       {props.opened ? props.children() : null}
