@@ -2,7 +2,7 @@
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 /** The field. */
 export function TextFilter(props: {
@@ -13,9 +13,18 @@ export function TextFilter(props: {
   wide?: boolean
 }) {
   const [text, setText] = useState(props.value)
-  const later = useDebouncedCallback(props.set, 400)
-  // Back and "clear" change the address without a key being pressed.
-  useEffect(() => setText(props.value), [props.value])
+  const own = useRef(props.value)
+  const later = useDebouncedCallback((value: string) => {
+    own.current = value
+    props.set(value)
+  }, 400)
+  // Back and "clear" change the address without a key being pressed. What came from here stays as it is typed.
+  useEffect(() => {
+    if (props.value === own.current) return
+    own.current = props.value
+    later.cancel()
+    setText(props.value)
+  }, [props.value, later])
   return (
     <TextInput
       label={props.label}

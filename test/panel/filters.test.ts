@@ -1,0 +1,97 @@
+/** Filters that are typed, and the address that follows them. */
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { open, signedIn, words } from './support/people.ts'
+import { type PanelService, startPanelService } from './support/service.ts'
+
+let service: PanelService
+let browser: TestBrowser
+let visitor: Visitor
+let page: Page
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+const w = words.en
+
+beforeEach(async () => {
+  visitor = await signedIn(browser, service.url, service.admin)
+  page = visitor.page
+})
+afterEach(() => visitor.leave())
+
+const field = () => page.getByRole('textbox', { name: w.messages.search })
+const asked = (q: string) => page.waitForURL(url => url.searchParams.get('q') === q)
+
+test('a blank after a word stays while the word is looked for, so that the next one can follow', async () => {
+  await open(page, '/messages')
+  await field().pressSequentially('two ')
+  await asked('two')
+  expect(await field().inputValue()).toBe('two ')
+  await field().pressSequentially('words')
+  await asked('two words')
+  expect(await field().inputValue()).toBe('two words')
+})
+
+test('keys between a look and its answer are not lost', async () => {
+  await open(page, '/messages')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/emails?**', async route => {
+    await promise
+    await route.continue()
+  })
+  await field().pressSequentially('one')
+  await asked('one')
+  await field().pressSequentially(' by one')
+  resolve()
+  await asked('one by one')
+  expect(await field().inputValue()).toBe('one by one')
+})
+
+test('back, a press on what takes filters away, and a link set the field', async () => {
+  await open(page, '/messages?q=first')
+  expect(await field().inputValue()).toBe('first')
+  await page.getByRole('button', { name: w.messages.clearFilters }).first().click()
+  await page.waitForURL(url => !url.searchParams.has('q'))
+  expect(await field().inputValue()).toBe('')
+  await page.goto('/messages?q=%22007%22')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await field().inputValue()).toBe('007')
+})
+
+test('filters that are taken away while one types do not come back', async () => {
+  await page.clock.install()
+  await open(page, '/messages?q=first')
+  await field().pressSequentially(' and more')
+  await page.getByRole('button', { name: w.messages.clearFilters }).first().click()
+  await page.waitForURL(url => !url.searchParams.has('q'))
+  await page.clock.runFor(2_000)
+  expect(new URL(page.url()).searchParams.has('q')).toBe(false)
+  expect(await field().inputValue()).toBe('')
+})
+
+test.each([
+  ['digits', '42'],
+  ['digits that begin with 0', '007'],
+  ['more digits than a number holds', '12345678901234567890'],
+  ['what JSON would read', 'true'],
+  ['signs of an address', 'a&b=c#d%20'],
+  ['characters of any script', '测试 ñ 🚀'],
+])('%s are looked for as typed, also after a reload', async (_what, text) => {
+  await open(page, '/messages')
+  const answered = page.waitForResponse(
+    response => response.url().includes('/api/v1/emails') && new URL(response.url()).searchParams.get('q') === text,
+  )
+  await field().fill(text)
+  await answered
+  await page.reload()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await field().inputValue()).toBe(text)
+})
