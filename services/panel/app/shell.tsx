@@ -68,7 +68,7 @@ function Frame() {
       </AppShell.Header>
       <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)" data-closed={!opened || undefined}>
         <ScrollArea px="sm" pb="md" type="auto" scrollbarSize={8}>
-          <nav aria-label={t('ui.menu')}>
+          <nav aria-label={t('ui.menu')} className="pw-menu">
             <Menu close={menu.close} />
           </nav>
         </ScrollArea>

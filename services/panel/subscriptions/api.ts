@@ -78,6 +78,21 @@ export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, 
   })
 }
 
+/** All apps in scope, oldest first; the service gives them in pages of a hundred at most. */
+export function useAllApps() {
+  return useQuery({
+    queryKey: ['sub', 'listAppsOperation', 'all', preferences().language],
+    async queryFn({ signal }) {
+      const apps: SubOutput<'listAppsOperation'>['apps'] = []
+      for (let page = 1; ; page++) {
+        const answer = await callSub('listAppsOperation', { query: { page, pageSize: 100 } }, signal)
+        apps.push(...answer.apps)
+        if (page >= answer.pagination.total_pages) return apps
+      }
+    },
+  })
+}
+
 /** A write; afterwards everything of this API is asked again, because figures and lists hang together. */
 export function useSubWrite<K extends SubOperation>(name: K) {
   const queries = useQueryClient()

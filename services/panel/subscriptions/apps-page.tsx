@@ -1,13 +1,15 @@
 /** The registered apps: make (keys shown once), change, switch off, delete. */
 import { Button, Menu } from '@mantine/core'
 import { IconAppWindow, IconPlus } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
 import { RowMenu } from '../ui/row-menu.tsx'
+import { setOnly } from '../ui/search.ts'
 import { useSecretOnce } from '../ui/secret.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { Status } from '../ui/status.tsx'
@@ -18,11 +20,15 @@ import { BusinessTime } from './business-time.tsx'
 import { ManagedText } from './managed-text.tsx'
 import { type SubApp, useScope } from './scope.tsx'
 
+const route = getRouteApi('/shell/subscriptions/apps')
+
 /** The page. */
 export function AppsPage() {
   const { t } = useTranslation()
   const { role } = useScope()
-  const query = useSubRead('listAppsOperation', { query: { pageSize: 100 } })
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useSubRead('listAppsOperation', { query: setOnly({ page: search.page, pageSize: 100 }) })
   const [editing, edit] = useState<SubApp | 'new'>()
   const [secret, show] = useSecretOnce(t('subs.keysOfApp'))
   const may = role === 'super'
@@ -46,6 +52,11 @@ export function AppsPage() {
           }
         </Loaded>
       </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
       <Dialog
         opened={editing !== undefined}
         close={() => edit(undefined)}

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Card, Page } from '../ui/page.tsx'
 import { Empty, Failure, LoadingRows } from '../ui/states.tsx'
-import { type SubOutput, useSubRead } from './api.ts'
+import { type SubOutput, useAllApps, useSubRead } from './api.ts'
 
 /** An app as lists show it. */
 export type SubApp = SubOutput<'listAppsOperation'>['apps'][number]
@@ -21,12 +21,14 @@ export interface Scope {
 /** The apps, the chosen one and the role; undefined while they are read. */
 export function useScope() {
   const search: { app?: string } = useSearch({ strict: false })
-  const apps = useSubRead('listAppsOperation', { query: { pageSize: 100 } })
+  const apps = useAllApps()
   const status = useSubRead('loginStatus', {})
-  const list = apps.data?.apps ?? []
-  const app = list.find(one => one.app_key === search.app) ?? list[0]
+  const list = apps.data ?? []
+  // An address that names an app is about that one or about none.
+  const app = search.app === undefined ? list[0] : list.find(one => one.app_key === search.app)
   const role = status.data?.admin.role
-  return { apps: list, app, role, error: apps.error ?? status.error, loading: !apps.data || !status.data }
+  const error = apps.error ?? status.error
+  return { apps: list, app, asked: search.app, role, error, loading: !apps.data || !status.data }
 }
 
 /** A page about the chosen app; its content is shown once that is known, else why there is none. */
@@ -57,12 +59,12 @@ function AppSelect() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { apps, app } = useScope()
-  if (!app) return null
+  if (apps.length === 0) return null
   return (
     <Select
       aria-label={t('subs.app')}
       data={apps.map(one => ({ value: one.app_key, label: one.app_name || one.app_key }))}
-      value={app.app_key}
+      value={app?.app_key ?? null}
       allowDeselect={false}
       searchable
       leftSection={<IconAppWindow size={16} />}
@@ -74,7 +76,7 @@ function AppSelect() {
 
 function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
   const { t } = useTranslation()
-  const { app, role, error, loading } = useScope()
+  const { apps, app, asked, role, error, loading } = useScope()
   if (app && role) return children({ app, edit: role !== 'viewer' })
   return (
     <Card flush>
@@ -82,6 +84,10 @@ function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
         <Failure error={error} />
       ) : loading ? (
         <LoadingRows />
+      ) : apps.length > 0 ? (
+        <Empty icon={<IconAppWindow size={26} />} title={t('subs.noSuchApp')}>
+          {t('subs.noSuchAppHint', { key: asked })}
+        </Empty>
       ) : (
         <Empty
           icon={<IconAppWindow size={26} />}
