@@ -88,7 +88,7 @@ export async function advanceKeys(
   if (steps.length === 0) return false
   let keys = domain.dkim
   for (const step of steps)
-    keys = step.kind === 'create' ? [...keys, await makeKey(deps, domain, step)] : applyStep(keys, step, now)
+    keys = step.kind === 'create' ? [...keys, await makeKey(deps, domain, step, keys)] : applyStep(keys, step, now)
   if (!(await replaceKeys(deps.db, domain._id, domain.dkim, keys))) return false // somebody else did; the next check goes on
   deps.log.info({ domain: domain._id, steps: steps.map(({ kind }) => kind) }, 'dkim keys moved on')
   return steps.some(({ kind }) => kind === 'create' || kind === 'revoke' || kind === 'remove')
@@ -98,9 +98,15 @@ export async function advanceKeys(
 const RECORD_TTL = 600
 const UNKNOWN_TTL = 3_600
 
-async function makeKey({ db, secrets, clock }: DnsDeps, { _id, name }: DomainDoc, wanted: NewKey): Promise<DkimKeyDoc> {
+/** `unsaved`: keys of the same run, whose selectors are taken although nobody has stored them yet. */
+async function makeKey(
+  { db, secrets, clock }: DnsDeps,
+  { _id, name }: DomainDoc,
+  wanted: NewKey,
+  unsaved: readonly DkimKeyDoc[] = [],
+): Promise<DkimKeyDoc> {
   const now = clock.now()
-  const selector = wanted.selector ?? newSelector(await keysOfName(db, name), now)
+  const selector = wanted.selector ?? newSelector([...(await keysOfName(db, name)), ...unsaved], now)
   if (wanted.privateKey !== undefined) return importDkimKey(secrets, _id, selector, wanted.privateKey, now)
   return createDkimKey(secrets, _id, selector, wanted.algorithm ?? 'rsa-sha256', now)
 }

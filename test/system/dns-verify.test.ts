@@ -5,7 +5,7 @@ import { publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
 import { activateKey, requestKey, revokeKey } from '../../services/mail/rotate-dkim.ts'
 import { listChecks } from '../../services/mail/store/dns-checks.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
-import { updateDomain } from '../../services/mail/store/domains.ts'
+import { updateDomain, updateSettings } from '../../services/mail/store/domains.ts'
 import { verifyDomain } from '../../services/mail/verify-domain.ts'
 import { type DnsWorld, HOST, startDnsWorld } from '../support/dns-world.ts'
 
@@ -24,6 +24,10 @@ const NAMES = [
   'eleven',
   'twelve',
   'thirteen',
+  'fourteen',
+  'fifteen',
+  'sixteen',
+  'seventeen',
 ]
 let world: DnsWorld
 beforeAll(async () => {
@@ -258,6 +262,26 @@ describe('rotation', () => {
     await verifyDomain(world.deps, domain._id)
     expect(world.server.dig(`${key.selector}._domainkey.thirteen.test`, 'TXT')).toContain('"v=DKIM1; k=ed25519; p="')
     expect(await states()).toEqual(['rsa-sha256 active', 'ed25519-sha256 revoked'])
+  })
+
+  test('two keys that are due in the same check get selectors of their own', async () => {
+    const domain = await published('sixteen.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
+    for (let i = 0; i < 2; i++) await verifyDomain(world.deps, domain._id)
+    await updateSettings(world.deps.db, domain._id, { dkim_rotation_days: 30 })
+    world.clock.advance(31 * 24 * HOUR)
+    await verifyDomain(world.deps, domain._id)
+    const { dkim } = await world.domain(domain._id)
+    expect(dkim.map(({ state, algorithm }) => `${algorithm} ${state}`)).toEqual([
+      'rsa-sha256 active',
+      'ed25519-sha256 active',
+      'rsa-sha256 pending',
+      'ed25519-sha256 pending',
+    ])
+    expect(new Set(dkim.map(({ selector }) => selector)).size).toBe(4)
+    for (const { selector, public_key } of dkim)
+      expect(world.server.dig(`${selector}._domainkey.sixteen.test`, 'TXT')).toContain(public_key.slice(0, 40))
   })
 })
 
