@@ -4,17 +4,19 @@
  */
 import type { DnsDeps } from './dns-deps.ts'
 import type { Views } from './rules/dns-judge.ts'
+import { provesOwnership } from './rules/dns-match.ts'
 import { revokeVerification, verifiedRivals } from './store/dns-checks.ts'
 import type { DomainDoc } from './store/documents.ts'
 
 /** Settles a claim that has just been proven. Gives the reasons why it cannot be verified now; none: the way is free. */
 export async function settleClaim(deps: DnsDeps, domain: DomainDoc, ownership: Views): Promise<string[]> {
-  const errors: string[] = []
-  for (const rival of await verifiedRivals(deps.db, domain)) {
-    const error = rival.name === domain.name ? await takeOver(deps, rival, ownership) : related(domain.name, rival.name)
-    if (error) errors.push(error)
-  }
-  return errors
+  const rivals = await verifiedRivals(deps.db, domain)
+  const errors = rivals.flatMap(({ name }) => (name === domain.name ? [] : [related(domain.name, name)]))
+  // The holder of the name keeps it as long as the claim fails for another reason: else nobody would have it.
+  const holder = rivals.find(({ name }) => name === domain.name)
+  if (!holder || errors.length > 0) return errors
+  const error = await takeOver(deps, holder, ownership)
+  return error === undefined ? [] : [error]
 }
 
 /** Parents and children of another account stand in the way: who holds the zone decides about all of it. */
@@ -30,7 +32,9 @@ async function takeOver(
 ): Promise<string | undefined> {
   if (rival.verified_by !== 'dns') return 'This name was given to another account by the administrator.'
   const answers = [...authoritative, ...recursive].map(({ answer }) => answer)
-  const published = answers.some(answer => answer.kind === 'found' && answer.values.includes(rival.verification_token))
+  const published = answers.some(
+    answer => answer.kind === 'found' && provesOwnership(answer.values, rival.verification_token),
+  )
   if (published)
     return 'Another account has verified this name, and its ownership record is still published; remove that record first.'
   if (authoritative.some(({ answer }) => answer.kind === 'temporary'))

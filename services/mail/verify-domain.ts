@@ -58,8 +58,9 @@ async function checkClaimed(
 ): Promise<DnsCheckDoc | undefined> {
   const started = performance.now()
   const seen = await observeDomain(deps, domain)
-  const errors =
-    seen.outcome === 'verified' && domain.status !== 'verified' ? await settleClaim(deps, domain, seen.ownership) : []
+  // A suspended domain stays so, and takes the name from nobody.
+  const claims = domain.status === 'pending' || domain.status === 'failed'
+  const errors = claims && seen.outcome === 'verified' ? await settleClaim(deps, domain, seen.ownership) : []
   const decision = decide(deps, domain, seen, errors)
   const saved = await saveCheck(deps.db, domain, lease, decision.change)
   if (saved === 'lost') return undefined

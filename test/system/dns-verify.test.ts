@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
+import { removeDomain } from '../../services/mail/register-domain.ts'
 import { activateKey, requestKey, revokeKey } from '../../services/mail/rotate-dkim.ts'
 import { listChecks } from '../../services/mail/store/dns-checks.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
@@ -37,6 +38,7 @@ beforeAll(async () => {
       lines: ['@ IN TXT "v=spf1  mx -all"', '@ IN TXT "site=1"', '@ IN MX 10 mx'],
     })),
     { name: 'alias.test', lines: ['_dmarc IN CNAME dmarc.vendor.test.', '*._domainkey IN TXT "v=DKIM1; p=REVG"'] },
+    { name: 'blanks.test', lines: ['_postwright-challenge IN TXT " held "'] },
     { name: 'vendor.test', lines: ['dmarc IN TXT "v=DMARC1; p=quarantine"'] },
   ])
 })
@@ -198,6 +200,52 @@ describe('ownership', () => {
     expect(errors).toEqual([expect.stringContaining('ten.test above it')])
     expect((await world.domain(child._id)).status).toBe('pending')
   })
+
+  test('a holder loses its name only to a claim that nothing else stands in the way of', async () => {
+    const holder = await published('fourteen.test')
+    await verifyDomain(world.deps, holder._id)
+    const child = await world.claim('usr_fourteen.test', 'mail.fourteen.test', {
+      dns_account_id: holder.dns_account_id ?? '',
+    })
+    await publishDns(world.deps, child)
+    await verifyDomain(world.deps, child._id)
+    await unpublishDns(world.deps, await world.domain(holder._id))
+    const account = await world.account('usr_heir14')
+    const heir = await world.claim('usr_heir14', 'fourteen.test', { dns_account_id: account._id })
+    await publishDns(world.deps, heir)
+    const { errors } = await verifyDomain(world.deps, heir._id)
+    expect(errors).toEqual([expect.stringContaining('the sub-domain mail.fourteen.test')])
+    expect(await world.domain(holder._id)).toMatchObject({ status: 'verified', dkim: [{ state: 'active' }] })
+
+    await removeDomain(world.deps, child.user_id, child._id)
+    expect((await verifyDomain(world.deps, heir._id)).event).toBe('domain.verified')
+    expect((await world.domain(holder._id)).status).toBe('failed')
+  }, 60_000)
+
+  test('a suspended claim takes no name from its holder', async () => {
+    const holder = await published('fifteen.test')
+    await verifyDomain(world.deps, holder._id)
+    await unpublishDns(world.deps, await world.domain(holder._id))
+    const account = await world.account('usr_heir15')
+    const change = { dns_account_id: account._id, status: 'suspended', suspended_by: 'resource' } as const
+    const heir = await world.claim('usr_heir15', 'fifteen.test', change)
+    await publishDns(world.deps, heir)
+    await verifyDomain(world.deps, heir._id)
+    expect((await world.domain(heir._id)).status).toBe('suspended')
+    expect((await world.domain(holder._id)).status).toBe('verified')
+  }, 60_000)
+
+  test('an ownership record in blanks, which verified its holder, also keeps the name for it', async () => {
+    const dns = { manage: false, by_hand: ['ownership' as const] }
+    const holder = await published('blanks.test', { verification_token: 'held', dns })
+    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.verified')
+    const account = await world.account('usr_heir16')
+    const heir = await world.claim('usr_heir16', 'blanks.test', { dns_account_id: account._id })
+    await publishDns(world.deps, heir)
+    const { errors } = await verifyDomain(world.deps, heir._id)
+    expect(errors).toEqual([expect.stringContaining('still published')])
+    expect((await world.domain(holder._id)).status).toBe('verified')
+  }, 60_000)
 
   test('two accounts that prove a name in the same moment do not both get it', async () => {
     const first = await published('eleven.test')

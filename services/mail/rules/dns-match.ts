@@ -50,10 +50,15 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
 }
 
 function matchOwnership(row: GuidanceRow, values: readonly string[]): Match {
-  if (values.some(value => value.trim() === row.value)) return ok()
+  if (provesOwnership(values, row.value)) return ok()
   return missing(
     values.length === 0 ? `There is no TXT record at ${row.name}.` : `The TXT records at ${row.name} are of others.`,
   )
+}
+
+/** True when one of the TXT values is the token of an account; blanks around it are the panel's. */
+export function provesOwnership(values: readonly string[], token: string): boolean {
+  return values.some(value => value.trim() === token)
 }
 
 function matchDkim(row: GuidanceRow, values: readonly string[]): Match {
