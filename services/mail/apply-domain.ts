@@ -74,11 +74,12 @@ export async function closeDomain(deps: ResourceDeps, domainId: string): Promise
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return { wasOpen: false, waiting: 0 }
   if (domain.status !== 'suspended')
-    await updateDomain(deps.db, domainId, {
-      status: 'suspended',
-      suspended_by: 'resource',
-      updated_at: deps.clock.now(),
-    })
+    await updateDomain(
+      deps.db,
+      domainId,
+      { status: 'suspended', suspended_by: 'resource', updated_at: deps.clock.now() },
+      lapsed(domain),
+    )
   return { wasOpen: domain.status === 'verified', waiting: await countWaiting(deps.db, domain) }
 }
 
@@ -114,9 +115,14 @@ export async function handOver(deps: ResourceDeps, domainId: string, heir: Manag
   await updateDomain(deps.db, domainId, { managed_by: heir, updated_at: deps.clock.now() })
 }
 
+/** What a suspension takes off: a verification that was lost before is no reason to verify the domain at its end. */
+function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
+  return verified_by !== undefined && status !== 'verified' ? ['verified_by'] : []
+}
+
 interface Difference {
   change: Partial<DomainDoc>
-  remove: ('dns_account_id' | 'suspended_by')[]
+  remove: ('dns_account_id' | 'suspended_by' | 'verified_by')[]
 }
 
 function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain): Difference {
@@ -135,11 +141,12 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   if (wanted.suspended && domain.status !== 'suspended') {
     change.status = 'suspended'
     change.suspended_by = 'resource'
+    remove.push(...lapsed(domain))
   }
   return { change, remove }
 }
 
-/** Ends a suspension by the resource: verified again if nobody else is meanwhile, else pending with a check at once. */
+/** Ends a suspension by the resource: verified again if it was, and nobody else is meanwhile; else pending with a check at once. */
 async function resume(deps: ResourceDeps, domain: DomainDoc): Promise<DomainDoc> {
   const now = deps.clock.now()
   const pending = found(
