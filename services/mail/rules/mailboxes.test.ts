@@ -47,3 +47,15 @@ describe('authors of a message', () => {
     expect(readMailboxes(value)).toBeUndefined()
   })
 })
+
+test.each([
+  ['a quote without end before many escaped ones', `"${'\\"'.repeat(125_000)}`],
+  ['open comments', '('.repeat(250_000)],
+  ['quotes within open comments', '("'.repeat(125_000)],
+  ['backslashes', '\\'.repeat(250_000)],
+  ['at signs', '@'.repeat(250_000)],
+])('the longest header of %s is refused at once', (_, value) => {
+  const started = performance.now()
+  expect(readMailboxes(value)).toBeUndefined()
+  expect(performance.now() - started).toBeLessThan(1_000)
+})

@@ -19,6 +19,8 @@ export function readMailboxes(value: string): string[] | undefined {
   if (text === undefined) return undefined
   const lists: string[][] = [[]]
   for (const [token] of text.matchAll(TOKEN)) {
+    // A quote that nothing ends: who looked for the end behind each further quote would look for minutes.
+    if (token === '"') return undefined
     if (token === ',') lists.push([])
     else lists.at(-1)?.push(token)
   }
