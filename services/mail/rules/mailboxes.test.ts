@@ -35,6 +35,9 @@ describe('authors of a message', () => {
     ['the null path', '<>'],
     ['an address literal', 'a@[127.0.0.1]'],
     ['a quoted local part', '"a b"@example.org'],
+    ['an encoded word as local part', '=?utf-8?b?Ym9zc0BldmlsLmV4YW1wbGU=?=@example.org'],
+    ['an encoded word within a local part', 'a=?utf-8?q?=40evil.example=00?=b@example.org'],
+    ['an encoded word as local part in brackets', 'Ann <=?utf-8?q?boss=40evil.example?=@example.org>'],
     ['a domain of one label', 'a@localhost'],
     ['an open comment', 'a@example.org (evil'],
     ['a closing bracket of no comment', 'a@example.org) (b'],
@@ -54,6 +57,7 @@ test.each([
   ['quotes within open comments', '("'.repeat(125_000)],
   ['backslashes', '\\'.repeat(250_000)],
   ['at signs', '@'.repeat(250_000)],
+  ['signs of encoded words', `${'=?'.repeat(125_000)}@example.org`],
 ])('the longest header of %s is refused at once', (_, value) => {
   const started = performance.now()
   expect(readMailboxes(value)).toBeUndefined()

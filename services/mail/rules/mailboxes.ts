@@ -6,12 +6,14 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[^\s"(),:;<>@[\]\\]+|[^\s]/gu
 const SPECIAL = /^["(),:;<>@[\]\\]$/
 /** What comments are found among: a quoted pair, a quoted string, plain text, or a delimiter. */
 const PIECE = /\\.|"(?:[^"\\]|\\.)*"|[^\\"()]+|[\\"()]/gsu
+/** RFC 2047 5 forbids encoded words in an address; some readers decode them all the same, and show what they say. */
+const ENCODED_WORD = /=\?.*\?=/
 /** Letters of a domain that look the same to every reader: compatibility forms and invisible characters are out. */
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u
 
 /**
  * The addresses of an unfolded From value, domains as lower-case A-labels; undefined when it is not a list of
- * mailboxes. Groups, routes, quoted local parts and address literals are refused, so that no other reader finds
+ * mailboxes. Groups, routes, quoted local parts, encoded words and address literals are refused, so that no other reader finds
  * another author in the same text.
  */
 export function readMailboxes(value: string): string[] | undefined {
@@ -57,6 +59,7 @@ function readMailbox(tokens: readonly string[]): string | undefined {
 function readAddrSpec(tokens: readonly string[]): string | undefined {
   const [local, at, domain, ...rest] = tokens
   if (local === undefined || at !== '@' || domain === undefined || rest.length > 0) return undefined
+  if (ENCODED_WORD.test(local)) return undefined
   const plain = /^[ -~]*$/.test(domain)
   if (!plain && (!DOMAIN_LETTERS.test(domain) || domain.normalize('NFKC') !== domain)) return undefined
   return normaliseEmail(`${local}@${domain}`)
