@@ -73,6 +73,36 @@ test('endless nesting ends', () => {
   expect(readMime(Buffer.from(nested)).html).toBeUndefined()
 })
 
+test.each([
+  [
+    'empty multiparts',
+    Array.from({ length: 100_000 }, (_, n) => `--b\r\nContent-Type: multipart/x; boundary=q${n}\r\n\r\n`),
+  ],
+  ['parts without anything', Array.from({ length: 1_000_000 }, () => '--b')],
+  ['names of fields', ['--b', ...Array.from({ length: 1_000_000 }, (_, n) => `${n}:`), '', '']],
+])('a message full of %s is read at once', (_, lines) => {
+  const raw = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${lines.join('\r\n')}`)
+  const started = performance.now()
+  expect(readMime(raw).html).toBeUndefined()
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
+
+test.each([
+  [250, '<p>'],
+  [251, undefined],
+  [100_000, undefined],
+])('a boundary of %i characters', (length, html) => {
+  const boundary = 'b'.repeat(length)
+  const lines = [
+    `Content-Type: multipart/mixed; boundary=${boundary}`,
+    '',
+    `--${boundary}`,
+    'Content-Type: text/html',
+    '',
+  ]
+  expect(read([...lines, '<p>', `--${boundary}--`]).html).toBe(html)
+})
+
 test('inline images beyond 5 MiB are left out', () => {
   const image = (id: string, size: number) => [
     '--A',

@@ -19,12 +19,15 @@ interface Leaf {
 /** Bounds against messages that are made to be expensive. */
 const MAX_DEPTH = 10
 const MAX_PARTS = 200
+/** RFC 2046 5.1.1 has 70; a long one makes a pattern that no engine takes. */
+const MAX_BOUNDARY = 250
+/** As at the door, where only the first header is judged. */
+const MAX_HEAD = 256 * 1024
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024
 
 /** The first HTML and the first text part that are no attachments, and inline images up to 5 MiB together. */
 export function readMime(raw: Buffer): Readable {
-  const leaves: Leaf[] = []
-  walk(raw.toString('latin1'), leaves, 0)
+  const leaves = leavesOf(raw.toString('latin1'))
   const textOf = (type: string) => {
     const leaf = leaves.find(candidate => candidate.type === type && !candidate.attached)
     return leaf && decodeText(leaf.bytes, leaf.charset)
@@ -39,23 +42,36 @@ export function splitHead(part: string): { head: string; body: string } {
   return end === -1 ? { head: part, body: '' } : { head: part.slice(0, end), body: part.slice(end + 4) }
 }
 
-function walk(part: string, leaves: Leaf[], depth: number): void {
-  if (leaves.length >= MAX_PARTS) return
-  const { head, body } = splitHead(part)
-  const field = fieldsOf(head)
-  const [type, params] = parameters(field('content-type') ?? 'text/plain')
-  const boundary = params.get('boundary')
-  if (type.startsWith('multipart/') && boundary && depth < MAX_DEPTH) {
-    for (const child of split(body, boundary)) walk(child, leaves, depth + 1)
-    return
+function leavesOf(message: string): Leaf[] {
+  const leaves: Leaf[] = []
+  let parts = 0
+  const walk = (part: string, depth: number) => {
+    if (++parts > MAX_PARTS) return
+    const { head, body } = splitHead(part)
+    const field = fieldsOf(head.slice(0, MAX_HEAD))
+    const [type, params] = parameters(field('content-type') ?? 'text/plain')
+    const boundary = params.get('boundary')
+    if (type.startsWith('multipart/') && boundary && boundary.length <= MAX_BOUNDARY && depth < MAX_DEPTH)
+      for (const child of split(body, boundary)) walk(child, depth + 1)
+    else leaves.push(toLeaf(type, params.get('charset'), field, body))
   }
-  leaves.push({
+  walk(message, 0)
+  return leaves
+}
+
+function toLeaf(
+  type: string,
+  charset: string | undefined,
+  field: (name: string) => string | undefined,
+  body: string,
+): Leaf {
+  return {
     type,
-    charset: params.get('charset') ?? 'utf-8',
+    charset: charset ?? 'utf-8',
     contentId: field('content-id')?.replace(/^<|>$/g, ''),
     attached: /^attachment\b/i.test(field('content-disposition') ?? ''),
     bytes: decodeTransfer(body, field('content-transfer-encoding') ?? ''),
-  })
+  }
 }
 
 /** Looks fields up by lower-case name; folded lines are joined, of several the first counts. */
@@ -86,7 +102,7 @@ function split(body: string, boundary: string): string[] {
   let start: number | undefined
   for (const match of text.matchAll(line)) {
     if (start !== undefined) parts.push(text.slice(start, match.index))
-    if (match.groups?.last) return parts
+    if (match.groups?.last || parts.length === MAX_PARTS) return parts
     start = match.index + match[0].length + 2
   }
   if (start !== undefined) parts.push(text.slice(start))
