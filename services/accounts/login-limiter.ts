@@ -1,8 +1,8 @@
 /** Slows down the guessing of passwords, on every channel, over all processes. */
-import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Metrics } from '../platform/metrics.ts'
 import { type Db, defineCollection } from '../platform/mongo.ts'
+import { clientNetwork } from '../platform/networks.ts'
 
 /** Counters of login attempts; written by the limiter alone. */
 export const loginLimits = defineCollection<{ key: string; points: number; expire: Date }>('login_limits', [
@@ -60,7 +60,7 @@ export function createLoginLimiter(
   const counters = { pair: counter('pair'), address: counter('address'), account: counter('account') }
   return {
     async guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>> {
-      const address = networkOf(ip)
+      const address = clientNetwork(ip)
       const pair = `${address} ${username}`
       // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
       const retryAfterSeconds =
@@ -95,12 +95,4 @@ async function consume(limiter: RateLimiterMongo, key: string): Promise<number> 
     if (result instanceof RateLimiterRes) return Math.max(1, Math.ceil(result.msBeforeNext / 1000))
     throw result
   }
-}
-
-/** What counts as one address: IPv6 clients own a whole /64 (RFC 6177). */
-function networkOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip
-  const address = ipaddr.process(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()
 }

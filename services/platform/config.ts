@@ -96,7 +96,7 @@ const shape = {
     'Most open connections of one SMTP process.',
   ),
   SUBMISSION_MAX_CLIENTS_PER_ADDRESS: withDefault(z.coerce.number().int().min(1), '200').describe(
-    'Most open connections of one client address.',
+    'Most open connections of one client address, or of one IPv6 /64.',
   ),
   SUBMISSION_TLS_CERT: optional(text).describe(
     'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',

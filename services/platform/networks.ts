@@ -18,3 +18,11 @@ export function isNetwork(text: string): boolean {
   const [address] = ipaddr.parseCIDR(text)
   return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
 }
+
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 one, all of which its owner has (RFC 6177). */
+export function clientNetwork(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip
+  const address = ipaddr.process(ip)
+  if (address.kind() === 'ipv4') return address.toString()
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()
+}

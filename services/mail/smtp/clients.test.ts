@@ -23,3 +23,15 @@ test('leaving twice counts once', () => {
   expect(clients.enter('a')).toBeDefined()
   expect(clients.enter('a')).toBeUndefined()
 })
+
+test.each([
+  ['addresses of one /64', '2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
+  ['two forms of an IPv4 address', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.2'],
+])('%s are one client', (_, one, same, another) => {
+  const clients = createClients(9, 1)
+  const leave = clients.enter(one)
+  expect(clients.enter(same)).toBeUndefined()
+  expect(clients.enter(another)).toBeDefined()
+  leave?.()
+  expect(clients.enter(same)).toBeDefined()
+})

@@ -1,4 +1,5 @@
 /** Counts open connections, in all and by address. */
+import { clientNetwork } from '../../platform/networks.ts'
 
 /** The connections of one process. */
 export interface Clients {
@@ -12,7 +13,8 @@ export function createClients(most: number, mostPerAddress: number): Clients {
   const perAddress = new Map<string, number>()
   let open = 0
   return {
-    enter(address) {
+    enter(ip) {
+      const address = clientNetwork(ip)
       const there = perAddress.get(address) ?? 0
       if (open >= most || there >= mostPerAddress) return undefined
       open++
