@@ -124,6 +124,7 @@ export const problems = {
   authentication_required: { http: 401, smtp: '530 5.7.0', title: 'Authentication required.' },
   network_not_allowed: { http: 403, smtp: '535 5.7.8', title: 'This login may not be used from your network.' },
   null_sender_refused: { http: 422, smtp: '550 5.7.1', title: 'An empty envelope sender cannot be submitted.' },
+  unknown_parameter: { http: 422, smtp: '555 5.5.4', title: 'The command has a parameter that is not offered.' },
   bad_recipient: { http: 422, smtp: '553 5.1.3', title: 'The recipient address is not valid.' },
   too_many_recipients: { http: 422, smtp: '452 4.5.3', title: 'Too many recipients in one message.' },
   bad_line_endings: {

@@ -169,6 +169,36 @@ describe('the envelope', () => {
     expect((await client.ask(`RCPT TO:<${address}>`)).text).toMatch(expected)
   })
 
+  test.each([
+    ['MAIL FROM:<a@example.org> REQUIRETLS', /^555 5\.5\.4 The parameter REQUIRETLS is not offered/],
+    ['MAIL FROM:<a@example.org> SIZE=10 HOLDFOR=3600', /^555 5\.5\.4 The parameter HOLDFOR is not offered/],
+    ['MAIL FROM:<a@example.org> NOTIFY=NEVER', /^555 5\.5\.4 /],
+    [`MAIL FROM:<a@example.org> ${'x'.repeat(60)}=1`, /^555 5\.5\.4 The parameter X{40} is/],
+    ['MAIL FROM:<a@victim.example> FOO', /^555 5\.5\.4 /],
+    ['MAIL FROM:<a@example.org> AUTH=<> body=7bit', /^250 2\.1\.0 /],
+    ['RCPT TO:<b@example.net> FOO=bar', /^555 5\.5\.4 The parameter FOO is not offered/],
+    ['RCPT TO:<b@example.net> NOTIFY=NEVER RRVS=2014-04-03T23:01:00Z', /^555 5\.5\.4 /],
+    ['RCPT TO:<b@example.net> notify=never', /^250 2\.1\.5 /],
+  ])('a parameter that EHLO does not offer is refused, and only that: %s', async (line, expected) => {
+    const client = await loggedIn(await startListener())
+    if (line.startsWith('RCPT')) await client.ask('MAIL FROM:<a@example.org>')
+    expect((await client.ask(line)).text).toMatch(expected)
+  })
+
+  test('behind a refused parameter the transaction can begin or go on without it', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    await client.ask('MAIL FROM:<a@example.org> REQUIRETLS')
+    expect((await client.ask('RCPT TO:<b@example.net>')).code).toBe(503)
+    await client.ask('MAIL FROM:<a@example.org>')
+    await client.ask('RCPT TO:<lost@example.net> FOO')
+    await client.ask('RCPT TO:<b@example.net>')
+    await client.ask('DATA')
+    client.write(`${MAIL}.\r\n`)
+    expect((await client.reply()).code).toBe(250)
+    expect(listener.received[0]?.recipients).toEqual([{ email: 'b@example.net', type: 'envelope' }])
+  })
+
   test('DSN, 8BITMIME and SMTPUTF8 wishes reach the door', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)

@@ -1,5 +1,5 @@
 /** SMTP sessions: login, envelope and message, each step judged by what is handed in. */
-import type { SMTPServerDataStream, SMTPServerOptions } from 'smtp-server'
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions } from 'smtp-server'
 import { within } from '../../platform/deadline.ts'
 import type { Log } from '../../platform/log.ts'
 import type { ProblemCode } from '../../platform/problems.ts'
@@ -54,6 +54,10 @@ export interface Sessions {
 const LOOKUP_MS = 5_000
 /** A login also hashes a password, and waits for others that do. */
 const LOGIN_MS = 15_000
+
+/** Parameters of what EHLO offers: SIZE, 8BITMIME, SMTPUTF8, DSN and AUTH. */
+const MAIL_PARAMETERS = ['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID', 'AUTH']
+const RCPT_PARAMETERS = ['NOTIFY', 'ORCPT']
 
 /** One connection and what is known of it. */
 class Session {
@@ -138,14 +142,16 @@ export function createSessions(options: SessionOptions): Sessions {
           done(null, { user: result })
         })
       },
-      onMailFrom({ address }, { id }, done) {
-        void within(LOOKUP_MS, beginMessage(options, of({ id }), address)).then(
+      onMailFrom(sender, { id }, done) {
+        void within(LOOKUP_MS, beginMessage(options, of({ id }), sender)).then(
           refused => done(refused && toError(refused)),
           () => done(toError(problemOf('queue_unavailable'))),
         )
       },
-      onRcptTo({ address }, { id, envelope }, done) {
+      onRcptTo({ address, args }, { id, envelope }, done) {
         if (!of({ id }).submitter) return done(toError(problemOf('authentication_required')))
+        const unknown = unknownParameter(args, RCPT_PARAMETERS)
+        if (unknown) return done(toError(unknown))
         const email = normaliseEmail(address)
         const fits = email !== undefined && (envelope.smtpUtf8 || !needsSmtpUtf8(email))
         return done(fits ? null : toError(problemOf('bad_recipient')))
@@ -202,14 +208,23 @@ async function logIn(
 async function beginMessage(
   { isUp, renewLogin, judgeSender }: SessionOptions,
   session: Session,
-  address: string,
+  { address, args }: SMTPServerAddress,
 ): Promise<Refused | undefined> {
   if (!session.submitter) return problemOf('authentication_required')
+  const unknown = unknownParameter(args, MAIL_PARAMETERS)
+  if (unknown) return unknown
   if (!isUp()) return problemOf('queue_unavailable')
   const renewed = await renewLogin(session.submitter)
   if ('kind' in renewed) return renewed
   session.submitter = renewed
   return judgeSender(renewed, address)
+}
+
+/** A client that asks for what is not done here must hear so (RFC 5321 4.1.1.11); the library lets it pass. */
+function unknownParameter(args: SMTPServerAddress['args'], known: readonly string[]): Refused | undefined {
+  const name = Object.keys(args || {}).find(key => !known.includes(key))
+  if (name === undefined) return undefined
+  return { kind: 'refused', code: 'unknown_parameter', detail: `The parameter ${name.slice(0, 40)} is not offered.` }
 }
 
 /** Receives and submits one message. Undefined when there is nobody left to answer. */
