@@ -1,7 +1,7 @@
 /** The collections that delivery works on; a main calls ensureIndexes with them. */
 import type { CollectionDefinition } from '../../platform/mongo.ts'
 import { BODIES } from '../store/bodies.ts'
-import { CAPTURED } from '../store/captured.ts'
+import { CAPTURED, CAPTURED_PIECES } from '../store/captured.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import { domains } from '../store/domains.ts'
 import { EVENTS } from '../store/events.ts'
@@ -19,5 +19,6 @@ export const deliveryCollections: readonly CollectionDefinition<object>[] = [
   WORKERS,
   SITES,
   CAPTURED,
+  CAPTURED_PIECES,
   domains,
 ]

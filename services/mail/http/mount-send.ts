@@ -6,7 +6,7 @@ import type { Foundation } from '../../platform/run.ts'
 import { type Authorise, createRouter } from '../../platform/web.ts'
 import type { OpenDoor } from '../open-door.ts'
 import { BODIES } from '../store/bodies.ts'
-import { CAPTURED } from '../store/captured.ts'
+import { CAPTURED, CAPTURED_PIECES } from '../store/captured.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import { domains } from '../store/domains.ts'
 import { EVENTS } from '../store/events.ts'
@@ -39,6 +39,7 @@ export const sendCollections = [
   BODIES,
   EVENTS,
   CAPTURED,
+  CAPTURED_PIECES,
   SITES,
   WORKERS,
   STATS_DAYS,

@@ -13,13 +13,22 @@ export interface CapturedDoc {
   rcpts: string[]
   /** The bytes as they would have gone to the wire, signatures included; zstd. */
   z: mongoose.mongo.Binary
+  /** How many pieces follow, of bytes that do not fit into one document. */
+  more?: number
   size: number
   at: Date
   exp: Date
 }
 
+/** A further piece of the bytes. `_id` is `<captured>#<number>`, from 1. */
+interface CapturedPieceDoc {
+  _id: string
+  z: mongoose.mongo.Binary
+  exp: Date
+}
+
 /** What a list shows. */
-export type CapturedSummary = Omit<CapturedDoc, 'z' | 'exp'>
+export type CapturedSummary = Omit<CapturedDoc, 'z' | 'more' | 'exp'>
 
 /** Captured mail, by account newest first. */
 export const CAPTURED = defineCollection<CapturedDoc>('captured', [
@@ -27,21 +36,44 @@ export const CAPTURED = defineCollection<CapturedDoc>('captured', [
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
+/** Further pieces of large captured mail. */
+export const CAPTURED_PIECES = defineCollection<CapturedPieceDoc>('captured_pieces', [
+  { key: { exp: 1 }, expireAfterSeconds: 0 },
+])
+
+/** A document has 16 MiB at most. */
+const PIECE_BYTES = 8 * 1024 * 1024
+
 /** Keeps captured mail. */
 export async function saveCaptured(
   mongo: Mongo,
-  mails: readonly (Omit<CapturedDoc, 'z' | 'size'> & { raw: Buffer })[],
+  mails: readonly (Omit<CapturedDoc, 'z' | 'more' | 'size'> & { raw: Buffer })[],
 ): Promise<void> {
-  await collectionOf(mongo.db, CAPTURED).bulkWrite(
-    mails.map(({ raw, _id, ...rest }) => ({
-      replaceOne: {
-        filter: { _id },
-        replacement: { ...rest, size: raw.length, z: new mongoose.mongo.Binary(zstdCompressSync(raw)) },
-        upsert: true,
-      },
-    })),
-    { ordered: false },
+  const replace = <T extends { _id: string }>({ _id, ...replacement }: T) => ({
+    replaceOne: { filter: { _id }, replacement, upsert: true },
+  })
+  const docs: CapturedDoc[] = []
+  const pieces: CapturedPieceDoc[] = []
+  for (const { raw, ...rest } of mails) {
+    const [z = new mongoose.mongo.Binary(), ...more] = toPieces(zstdCompressSync(raw))
+    docs.push({ ...rest, size: raw.length, z, ...(more.length > 0 && { more: more.length }) })
+    pieces.push(...more.map((piece, index) => ({ _id: pieceId(rest._id, index + 1), z: piece, exp: rest.exp })))
+  }
+  // Before the mail they belong to, which can be read at once.
+  if (pieces.length > 0)
+    await collectionOf(mongo.db, CAPTURED_PIECES).bulkWrite(pieces.map(replace), { ordered: false })
+  await collectionOf(mongo.db, CAPTURED).bulkWrite(docs.map(replace), { ordered: false })
+}
+
+function toPieces(bytes: Buffer): mongoose.mongo.Binary[] {
+  return Array.from(
+    { length: Math.ceil(bytes.length / PIECE_BYTES) },
+    (_, n) => new mongoose.mongo.Binary(bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES)),
   )
+}
+
+function pieceId(captured: string, number: number): string {
+  return `${captured}#${number}`
 }
 
 /** An account's captured mail, newest first, behind the one with the id `after`. */
@@ -56,7 +88,7 @@ export async function listCaptured(
   const behind = last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}
   return captured
     .find({ user_id: userId, ...behind })
-    .project<CapturedSummary>({ z: 0, exp: 0 })
+    .project<CapturedSummary>({ z: 0, more: 0, exp: 0 })
     .sort({ at: -1, _id: -1 })
     .limit(limit)
     .toArray()
@@ -71,5 +103,20 @@ export async function readCaptured(
   const found = await collectionOf(mongo.db, CAPTURED)
     .find({ user_id: userId, _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } })
     .toArray()
-  return found.map(({ z, exp: _, ...rest }) => ({ ...rest, raw: zstdDecompressSync(z.buffer) }))
+  return Promise.all(
+    found.map(async ({ z, more = 0, exp: _, ...rest }) => {
+      const pieces = [z, ...(await readPieces(mongo, rest._id, more))]
+      return { ...rest, raw: zstdDecompressSync(Buffer.concat(pieces.map(({ buffer }) => buffer))) }
+    }),
+  )
+}
+
+async function readPieces(mongo: Mongo, captured: string, count: number): Promise<mongoose.mongo.Binary[]> {
+  if (count === 0) return []
+  const ids = Array.from({ length: count }, (_, index) => pieceId(captured, index + 1))
+  const found = await collectionOf(mongo.db, CAPTURED_PIECES)
+    .find({ _id: { $in: ids } })
+    .toArray()
+  const byId = new Map(found.map(({ _id, z }) => [_id, z]))
+  return ids.flatMap(id => byId.get(id) ?? [])
 }
