@@ -45,9 +45,20 @@ export async function statsOfDays(
   for (const day of days) {
     const known = byId.get(idOf(day))
     const reliable = known && now.getTime() - known.counted_at.getTime() < reliableFor(day, known.counted_at, logDays)
-    result.push(reliable ? known : await countDay(db, userId, day, now))
+    result.push(reliable ? known : await keep(db, atLeast(known, await countDay(db, userId, day, now))))
   }
   return result
+}
+
+/** Messages go after their days: a later count may find fewer, and must not take the place of what is known. */
+function atLeast(known: StatsDayDoc | undefined, counted: StatsDayDoc): StatsDayDoc {
+  const { counted_at, exp } = counted
+  return known && known.messages > counted.messages ? { ...known, counted_at, exp } : counted
+}
+
+async function keep(db: Db, doc: StatsDayDoc): Promise<StatsDayDoc> {
+  await collectionOf(db, STATS_DAYS).replaceOne({ _id: doc._id }, doc, { upsert: true })
+  return doc
 }
 
 interface Counted {
@@ -87,7 +98,7 @@ async function countDay(db: Db, userId: string, day: string, now: Date): Promise
       { maxTimeMS: MAX_MS, allowDiskUse: true },
     )
     .toArray()
-  const doc: StatsDayDoc = {
+  return {
     _id: `${userId}#${day}`,
     messages: counted?.messages[0]?.n ?? 0,
     recipients: Object.fromEntries((counted?.statuses ?? []).map(({ _id, n }) => [_id, n])),
@@ -98,6 +109,4 @@ async function countDay(db: Db, userId: string, day: string, now: Date): Promise
     counted_at: now,
     exp: new Date(now.getTime() + KEEP_MS),
   }
-  await collectionOf(db, STATS_DAYS).replaceOne({ _id: doc._id }, doc, { upsert: true })
-  return doc
 }
