@@ -1,10 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
-import { giveMessage } from '../../../test/support/sent-mail.ts'
-import { ensureIndexes, type Mongo } from '../../platform/mongo.ts'
-import type { MessageDoc } from './documents.ts'
+import { giveEvent, giveMessage } from '../../../test/support/sent-mail.ts'
+import { newId } from '../../platform/ids.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
+import { BODIES } from './bodies.ts'
+import { DELIVERIES } from './deliveries.ts'
+import type { DeliveryDoc, MessageDoc } from './documents.ts'
 import { EVENTS } from './events.ts'
-import { firstIdAt, type LogFilters, listMessages } from './log.ts'
+import {
+  deliveriesOf,
+  eventsOf,
+  eventsSince,
+  findMessage,
+  firstIdAt,
+  hasBody,
+  type LogFilters,
+  listMessages,
+  sentFrom,
+  subjectsOf,
+} from './log.ts'
 import { MESSAGES } from './messages.ts'
 
 let mongo: Mongo
@@ -135,4 +149,65 @@ test('ids of a time sort between those before and behind it', () => {
   expect(firstIdAt(at(2)) <= (made.bounced?._id ?? '')).toBe(true)
   expect(firstIdAt(at(2)) > (made.invoice?._id ?? '')).toBe(true)
   expect(firstIdAt(new Date(-1)).startsWith('em_0000')).toBe(true)
+})
+
+describe('what belongs to a message', () => {
+  test('is in the order of its recipients and attempts, also above ten, and nothing of its neighbours', async () => {
+    const message = await giveMessage(mongo.db, 'usr_order', { created_at: at(0) })
+    const neighbours = [`${message._id}0`, `${message._id.slice(0, -1)}`]
+    const ids = Array.from({ length: 23 }, (_, n) => `${message._id}.${n}`)
+    const shuffled = [...ids.slice(11), ...ids.slice(0, 11).toReversed(), ...neighbours.map(id => `${id}.0`)]
+    const deliveries = shuffled.map(_id => ({ _id, m: message._id }) as DeliveryDoc)
+    await collectionOf(mongo.db, DELIVERIES).insertMany(deliveries)
+    expect((await deliveriesOf(mongo.db, message._id)).map(({ _id }) => _id)).toEqual(ids)
+    const attempts = ids.flatMap(id => [`${id}#2`, `${id}#10`])
+    for (const _id of attempts.toReversed())
+      await giveEvent(mongo.db, message, { _id, at: at(_id.endsWith('#2') ? 5 : 9), user_id: 'usr_order' })
+    await giveEvent(mongo.db, message, { _id: `${ids[22]}#1`, at: at(4), user_id: 'usr_order' })
+    expect((await eventsOf(mongo.db, message._id)).map(({ _id }) => _id)).toEqual([
+      `${ids[22]}#1`,
+      ...ids.map(id => `${id}#2`),
+      ...ids.map(id => `${id}#10`),
+    ])
+  })
+
+  test('is found for its own account alone, and its body while there is one', async () => {
+    const user = newId('usr')
+    const [kept, bare] = [await giveMessage(mongo.db, user, { raw: 'Hi' }), await giveMessage(mongo.db, user)]
+    expect(await findMessage(mongo.db, user, kept._id)).toEqual(kept)
+    expect(await findMessage(mongo.db, 'usr_1', kept._id)).toBeUndefined()
+    expect([await hasBody(mongo.db, kept._id), await hasBody(mongo.db, bare._id)]).toEqual([true, false])
+    await collectionOf(mongo.db, BODIES).deleteMany({ m: kept._id })
+    expect(await hasBody(mongo.db, kept._id)).toBe(false)
+  })
+})
+
+test('events of an account from a time on: oldest first, no more than asked for, without conversations', async () => {
+  const user = newId('usr')
+  const message = await giveMessage(mongo.db, user)
+  for (const minute of [7, 5, 9, 6])
+    await giveEvent(mongo.db, message, { attempt: minute, at: at(minute), conversation: 'C: DATA' })
+  await giveEvent(mongo.db, await giveMessage(mongo.db, 'usr_other'), { at: at(8) })
+  const found = await eventsSince(mongo.db, user, at(6), 2)
+  expect(found.map(event => [event.attempt, 'conversation' in event])).toEqual([
+    [6, false],
+    [7, false],
+  ])
+  expect(await eventsSince(mongo.db, user, at(10), 10)).toEqual([])
+})
+
+test('of some messages, those from certain domains and their subjects, never of another account', async () => {
+  const user = newId('usr')
+  const mine = await giveMessage(mongo.db, user, { from: 'ann@shop.example', subject: 'Mine' })
+  const other = await giveMessage(mongo.db, user, { from: 'ann@sub.shop.example', subject: 'Other' })
+  const foreign = await giveMessage(mongo.db, 'usr_2', { from: 'ann@shop.example', subject: 'Foreign' })
+  const ids = new Set([mine._id, other._id, foreign._id])
+  expect(await sentFrom(mongo.db, user, ids, ['shop.example'])).toEqual(new Set([mine._id]))
+  expect(await sentFrom(mongo.db, user, new Set(), ['shop.example'])).toEqual(new Set())
+  expect(await subjectsOf(mongo.db, user, ids)).toEqual(
+    new Map([
+      [mine._id, 'Mine'],
+      [other._id, 'Other'],
+    ]),
+  )
 })

@@ -130,15 +130,19 @@ export async function findMessage(db: Db, userId: string, id: string): Promise<M
   return (await collectionOf(db, MESSAGES).findOne({ _id: id, user_id: userId })) ?? undefined
 }
 
+/** Ids of deliveries and events of one message as their numbers say: the tenth recipient comes behind the second. */
+const byNumber = new Intl.Collator('en', { numeric: true }).compare
+
 /** What of a message is still to be delivered, in the order of its recipients. */
-export function deliveriesOf(db: Db, messageId: string): Promise<DeliveryDoc[]> {
-  return collectionOf(db, DELIVERIES).find(eventsOfMessage(messageId), { maxTimeMS: MAX_MS }).toArray()
+export async function deliveriesOf(db: Db, messageId: string): Promise<DeliveryDoc[]> {
+  const found = await collectionOf(db, DELIVERIES).find(eventsOfMessage(messageId), { maxTimeMS: MAX_MS }).toArray()
+  return found.toSorted((a, b) => byNumber(a._id, b._id))
 }
 
-/** All attempts of a message, oldest first. */
+/** All attempts of a message, oldest first; of one moment in the order of its recipients. */
 export async function eventsOf(db: Db, messageId: string): Promise<EventDoc[]> {
   const found = await collectionOf(db, EVENTS).find(eventsOfMessage(messageId), { maxTimeMS: MAX_MS }).toArray()
-  return found.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a._id < b._id ? -1 : 1))
+  return found.toSorted((a, b) => a.at.getTime() - b.at.getTime() || byNumber(a._id, b._id))
 }
 
 /** An account's events from a time on, oldest first, without their conversations. */
