@@ -55,7 +55,7 @@ export function buildDsn(input: DsnInput): Buffer {
     'Content-Type: text/plain; charset=utf-8',
     'Content-Transfer-Encoding: base64',
     '',
-    base64(explain(input, failed)).replace(/.{1,76}(?=.)/g, '$&\r\n'),
+    base64(explain(input)).replace(/.{1,76}(?=.)/g, '$&\r\n'),
     `--${input.boundary}`,
     'Content-Type: message/delivery-status',
     '',
@@ -84,17 +84,30 @@ export function rfc5322Date(at: Date): string {
   return at.toUTCString().replace('GMT', '+0000')
 }
 
-function explain({ recipients, reportingMta }: DsnInput, failed: boolean): string {
-  const list = recipients
-    .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
-    .join('\r\n')
-  const english = failed
-    ? `This is the mail system at ${reportingMta}.\r\n\r\nYour message could not be delivered to the following recipients. It will not be tried again.`
-    : `This is the mail system at ${reportingMta}.\r\n\r\nYour message was handed to the mail system of the following recipients, which sends no reports of its own.`
-  const chinese = failed
-    ? `这里是 ${reportingMta} 的邮件系统。\r\n\r\n您的邮件未能送达以下收件人，系统不会再次尝试投递。`
-    : `这里是 ${reportingMta} 的邮件系统。\r\n\r\n您的邮件已转交以下收件人的邮件系统，对方系统不会发送送达报告。`
-  return `${english}\r\n\r\n${list}\r\n${chinese}\r\n\r\n${list}`
+/** What is said of those recipients, in both languages. */
+const SAID = {
+  failed: {
+    en: 'Your message could not be delivered to the following recipients. It will not be tried again.',
+    zh: '您的邮件未能送达以下收件人，系统不会再次尝试投递。',
+  },
+  relayed: {
+    en: 'Your message was handed to the mail system of the following recipients, which sends no reports of its own.',
+    zh: '您的邮件已转交以下收件人的邮件系统，对方系统不会发送送达报告。',
+  },
+} as const
+
+function explain({ recipients, reportingMta }: DsnInput): string {
+  const about = (language: 'en' | 'zh') =>
+    (['failed', 'relayed'] as const)
+      .flatMap(action => {
+        const list = recipients
+          .filter(recipient => recipient.action === action)
+          .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
+        return list.length === 0 ? [] : [`${SAID[action][language]}\r\n\r\n${list.join('\r\n')}`]
+      })
+      .join('\r\n')
+  const english = `This is the mail system at ${reportingMta}.\r\n\r\n${about('en')}`
+  return `${english}\r\n这里是 ${reportingMta} 的邮件系统。\r\n\r\n${about('zh')}`
 }
 
 function statusFields({ reportingMta, envid, arrivedAt, recipients }: DsnInput): string {
