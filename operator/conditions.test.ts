@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Aspect, bad, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
+import { type Aspect, bad, cut, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00.123Z')
 
@@ -41,6 +42,28 @@ test('the time of transition moves with the status only', () => {
 
 test('a message never exceeds what the CRD allows', () => {
   expect(toConditions([bad('A', 'Long', 'x'.repeat(9_000))], [], 1, now)[0]?.message).toHaveLength(4_096)
+})
+
+test('a cut leaves no half of a character: what is stored is what was sent', () => {
+  // The first is whole behind the cut, of the second the first half would be left.
+  for (const lead of ['', 'x']) {
+    const [condition] = toConditions([bad('A', 'Long', lead + '🚀'.repeat(4_000))], [], 1, now)
+    expect(condition?.message).toBe(lead + '🚀'.repeat(2_048 - lead.length))
+    const next = toConditions([bad('A', 'Long', lead + '🚀'.repeat(4_000))], condition ? [condition] : [], 1, now)
+    expect(next).toEqual([condition])
+  }
+})
+
+test('whatever is cut is a beginning, as long as it may be, and well formed where the text was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(50), (text, most) => {
+      const short = cut(text, most)
+      expect(text.startsWith(short)).toBe(true)
+      expect(short.isWellFormed()).toBe(true)
+      expect(short.length).toBeLessThanOrEqual(most)
+      expect(short.length).toBeGreaterThanOrEqual(Math.min(text.length, most - 1))
+    }),
+  )
 })
 
 const at = (minute: number, more: object = {}) => ({

@@ -30,6 +30,14 @@ export function unknown(type: string, reason: string, message: string): Aspect {
 /** Longest message of a condition in our CRDs. */
 const MESSAGE = 4_096
 
+/** What a cut leaves of a character beyond the basic plane: the API server would store another one in its place. */
+const HALF_PAIR = /[\uD800-\uDBFF]$/
+
+/** The beginning of a text for the status, of so many UTF-16 units at most. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(HALF_PAIR, '')
+}
+
 /**
  * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
  * True with `message`.
@@ -58,7 +66,7 @@ export function toConditions(
       observedGeneration: generation,
       lastTransitionTime: before?.status === status ? before.lastTransitionTime : toSeconds(now),
       reason,
-      message: message.slice(0, MESSAGE),
+      message: cut(message, MESSAGE),
     }
   })
 }

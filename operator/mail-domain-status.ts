@@ -2,7 +2,7 @@
 
 import type { GuidanceRow } from '../services/mail/rules/dns-guidance.ts'
 import type { DomainDoc, RecordCheckDoc } from '../services/mail/store/documents.ts'
-import { type Aspect, bad, good, toSeconds, unknown } from './conditions.ts'
+import { type Aspect, bad, cut, good, toSeconds, unknown } from './conditions.ts'
 
 type State = 'Synced' | 'Missing' | 'Mismatch' | 'Conflict' | 'Guidance' | 'Unknown'
 
@@ -71,8 +71,8 @@ function recordStatus({ purpose, name, type, value, need, note }: GuidanceRow, c
     name: name.slice(0, MAX_NAME),
     type,
     state: stateOf(check, need),
-    expected: value.slice(0, 1024),
-    ...(message ? { message: message.slice(0, 512) } : {}),
+    expected: cut(value, 1024),
+    ...(message ? { message: cut(message, 512) } : {}),
   }
 }
 
