@@ -155,10 +155,15 @@ function recordsOf(object: KubeObject): string[] {
   })
 }
 
+/** Also one that is the owner no more: the Secret is not his now, and he says so. */
 function wakeOwner({ before, after }: Change, caches: ReadonlyMap<string, ObjectCache>, enqueue: Enqueue): void {
-  const secret = after ?? before
-  for (const { kind, name } of secret?.metadata.ownerReferences ?? [])
-    if (caches.has(kind)) enqueue(kind, keyOf({ namespace: secret?.metadata.namespace ?? '', name }))
+  const owners = [before, after].flatMap(secret =>
+    (secret?.metadata.ownerReferences ?? [])
+      .filter(({ kind }) => caches.has(kind))
+      .map(({ kind, name }) => ({ kind, key: keyOf({ namespace: secret?.metadata.namespace ?? '', name }) })),
+  )
+  const once = new Map(owners.map(owner => [`${owner.kind} ${owner.key}`, owner]))
+  for (const { kind, key } of once.values()) enqueue(kind, key)
 }
 
 /** Our own writes of the status must not start another run. */
