@@ -52,7 +52,7 @@ function subscribe(listener: () => void): () => void {
 function load(): Preferences {
   const stored = parse(readStored())
   const zone = typeof stored.zone === 'string' && isZone(stored.zone) ? { zone: stored.zone } : {}
-  return { language: isLanguage(stored.language) ? stored.language : browserLanguage(), ...zone }
+  return { language: isLanguage(stored.language) ? stored.language : languageFor(navigator.languages), ...zone }
 }
 
 function readStored(): string | null {
@@ -72,11 +72,10 @@ function parse(text: string | null): Record<string, unknown> {
   }
 }
 
-function browserLanguage(): Language {
-  return navigator.languages.some(tag => tag.toLowerCase().startsWith('zh')) &&
-    !navigator.languages[0]?.toLowerCase().startsWith('en')
-    ? 'zh-CN'
-    : 'en'
+/** The language for a reader who wants these (BCP 47, the dearest first): the first that the panel speaks, else English. */
+export function languageFor(tags: readonly string[]): Language {
+  const spoken = tags.map(tag => tag.toLowerCase().split('-')[0]).find(tag => tag === 'en' || tag === 'zh')
+  return spoken === 'zh' ? 'zh-CN' : 'en'
 }
 
 function isLanguage(value: unknown): value is Language {
