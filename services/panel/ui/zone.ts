@@ -1,21 +1,29 @@
 /** Times and days as a zone's clock shows them. */
 
-/** The moment of `2026-11-21 18:00:00` in a zone; undefined for other texts. An hour that a clock shows twice is its first. */
+const DAY_MS = 86_400_000
+
+/**
+ * The moment of `2026-11-21 18:00:00` in a zone; undefined for other texts and for days that no calendar has. An hour
+ * that a clock shows twice is its first.
+ */
 export function instantOf(text: string, zone: string): Date | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$/.exec(text)
   if (!match) return undefined
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)
   const wall = Date.UTC(year, month - 1, day, hour, minute, second)
-  // The offset at the wall time taken for UTC is that of some hours away; from its result the right one is found.
-  const near = wall - offsetAt(wall, zone)
-  return new Date(Math.min(wall - offsetAt(near, zone), wall - offsetAt(near - 3_600_000, zone)))
+  // The 31st of February would be the 3rd of March.
+  if (new Date(wall).toISOString().slice(0, 19) !== text.replace(' ', 'T')) return undefined
+  // Clocks change at most once within a day to either side.
+  const [before = 0, after = 0] = [wall - DAY_MS, wall + DAY_MS].map(at => wall - offsetAt(at, zone))
+  const shown = [before, after].filter(moment => moment + offsetAt(moment, zone) === wall)
+  // What the clock skips counts from before the change: the same time after it has gone on.
+  return new Date(shown.length > 0 ? Math.min(...shown) : before)
 }
 
 /** The moment at which a day (`2026-11-21`) begins in a zone; undefined for other texts. */
 export function dayStart(day: string, zone: string): Date | undefined {
-  const midnight = instantOf(`${day} 00:00:00`, zone)
-  // Where the clocks skip midnight the day begins with its first hour.
-  return midnight && dayOf(midnight, zone) !== day ? new Date(midnight.getTime() + 3_600_000) : midnight
+  // Where the clocks skip midnight, that is the first hour of the day.
+  return instantOf(`${day} 00:00:00`, zone)
 }
 
 /** The day of a moment in a zone; empty for what is no moment. */
