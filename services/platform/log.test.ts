@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -26,9 +27,11 @@ describe('redaction', () => {
 })
 
 describe('the logger of a process', () => {
+  const source = JSON.stringify(join(import.meta.dirname, 'log.ts'))
+
   /** Runs a program that has `log`, and returns its exit code and its lines. */
   async function run(body: string): Promise<{ code: number; lines: Record<string, unknown>[] }> {
-    const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))}
+    const program = `import { createLog } from ${source}
 const log = createLog('info', 'test')
 ${body}`
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
@@ -52,6 +55,22 @@ ${body}`
     expect(result.lines.map(({ n }) => n)).toEqual(Array.from({ length: 500 }, (_, n) => n))
   })
 
+  it.each([
+    ['process.exit', 'process.exit(3)', 3],
+    ['the end of the program', '', 0],
+  ])('lets the program go on to %s when lines cannot be written', async (_, end, code) => {
+    const full = await open('/dev/full', 'w')
+    const program = `const log = (await import(${source})).createLog('info', 'test')
+log.error({}, 'the disk is full')
+setTimeout(() => { log.error({}, 'still full'); ${end} }, 200)`
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', full.fd, 'ignore'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await full.close()
+    expect(await once(child, 'exit')).toEqual([code, null])
+  })
+
   it('keeps secrets out of fields and of errors', async () => {
     const { lines } = await run(`log.info({ password: 'hunter2', req: { cookie: 'hunter2' } }, 'a')
 log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`)
@@ -70,7 +89,6 @@ log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`
     for await (const line of createInterface(child.stdout)) if (lines.push(JSON.parse(line).msg) === many) break
     return lines
   }
-  const source = JSON.stringify(join(import.meta.dirname, 'log.ts'))
 
   it.each(['warn', 'error'])('writes %s at once, with what came before it', async level => {
     const program = `globalThis.setInterval = () => ({ unref() {} }) // nothing is written by the clock

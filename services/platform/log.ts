@@ -31,6 +31,7 @@ const WARN = 40
  */
 export function createLog(level: string, service: string): Log {
   const output = pino.destination({ dest: 1, sync: false, maxLength: WAITING_BYTES, ...TOGETHER })
+  outliveFaults(output)
   return pino(
     {
       level,
@@ -47,6 +48,24 @@ export function createLog(level: string, service: string): Log {
     },
     output,
   )
+}
+
+/**
+ * A full disk, or a terminal that was closed, stops no mail: lines wait, and are tried again with the next. The library
+ * would throw, and then at the exit try for ever.
+ */
+function outliveFaults(output: ReturnType<typeof pino.destination>): void {
+  let failing = false
+  output.on('error', () => {
+    failing = true
+  })
+  output.on('write', () => {
+    failing = false
+  })
+  const flushSync = output.flushSync.bind(output)
+  output.flushSync = () => {
+    if (!failing) flushSync()
+  }
 }
 
 /** For tests that look at results, not at lines. */
