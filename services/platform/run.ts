@@ -1,4 +1,4 @@
-/** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on SIGTERM or SIGINT. */
+/** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on a signal. */
 import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -35,6 +35,8 @@ export interface Running {
 
 /** Exit code for a faulty configuration (EX_CONFIG of sysexits.h). */
 const EX_CONFIG = 78
+/** From a supervisor, from Ctrl-C, and from a terminal that is closed. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 /** Two signals within this time are one Ctrl-C that arrived twice. */
 const SAME_SIGNAL_MS = 1_000
 /** Between two tries to reach the database at the start. */
@@ -59,7 +61,7 @@ export interface Prepared {
 
 /**
  * The whole life of a main: reads `.env` and the environment (exit 78 with every fault named), connects, serves the
- * probes, builds, and stops in reverse order on the first SIGTERM or SIGINT; a later second one ends at once.
+ * probes, builds, and stops in reverse order on the first of {@link STOP_SIGNALS}; a later second one ends at once.
  */
 export async function run(
   service: string,
@@ -88,8 +90,7 @@ export async function run(
     log.info({}, 'stopped')
     process.exit(0)
   }
-  process.on('SIGTERM', () => void stop('SIGTERM'))
-  process.on('SIGINT', () => void stop('SIGINT'))
+  for (const signal of STOP_SIGNALS) process.on(signal, () => void stop(signal))
   try {
     parts.push(await serveProbes(config, metrics, state))
     const mongo = await connectPatiently(requireUri(config), log)

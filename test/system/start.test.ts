@@ -107,6 +107,12 @@ describe('npm start', () => {
     expect((await api('/api/v1/emails', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   })
 
+  test('a terminal that is closed stops everything, the database included', async () => {
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
+    expect(await postwright.end('SIGHUP')).toBe(0)
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
+  })
+
   test('no secret stands in the log', () => {
     const log = postwright
       .output()
