@@ -1,6 +1,6 @@
 /** `npm start` as a newcomer sees it: first logins, commands that work as printed, restart, stop, taken ports. */
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -121,6 +121,17 @@ describe('npm start', () => {
       .join('\n')
     for (const secret of [token, adminPassword]) expect(log).not.toContain(secret)
   })
+})
+
+test('a signal to npm reaches the launcher: the shell between them gives way', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-start-'))
+  await writeFile(join(folder, 'node'), '#!/bin/sh\necho $$\n')
+  await chmod(join(folder, 'node'), 0o755)
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8'))
+  const child = spawn('/bin/sh', ['-c', scripts.start], { env: { PATH: folder }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const printed = (await child.stdout.toArray()).join('')
+  await rm(folder, { recursive: true })
+  expect(printed).toBe(`${child.pid}\n`)
 })
 
 test('with a chosen admin password nothing is made up, and no password or token is shown', async () => {
