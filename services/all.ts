@@ -32,6 +32,7 @@ if (import.meta.main) {
     async foundation => {
       const parts = await all(foundation)
       if (trial?.logins) await welcome(foundation, trial)
+      else say(`the panel is at ${foundation.config.APP_BASE_URL}`)
       return parts
     },
     async env => {

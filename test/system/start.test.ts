@@ -103,6 +103,7 @@ describe('npm start', () => {
     postwright = startPostwright(settings)
     await postwright.printed('"msg":"ready"')
     expect(postwright.output()).not.toContain('admin /')
+    expect(postwright.output()).toContain(`the panel is at http://127.0.0.1:${settings.APP_PORT}\n`)
     expect(await inbox()).toEqual(expect.arrayContaining(['The first message', 'The second message']))
     expect((await api('/api/v1/emails', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   })
