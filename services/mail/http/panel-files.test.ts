@@ -95,6 +95,13 @@ test.each(['/', '/domains', '/messages/em_1?tab=raw', '/subscriptions/plans'])('
   expect(answer.headers['cache-control']).toBe('no-store')
 })
 
+test.each([{ accept: '*/*' }, {}])('the address itself is the app also for who asks with %o', async headers => {
+  const answer = await ask(`${base}/`, headers)
+  expect(answer.status).toBe(200)
+  expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect((await ask(`${base}/`, headers, 'HEAD')).status).toBe(200)
+})
+
 test('every page has a nonce of its own, the same in the policy and in the document, and no inline script', async () => {
   const [one, two] = await Promise.all([ask(`${base}/`, page), ask(`${base}/`, page)])
   const nonces = [one, two].map(
@@ -117,6 +124,8 @@ test.each([
   ['/metrics', page],
   ['/domains', { accept: 'application/json' }],
   ['/index.html.br', { accept: '*/*' }],
+  ['/', { accept: 'application/json' }],
+  ['/domains', { accept: '*/*' }],
   ['/..%2f..%2fetc%2fpasswd', { accept: '*/*' }],
 ])('%s with %o is not the app', async (path, headers) => {
   const answer = await ask(base + path, headers)

@@ -55,8 +55,9 @@ export async function mountPanel(app: Koa, { folder, https }: PanelFilesOptions)
   })
 }
 
+/** Browsers name HTML; the address itself also opens for whoever takes anything, as curl and health checks do. */
 function wantsPage(context: WebContext): boolean {
-  return context.get('accept').includes('text/html')
+  return context.get('accept').includes('text/html') || (context.path === '/' && context.accepts('html') !== false)
 }
 
 function sendFile(context: WebContext, file: StaticFile): void {
