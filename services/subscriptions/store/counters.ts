@@ -39,7 +39,13 @@ export async function readCounters(c: Collections, appKeys: readonly string[]): 
 function addCounters(sum: CounterDoc, more: Partial<CounterDoc>): void {
   for (const field of NUMBERS) sum[field] += more[field] ?? 0
   for (const group of ['by_plan', 'by_method', 'by_status'] as const)
-    for (const [key, amount] of Object.entries(more[group] ?? {})) sum[group][key] = (sum[group][key] ?? 0) + amount
+    for (const [key, amount] of Object.entries(more[group] ?? {})) addCount(sum[group], key, amount)
+}
+
+/** Adds to one of several counts. Own ones only: a payment method may be called `constructor`. */
+export function addCount(counts: Record<string, number>, key: string, amount: number): void {
+  const before = Object.hasOwn(counts, key) ? counts[key] : undefined
+  counts[key] = (before ?? 0) + amount
 }
 
 const NUMBERS = [

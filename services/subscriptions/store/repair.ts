@@ -1,6 +1,7 @@
 /** Counts everything anew: what the nightly repair compares the running figures with. The only aggregations there are. */
 import { STATUS } from '../rules/period.ts'
 import type { Collections } from './collections.ts'
+import { addCount } from './counters.ts'
 import type { CounterDoc } from './documents.ts'
 
 /** Sets the running figures of an app to what the records say. */
@@ -25,7 +26,8 @@ interface Group {
 
 function groupSubscriptions(c: Collections, appKey: string): Promise<Group[]> {
   const timed = { $and: [{ $ne: ['$end', 0] }, { $gt: ['$plan.duration', 0] }] }
-  const monthly = { $round: [{ $divide: [{ $multiply: ['$paid_cents', 3000] }, '$plan.duration'] }] }
+  // A half goes up as in the running figures; $round would take it to the even number.
+  const monthly = { $floor: { $add: [{ $divide: [{ $multiply: ['$paid_cents', 3000] }, '$plan.duration'] }, 0.5] } }
   return c.subscriptions
     .aggregate<Group>(
       [
@@ -61,7 +63,7 @@ function sumUp(groups: readonly Group[]): Omit<CounterDoc, '_id' | 'users_total'
     of.reduce((total, group) => total + group[field], 0)
   const by = (of: readonly Group[], key: (group: Group) => string | number) => {
     const counts: Record<string, number> = {}
-    for (const group of of) counts[key(group)] = (counts[key(group)] ?? 0) + group.count
+    for (const group of of) addCount(counts, String(key(group)), group.count)
     return counts
   }
   return {
