@@ -102,13 +102,30 @@ export function numberOf(raw: string): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
+/** Deepest object: what goes deeper into one than a stack is high fails, in our answers and in the apps that get them. */
+const MAX_LEVELS = 100
+
 function objectOf(raw: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(raw)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject(value) && !Array.isArray(value) && !isTooDeep(value)
       ? (value as Record<string, unknown>)
       : undefined
   } catch {
     return undefined
   }
+}
+
+/** Level by level, so that this needs no stack itself. */
+function isTooDeep(value: object): boolean {
+  let level = [value]
+  for (let count = 1; level.length > 0; count++) {
+    if (count > MAX_LEVELS) return true
+    level = level.flatMap(known => Object.values(known).filter(isObject))
+  }
+  return false
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
