@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { systemActor } from './context.ts'
-import { eraseRequested, eraseUser, setDeletionWish, setUserStatus, upsertUser } from './manage-users.ts'
+import {
+  eraseRequested,
+  eraseUser,
+  setDeletionWish,
+  setUserStatus,
+  type UserLogin,
+  upsertUser,
+} from './manage-users.ts'
+import { viewUser } from './rules/views.ts'
 import type { EndUserDoc } from './store/documents.ts'
 
 const DAY_MS = 86_400_000
@@ -132,4 +140,91 @@ test('parallel logins that learn the same identities make one user', async () =>
   expect(new Set(users.map(({ user }) => user._id)).size).toBe(1)
   expect(users.filter(({ created }) => created)).toHaveLength(1)
   expect((await s.c.users.findOne({ openid: 'bob' }))?.login_count).toBe(4)
+})
+
+describe('what an app says of somebody whom it knows', () => {
+  const login = (profile: UserLogin['profile'], more: Partial<UserLogin> = {}): UserLogin => ({
+    identities: { openid: 'ann' },
+    profile,
+    ...more,
+  })
+
+  test('an empty phone or email takes it away, as if it had never been there', async () => {
+    const { s, stored } = await known()
+    await upsertUser(s, 'shop', login({ nickname: 'Ann', phone: '138' }))
+    const { user } = await upsertUser(s, 'shop', login({ phone: '', email: '' }))
+    expect(await stored()).toMatchObject({ nickname: 'Ann', search_keys: ['ann'], login_count: 3 })
+    for (const one of [user, await stored()]) {
+      expect(one).not.toHaveProperty('phone')
+      expect(one).not.toHaveProperty('email')
+    }
+    expect(user).toEqual(await stored())
+    expect(viewUser(user, s.zone)).toMatchObject({ phone: null, email: null })
+  })
+
+  test.each<[string, Partial<UserLogin>, boolean]>([
+    ['nothing of reminders', {}, true],
+    ['that reminders are wanted', { reminderMail: true }, false],
+    ['that reminders are not wanted', { reminderMail: false }, true],
+  ])('%s: the answer is what is stored', async (_, more, refused) => {
+    const { s, stored } = await known()
+    await upsertUser(s, 'shop', login({}, { reminderMail: false }))
+    const { user } = await upsertUser(s, 'shop', login({ city: 'Wuhan', email: 'a@example.com' }, more))
+    expect(user).toEqual(await stored())
+    expect('no_reminders' in user).toBe(refused)
+  })
+
+  test.each<[string, UserLogin['profile'], UserLogin['profile'], string[]]>([
+    ['a name and a phone', { nickname: 'Ann' }, { phone: '138' }, ['ann', '138', 'ann@example.com']],
+    ['two names', { nickname: 'Ann' }, { nickname: 'Bea' }, ['ann', 'ann@example.com']],
+    ['a name and no address', { nickname: 'Ann' }, { email: '' }, ['ann']],
+    ['nothing and a name', {}, { nickname: 'Bea' }, ['bea', 'ann@example.com']],
+  ])('%s in the same moment: the user is found by what is stored', async (_, late, early, keys) => {
+    const { s, stored } = await known()
+    const find = s.c.users.find.bind(s.c.users)
+    let happened = false
+    const users = new Proxy(s.c.users, {
+      get: (of, name) => {
+        if (name !== 'find') return Reflect.get(of, name).bind(of)
+        return (...given: Parameters<typeof find>) => ({
+          async toArray() {
+            const found = await find(...given).toArray()
+            if (!happened) {
+              happened = true
+              await upsertUser(s, 'shop', login(early))
+            }
+            return found
+          },
+        })
+      },
+    })
+    const { user } = await upsertUser({ ...s, c: { ...s.c, users } }, 'shop', login(late))
+    expect((await stored())?.search_keys).toEqual(keys)
+    expect(user).toEqual(await stored())
+    expect(user.login_count).toBe(3)
+  })
+
+  test('without the identity that names him makes nobody of him who has another', async () => {
+    const { s, stored } = await known()
+    const given = { identities: { openid: 'ann', unionid: 'u' }, profile: {} }
+    await upsertUser(s, 'shop', given)
+    await upsertUser(s, 'shop', { identities: { openid: 'ann', unionid: 'another' }, profile: {} })
+    expect(await stored()).toMatchObject({ openid: 'ann', unionid: 'u' })
+  })
+})
+
+test.each<[string, string, number]>([
+  ['one second before midnight in Shanghai', '2026-11-21T15:59:59Z', 1],
+  ['at midnight', '2026-11-21T16:00:00Z', 2],
+])('a login %s counts on %i day', async (_, at, days) => {
+  const { s, clock } = await known()
+  clock.advance(new Date(at).getTime() - clock.now().getTime())
+  for (let time = 0; time < 3; time++) await upsertUser(s, 'shop', { identities: { openid: 'ann' }, profile: {} })
+  const counted = await s.c.days.find({ app_key: 'shop' }).sort({ day: 1 }).toArray()
+  expect(counted.map(({ day, login_users }) => [day, login_users])).toEqual(
+    [
+      ['2026-11-21', 1],
+      ['2026-11-22', 1],
+    ].slice(0, days),
+  )
 })

@@ -116,29 +116,39 @@ async function countLogin(
   { identities, profile, ip, reminderMail }: UserLogin,
 ): Promise<EndUserDoc | undefined> {
   const now = s.clock.now()
+  const gone = [...emptied(profile), ...(reminderMail === true ? (['no_reminders'] as const) : [])]
   const change = {
     // What is known stays: one developer's unionid joins several openids, and the record holds the first.
     ...Object.fromEntries(
       IDENTITIES.flatMap(name => (known[name] || !identities[name] ? [] : [[name, identities[name]]])),
     ),
-    ...defined(profile),
+    ...without(defined(profile), gone),
     ...(ip ? { last_login_ip: ip } : {}),
     ...(reminderMail === false ? { no_reminders: true as const } : {}),
     search_keys: searchKeys({ ...known, ...defined(profile) }),
     last_login_at: now,
     updated_at: now,
   }
-  // Who is erased in this moment comes back as somebody new.
-  const match = { _id: known._id, app_key: known.app_key, erased_at: { $exists: false } }
-  const wanted = reminderMail === true ? { $unset: { no_reminders: '' as const } } : {}
-  const before = await orNobody(changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...wanted }))
+  // Who is erased in this moment comes back as somebody new. The keys are made of the record as it was seen.
+  const { _id, app_key, search_keys } = known
+  const match = { _id, app_key, search_keys, erased_at: { $exists: false } }
+  const removal = gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map(name => [name, '' as const])) }
+  const before = await orNobody(changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...removal }))
   if (!before) return undefined
   const today = s.zone.day(now)
   const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
-  if (firstToday) await moveFigures(s, known.app_key, { today: { login_users: 1 } })
-  const { no_reminders, ...rest } = before
-  const refused = reminderMail === undefined && no_reminders ? { no_reminders } : {}
-  return { ...rest, ...refused, ...change, login_count: before.login_count + 1 }
+  if (firstToday) await moveFigures(s, app_key, { today: { login_users: 1 } })
+  return without({ ...before, ...change, login_count: before.login_count + 1 }, gone)
+}
+
+/** Where a person can be reached, and no longer: what is not known has no field. */
+function emptied(profile: Profile): ('phone' | 'email')[] {
+  return (['phone', 'email'] as const).filter(name => profile[name] === '')
+}
+
+function without<T extends object, K extends PropertyKey>(fields: T, names: readonly K[]): Omit<T, K> {
+  const gone: readonly PropertyKey[] = names
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !gone.includes(name))) as Omit<T, K>
 }
 
 /** Nobody as well when an identity that is learnt was given to another user in this moment: the caller looks again. */
