@@ -24,7 +24,7 @@ export async function claimEvent(c: Collections, now: Date, retryAt: Date): Prom
   return claimed ?? undefined
 }
 
-/** Writes what became of a notice. */
+/** Writes what became of a notice; when two workers had it, the first one to say so. */
 export async function settleEvent(
   c: Collections,
   id: string,
@@ -32,7 +32,7 @@ export async function settleEvent(
   reason: string,
   at: Date,
 ): Promise<void> {
-  await c.paymentEvents.updateOne({ _id: id }, { $set: { state, reason, applied_at: at } })
+  await c.paymentEvents.updateOne({ _id: id, state: 'waiting' }, { $set: { state, reason, applied_at: at } })
 }
 
 /** Puts a notice off: what it is about is not there yet. */

@@ -8,7 +8,7 @@ import { type Collections, openCollections, subscriptionCollections } from './co
 import type { AppDoc, OrderDoc, PaymentDoc, PaymentEventDoc, PlanDoc, SwitchDoc } from './documents.ts'
 import { createIds, type IdKind } from './ids.ts'
 import { rememberNonce } from './nonces.ts'
-import { claimEvent, insertEvent, postponeEvent } from './payment-events.ts'
+import { claimEvent, insertEvent, postponeEvent, settleEvent } from './payment-events.ts'
 import { addRefunded, closeOrder, findPayment } from './payments.ts'
 import { allSwitches, dueSwitches, findPlan, listPlans, listSwitches, planNames, replacePlan } from './plans.ts'
 import { claimReminder, leavePlace, markReminded, takePlace } from './reminders.ts'
@@ -264,6 +264,16 @@ describe('a notice', () => {
     const again = await take(later(60_000))
     expect(again?.attempts).toBe(again?._id === 'alipay/shop/9' ? 1 : 2)
   })
+
+  test.each(['ignored', 'rejected'] as const)(
+    'that was applied is not %s afterwards by a slower worker',
+    async late => {
+      await insertEvent(c, event(1))
+      await settleEvent(c, 'alipay/shop/1', 'applied', '', NOW)
+      await settleEvent(c, 'alipay/shop/1', late, 'too late', later(1))
+      expect(await c.paymentEvents.findOne({})).toMatchObject({ state: 'applied', reason: '', applied_at: NOW })
+    },
+  )
 
   test('that was settled is not put off any more', async () => {
     await insertEvent(c, event(1, { state: 'applied', due: later(-1) }))
