@@ -74,6 +74,11 @@ export async function logIn(
   return { admin: admin ?? known, token, expiresAt }
 }
 
+/** True for a text that has the form of a token; whether it is one says {@link readSession}. */
+export function isTokenForm(text: string): boolean {
+  return /^at_[\w-]{43}$/.test(text)
+}
+
 /** The administrator behind a token. Throws `session_invalid`, and `admin_disabled` after rights were taken. */
 export async function readSession(s: Subscriptions, token: string): Promise<AdminDoc> {
   const id = hashOf(token)

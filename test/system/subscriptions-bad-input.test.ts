@@ -505,6 +505,21 @@ describe('rates', () => {
   })
 })
 
+test('made-up tokens of a strange form share the limit of their address, however many there are', async () => {
+  const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '3' })
+  try {
+    const codes = []
+    for (let n = 0; n < 4; n++) {
+      const token = `${n}${'x'.repeat(8_000)}`
+      codes.push((await slow.call('GET', '/overview', { token })).body.code)
+    }
+    expect(codes).toEqual([40102, 40102, 40102, 42901])
+    expect((await slow.call('GET', '/overview')).body.code).toBe(0)
+  } finally {
+    await slow.stop()
+  }
+})
+
 describe('the envelope is always an envelope', () => {
   test('a path with a broken escape', async () => {
     const { port } = new URL(api.url)

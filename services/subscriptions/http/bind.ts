@@ -2,8 +2,10 @@
 import type Router from '@koa/router'
 import type { z } from 'zod'
 import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
+import { clientNetwork } from '../../platform/networks.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
+import { isTokenForm } from '../admins.ts'
 import type { Actor, Claim, Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
 import { faultsOf } from '../rules/faults.ts'
@@ -62,6 +64,12 @@ const readJson = async (context: WebContext) => {
   await json(context, async () => undefined)
 }
 
+/** Whose requests are counted: the session's, or what has none of its address; a made-up header counts as nobody else. */
+function callerOf(context: WebContext): string {
+  const token = context.get('token')
+  return isTokenForm(token) ? token : clientNetwork(factsOf(context).ip)
+}
+
 /** The call of a request that has an idempotency key. */
 function claimed<C extends Call>(call: C, claim: Claim | undefined): C {
   return claim ? { ...call, actor: { ...call.actor, claim } } : call
@@ -76,7 +84,7 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   readBody: (context: WebContext) => Promise<void> = readJson,
 ): void {
   register(router, definition, async context => {
-    deps.rates.admin(context.get('token') || factsOf(context).ip)
+    deps.rates.admin(callerOf(context))
     const { admin, token } = await deps.authenticate(context)
     const call: AdminCall = {
       ...callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username }),
@@ -116,7 +124,7 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
   handle: Handle<E, Call>,
 ): void {
   register(router, definition, async context => {
-    deps.rates.login(factsOf(context).ip)
+    deps.rates.login(clientNetwork(factsOf(context).ip))
     await readJson(context)
     const call = callOf(context, { kind: 'admin', id: '', name: '' })
     answerWith(context, deps.s, await handle(inputOf(context, definition), call))

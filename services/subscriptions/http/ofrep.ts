@@ -4,6 +4,7 @@
  */
 import type Router from '@koa/router'
 import { z } from 'zod'
+import { clientNetwork } from '../../platform/networks.ts'
 import { type ProblemError, problems } from '../../platform/problems.ts'
 import { createRecent } from '../../platform/recent.ts'
 import { factsOf, jsonBody, toProblem, type WebContext } from '../../platform/web.ts'
@@ -45,7 +46,7 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     const entry = await door.enterByKey(key)
     if (!entry) throw new OfrepError(401, undefined, 'The API key is missing, unknown or revoked.')
     const isPublic = entry.credential.kind === 'publishable'
-    if (isPublic) rates.ofrep(`${factsOf(context).ip} ${entry.credential._id}`)
+    if (isPublic) rates.ofrep(`${clientNetwork(factsOf(context).ip)} ${entry.credential._id}`)
     else rates.server(entry.credential._id)
     await json(context, async () => undefined)
     const { app_key } = entry.app
