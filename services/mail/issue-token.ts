@@ -48,8 +48,8 @@ export async function issueToken(
   const domains = await ownDomains(db, userId, input.domains)
   const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
   const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
-  refuse('validation_failed', limitFaults(limits, now))
-  if (by) refuse('insufficient_scope', excess(limits, by))
+  refuseFaults('validation_failed', limitFaults(limits, now))
+  if (by) refuseFaults('insufficient_scope', excess(limits, by))
   const secret = makeSecret()
   const token: TokenDoc = {
     _id: newId('key', now.getTime()),
@@ -83,7 +83,7 @@ export async function rotateToken(
   const token = await getToken(deps, userId, id)
   refuseManaged(token, deps)
   if (token.revoked_at) throw new ProblemError('conflict', 'This token is revoked; make a new one.')
-  if (by) refuse('insufficient_scope', excess(limitsOf(token), by))
+  if (by) refuseFaults('insufficient_scope', excess(limitsOf(token), by))
   const secret = makeSecret()
   const rotated = found(await updateToken(deps.db, userId, id, { secret_hash: hashSecret(secret) }))
   return withValue(rotated, secret)
@@ -111,11 +111,13 @@ async function ownDomains(db: Db, userId: string, typed: readonly string[]): Pro
   const names = typed.map(name => normaliseDomain(name))
   const known = await Promise.all(names.map(result => (result.ok ? findDomain(db, userId, result.name) : undefined)))
   const wrong = known.indexOf(undefined)
-  if (wrong !== -1) refuse('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
+  if (wrong !== -1)
+    refuseFaults('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
   return known.flatMap(domain => (domain ? [domain.name] : []))
 }
 
-function refuse(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
+/** Throws the first fault of limits, with all of them. */
+export function refuseFaults(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
   const [first] = faults
   if (!first) return
   throw new ProblemError(code, first.message, {

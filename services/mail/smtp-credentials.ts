@@ -5,7 +5,9 @@ import { newId } from '../platform/ids.ts'
 import type { Db } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { refuseFaults } from './issue-token.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
+import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
 import {
   type CredentialChange,
   deleteCredential,
@@ -37,12 +39,17 @@ export interface CredentialAndPassword {
   password: string
 }
 
-/** Makes a login; 409 `conflict` when any account has the name. */
+/**
+ * Makes a login; 409 `conflict` when any account has the name. `by`, here and below, is the token that asks, if one does:
+ * it hands on no more than it has, 403 `insufficient_scope`.
+ */
 export async function createCredential(
   { db, clock, secrets, resource }: CredentialDeps,
   userId: string,
   { password = makePassword(), ...input }: NewCredential,
+  by?: Ways,
 ): Promise<CredentialAndPassword> {
+  if (by) refuseFaults('insufficient_scope', excessOfLogin(input.allowed_cidrs, by))
   const now = clock.now()
   const id = newId('smtp', now.getTime())
   const credential: CredentialDoc = {
@@ -71,7 +78,9 @@ export async function changeCredential(
   userId: string,
   id: string,
   change: CredentialChange,
+  by?: Ways,
 ): Promise<CredentialDoc> {
+  if (by && change.allowed_cidrs) refuseFaults('insufficient_scope', excessOfNetworks(change.allowed_cidrs, by))
   refuseManaged(await getCredential(deps, userId, id), deps)
   return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
 }
@@ -82,7 +91,12 @@ export async function setCredentialPassword(
   userId: string,
   id: string,
   password = makePassword(),
+  by?: Ways,
 ): Promise<CredentialAndPassword> {
+  if (by) {
+    const { allowed_cidrs: networks } = await getCredential(deps, userId, id)
+    refuseFaults('insufficient_scope', excessOfLogin(networks, by))
+  }
   const credential = await changeCredential(deps, userId, id, {
     password_hash: await hashPassword(password),
     password_sealed: deps.secrets.seal('smtp-password', credentialPlace(id), password),

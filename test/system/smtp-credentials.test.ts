@@ -155,3 +155,53 @@ test('a login that a resource manages is read-only', async () => {
       body: { code: 'managed_by_resource', detail: expect.stringContaining('SMTPCredential shop/app') },
     })
 })
+
+describe('a token that makes logins', () => {
+  const NETWORKS = ['127.0.0.0/8', '2001:db8::/32']
+  const maker = async (limits: object) => {
+    const { user, client } = await api.newUser()
+    const token = await api.withToken(user, { scopes: ['smtp:write'], ...limits })
+    const give = async (allowed_cidrs: string[]) =>
+      (await client.post(path, { username: name(), allowed_cidrs })).body.id
+    return { token, client, give }
+  }
+  const refusedAt = (field: string) => ({
+    status: 403,
+    body: { code: 'insufficient_scope', errors: [{ pointer: `/${field}` }] },
+  })
+
+  test.each([
+    ['one of its networks', ['127.0.0.0/8'], true],
+    ['parts of them', ['127.0.0.1', '2001:db8:1::/48'], true],
+    ['another network', ['192.0.2.0/24'], false],
+    ['one of them and another', ['127.0.0.1', '192.0.2.1'], false],
+    ['a network around one of them', ['0.0.0.0/0'], false],
+    ['every network', [], false],
+  ])('lets in nobody from outside of its own networks: %s', async (_, allowed_cidrs, good) => {
+    const { token, client, give } = await maker({ allowed_cidrs: NETWORKS })
+    const answer = (status: number) => (good ? { status } : refusedAt('allowed_cidrs'))
+    expect(await token.post(path, { username: name(), allowed_cidrs })).toMatchObject(answer(201))
+    const [narrow, wide] = [await give(['127.0.0.1']), await give(allowed_cidrs)]
+    expect(await token.call('PATCH', `${path}/${narrow}`, { allowed_cidrs })).toMatchObject(answer(200))
+    const known = (await client.get(`${path}/${wide}/password`)).body.password
+    expect(await token.call('PUT', `${path}/${wide}/password`, {})).toMatchObject(answer(200))
+    expect((await client.get(`${path}/${wide}/password`)).body.password === known).toBe(!good)
+  })
+
+  test('makes nothing that outlives it, and still narrows and removes', async () => {
+    const { token, give } = await maker({ expires_at: new Date(Date.now() + 3_600_000) })
+    const id = await give([])
+    expect(await token.post(path, { username: name() })).toMatchObject(refusedAt('expires_at'))
+    expect(await token.call('PUT', `${path}/${id}/password`, {})).toMatchObject(refusedAt('expires_at'))
+    expect(await token.call('PATCH', `${path}/${id}`, { disabled: true })).toMatchObject({ status: 200 })
+    expect(await token.call('DELETE', `${path}/${id}`)).toMatchObject({ status: 204 })
+  })
+
+  test('makes any login without limits of its own, and changes what leaves the networks alone', async () => {
+    const free = await maker({})
+    const { body } = await free.token.post(path, { username: name() })
+    expect(await free.token.call('PUT', `${path}/${body.id}/password`, {})).toMatchObject({ status: 200 })
+    const { token, give } = await maker({ allowed_cidrs: NETWORKS })
+    expect(await token.call('PATCH', `${path}/${await give([])}`, { disabled: true })).toMatchObject({ status: 200 })
+  })
+})

@@ -43,7 +43,7 @@ export function mountCredentials(router: Router, deps: MailHttpDeps): void {
     })
 
   bind(router, authorise, createCredentialOperation, async ({ body }, caller, context) => {
-    const { credential, password } = await createCredential(useCase, caller.account.id, body)
+    const { credential, password } = await createCredential(useCase, caller.account.id, body, caller.token)
     await audit(caller, context, 'created', credential)
     context.set('Location', `/api/v1/smtp-credentials/${credential._id}`)
     return { ...show(credential), password }
@@ -58,13 +58,13 @@ export function mountCredentials(router: Router, deps: MailHttpDeps): void {
   )
 
   bind(router, authorise, patchCredentialOperation, async ({ params, body }, caller, context) => {
-    const credential = await changeCredential(useCase, caller.account.id, params.id, given(body))
+    const credential = await changeCredential(useCase, caller.account.id, params.id, given(body), caller.token)
     await audit(caller, context, 'changed', credential)
     return show(credential)
   })
 
   bind(router, authorise, putCredentialPasswordOperation, async ({ params, body }, caller, context) => {
-    const changed = await setCredentialPassword(useCase, caller.account.id, params.id, body.password)
+    const changed = await setCredentialPassword(useCase, caller.account.id, params.id, body.password, caller.token)
     await audit(caller, context, 'password_set', changed.credential)
     return { ...show(changed.credential), password: changed.password }
   })

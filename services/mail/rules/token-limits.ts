@@ -47,12 +47,28 @@ export function excess(asked: TokenLimits, own: TokenLimits): LimitFault[] {
   const scope = asked.scopes.find(name => !own.scopes.includes(name))
   if (scope !== undefined)
     faults.push({ field: 'scopes', message: `The token that asks lacks the scope ${scope} itself.` })
-  const inside = asked.allowedCidrs.length > 0 && asked.allowedCidrs.every(net => within(net, own.allowedCidrs))
-  if (own.allowedCidrs.length > 0 && !inside)
-    faults.push({ field: 'allowed_cidrs', message: 'The token that asks is limited to fewer networks itself.' })
+  faults.push(...excessOfNetworks(asked.allowedCidrs, own))
   if (own.expiresAt !== undefined && (asked.expiresAt === undefined || asked.expiresAt > own.expiresAt))
     faults.push({ field: 'expires_at', message: 'The token that asks expires earlier itself.' })
   return faults
+}
+
+/** What an SMTP login would have without the token that asks for its password having it: more networks, and no end. */
+export function excessOfLogin(networks: readonly string[], own: Ways): LimitFault[] {
+  const faults = excessOfNetworks(networks, own)
+  if (own.expiresAt !== undefined)
+    faults.push({ field: 'expires_at', message: 'The token that asks expires, and an SMTP login does not.' })
+  return faults
+}
+
+/** From where and until when a token works. */
+export type Ways = Pick<TokenLimits, 'allowedCidrs' | 'expiresAt'>
+
+/** Networks that lie outside of the token's own; no networks are all there are. */
+export function excessOfNetworks(asked: readonly string[], own: Pick<Ways, 'allowedCidrs'>): LimitFault[] {
+  const inside = asked.length > 0 && asked.every(network => within(network, own.allowedCidrs))
+  if (own.allowedCidrs.length === 0 || inside) return []
+  return [{ field: 'allowed_cidrs', message: 'The token that asks is limited to fewer networks itself.' }]
 }
 
 /** True when the network (or address) lies in one of the others. */
