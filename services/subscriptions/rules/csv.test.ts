@@ -50,13 +50,28 @@ describe('a file', () => {
     expect(parseCsv(`"${'x'.repeat(8_000_000)}`)).toBeUndefined()
   })
 
+  test.each([
+    ['=1+1', "'=1+1"],
+    ['＝1+1', "'＝1+1"],
+    ['＋86', "'＋86"],
+    ['－1', "'－1"],
+    ['＠SUM(1,1)', `"'＠SUM(1,1)"`],
+    ['\n=1+1', `"'\n=1+1"`],
+    ['a=1', 'a=1'],
+    ['（1）', '（1）'],
+  ])('no spreadsheet runs %j', (cell, written) => {
+    expect(csvLine([cell])).toBe(`${written}\r\n`)
+  })
+
   test('that was written is read as it was, whatever stands in it, but for the mark of formulas', () => {
     const cell = fc.string({ unit: 'binary' }).map(text => text.replaceAll('\r', '').replace(BOM, ''))
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 }), rows => {
         const text = rows.map(csvLine).join('')
         const read = parseCsv(BOM + text)
-        expect(read).toEqual(rows.map(row => row.map(known => (/^[=+\-@\t\r]/.test(known) ? `'${known}` : known))))
+        expect(read).toEqual(
+          rows.map(row => row.map(known => (/^[=+\-@\t\r\n＝＋－＠]/.test(known) ? `'${known}` : known))),
+        )
       }),
     )
   })

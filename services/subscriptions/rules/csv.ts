@@ -3,7 +3,7 @@
 /** Stands before the first cell, so that spreadsheets take the file for UTF-8. */
 export const BOM = '\uFEFF'
 
-/** One line. A cell that starts like a formula gets a quote before it (OWASP "CSV Injection"). */
+/** One line. A cell that starts like a formula, in full width too, gets a quote before it (OWASP "CSV Injection"). */
 export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(cell => quote(guard(cell ?? ''))).join(',')}\r\n`
 }
@@ -51,7 +51,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 }
 
 function guard(cell: string): string {
-  return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
 }
 
 function quote(cell: string): string {
