@@ -92,7 +92,8 @@ function wayOut(
     random: Math.random,
     now,
   })
-  const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: fetchStsPolicy(stsResolver(config)), now })
+  const sts = { allowPrivate: config.DELIVERY_ALLOW_PRIVATE }
+  const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: fetchStsPolicy(stsResolver(config), sts), now })
   const transport = createOutbound({
     mx,
     tlsPolicy,

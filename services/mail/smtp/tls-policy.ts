@@ -1,5 +1,6 @@
 /** Remembers what is known of a receiver's TLS: MTA-STS policies by domain, and hosts whose TLS is broken. */
 import { getPolicy } from 'mailauth/lib/mta-sts.js'
+import { isPublicAddress } from '../../platform/public-address.ts'
 import { CLEAR_TEXT_MS, type StsPolicy, type TlsMode, tlsModeOf } from '../rules/tls.ts'
 
 /** Fetches a domain's policy (RFC 8461); `known` is the last one, kept while it lives when DNS or the fetch fails. */
@@ -56,8 +57,19 @@ export function createTlsPolicy(options: { fetch?: FetchPolicy; now: () => numbe
   }
 }
 
-/** The real thing: `_mta-sts` TXT record and https policy file, within ten seconds. */
-export function fetchStsPolicy(resolver: (name: string, type: string) => Promise<unknown>): FetchPolicy {
+/**
+ * The real thing: `_mta-sts` TXT record and https policy file, within ten seconds. The recipient's DNS names the host,
+ * so only public addresses are connected to unless `allowPrivate`.
+ */
+export function fetchStsPolicy(
+  resolve: (name: string, type: string) => Promise<unknown>,
+  { allowPrivate }: { allowPrivate: boolean },
+): FetchPolicy {
+  const resolver = async (name: string, type: string) => {
+    const found = await resolve(name, type)
+    if (allowPrivate || type === 'TXT' || !Array.isArray(found)) return found
+    return found.filter(address => isPublicAddress(String(address)))
+  }
   return async (domain, known) => {
     const { policy } = await getPolicy(domain, known as Parameters<typeof getPolicy>[1], {
       strict: true,
