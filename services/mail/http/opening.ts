@@ -4,6 +4,7 @@ import type { AnyEndpoint } from '../../platform/endpoint.ts'
 import { type Authorise, bind, jsonBody, type WebContext } from '../../platform/web.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { TakeRequest } from './rate-limit.ts'
 
 /** What joining needs. */
@@ -12,10 +13,12 @@ export interface OpeningDeps {
   take: TakeRequest
   /** Largest body, as in `2mb`. */
   bodyLimit: string
+  /** Where bodies are large. */
+  room?: BodyRoom
 }
 
 /** The function that joins: strangers must not make the process hold megabytes. */
-export function opening(router: Router, { authorise, take, bodyLimit }: OpeningDeps) {
+export function opening(router: Router, { authorise, take, bodyLimit, room }: OpeningDeps) {
   const parseBody = jsonBody(bodyLimit)
   const authorised = (context: WebContext) => Promise.resolve(context.state.principal as Principal)
   return <E extends AnyEndpoint<Access>>(
@@ -28,7 +31,12 @@ export function opening(router: Router, { authorise, take, bodyLimit }: OpeningD
       const principal = await authorise(context, definition.access)
       context.state.principal = principal
       await take(context, principal.account.id)
-      await parseBody(context, next)
+      const read = () => parseBody(context, next)
+      if (!room) return read()
+      return room(context.req, principal.account.id, read).catch((error: unknown) => {
+        if (!context.req.readableEnded) context.set('Connection', 'close') // the rest of the body is not read
+        throw error
+      })
     })
     bind(router, authorised, definition, handle)
   }

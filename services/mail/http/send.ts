@@ -13,6 +13,7 @@ import {
 import { readMime, splitHead } from '../rules/mime-reader.ts'
 import { composeEmail, sendEmail, sendRawEmail } from '../send-email.ts'
 import { type Principal, submitterOf } from './authorise.ts'
+import { createBodyRoom } from './body-room.ts'
 import { sendBatch as batchEndpoint, sendEmail as emailEndpoint, sendLegacy, sendRaw } from './emails-contract.ts'
 import { judgeRequest, refuseFaults } from './judge-request.ts'
 import { opening } from './opening.ts'
@@ -20,12 +21,15 @@ import { handleBatch } from './send-batch.ts'
 import { answerOne, callerOf, type SendRoutesDeps, toRefusal } from './sending.ts'
 
 const MIB = 1024 * 1024
+/** For bodies on their way to the door; a message takes up to four times its body's size until it is stored. */
+const ROOM_MIB = 160
 
 /** Adds the sending operations to a router. */
 export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
   // Base64 in JSON takes a third more, and text and html come on top.
-  const bodyLimit = `${Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5}mb`
-  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit })
+  const mostMib = Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5
+  const room = createBodyRoom(Math.max(ROOM_MIB, mostMib * 2) * MIB)
+  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit: `${mostMib}mb`, room })
   add(sendLegacy, async ({ body, query }, principal, context) => {
     const { body: known, warnings } = lenient(body)
     const request = parse(emailRequest, known, '') as EmailRequest
