@@ -70,18 +70,14 @@ export async function run(
   prepare: (env: NodeJS.ProcessEnv) => Promise<Prepared> = async given => ({ env: given, parts: [] }),
 ): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
+  const signals = listenForSignals(service)
   const prepared = await prepare(env).catch(giveUp(service))
   const config = readOrExit(service, prepared.env)
   const log = createLog(config.LOG_LEVEL, service)
   const metrics = createMetrics(service)
   const state: ProbeState = { connected: false, draining: false }
   const parts: Running[] = [...prepared.parts]
-  let stopping = 0
   const stop = async (signal: string) => {
-    // Ctrl-C reaches us from the terminal and again from npm: only a later one means "now".
-    if (stopping > 0 && performance.now() - stopping < SAME_SIGNAL_MS) return
-    if (stopping > 0) process.exit(1)
-    stopping = performance.now()
     state.draining = true
     log.info({ signal }, 'stopping')
     await together(...parts)
@@ -90,7 +86,8 @@ export async function run(
     log.info({}, 'stopped')
     process.exit(0)
   }
-  for (const signal of STOP_SIGNALS) process.on(signal, () => void stop(signal))
+  if (signals.arrived) return stop(signals.arrived)
+  signals.act = signal => void stop(signal)
   try {
     parts.push(await serveProbes(config, metrics, state))
     const mongo = await connectPatiently(requireUri(config), log)
@@ -111,6 +108,33 @@ export async function run(
       .catch(() => undefined)
     giveUp(service)(error)
   }
+}
+
+interface Signals {
+  /** The first signal. */
+  arrived: string | undefined
+  /** What it does. */
+  act(signal: string): void
+}
+
+/** Listens before there is anything to stop: what is being prepared, such as a database, must not be left behind. */
+function listenForSignals(service: string): Signals {
+  const signals: Signals = {
+    arrived: undefined,
+    act: () =>
+      void process.stderr.write(`${service} stops once its preparation has ended; a second signal ends it now\n`),
+  }
+  let since = 0
+  const take = (signal: string) => {
+    // Ctrl-C reaches us from the terminal and again from npm: only a later one means "now".
+    if (signals.arrived && performance.now() - since < SAME_SIGNAL_MS) return
+    if (signals.arrived) process.exit(1)
+    signals.arrived = signal
+    since = performance.now()
+    signals.act(signal)
+  }
+  for (const signal of STOP_SIGNALS) process.on(signal, () => take(signal))
+  return signals
 }
 
 /** A database that is not there yet is waited for, with a line each time; a wrong one ends the start. */

@@ -1,6 +1,6 @@
 /** `npm start` as a newcomer sees it: first logins, commands that work as printed, restart, stop, taken ports. */
 import { execFile, spawn } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,6 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Postwright, startPostwright, trialSettings } from '../support/postwright.ts'
 import { until } from '../support/until.ts'
 
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 const sh = (command: string) => promisify(execFile)('/bin/sh', ['-c', command])
 
 describe('npm start', () => {
@@ -112,6 +117,17 @@ describe('npm start', () => {
     const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
     expect(await postwright.end('SIGHUP')).toBe(0)
     expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
+  })
+
+  test('Ctrl-C while the database is being started leaves nothing behind', async () => {
+    postwright = startPostwright(settings)
+    await until(() => isThere(join(dataDir, 'owner.pid')))
+    expect(await postwright.end('SIGINT')).toBe(0)
+    expect(postwright.output()).toContain('stops once its preparation has ended')
+    expect(postwright.output()).not.toContain('"msg":"ready"')
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
+    expect(await isThere(join(dataDir, 'owner.pid'))).toBe(false)
   })
 
   test('no secret stands in the log', () => {
