@@ -113,6 +113,65 @@ describe('bad bytes', () => {
     ))
 })
 
+describe('a name in pieces', () => {
+  /** A message whose first record holds `chain`, from byte 23 on, and whose others are all called by the pointer to `start`. */
+  function message(chain: Buffer, start: number, others: number): Buffer {
+    const header = Buffer.from([0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    header.writeUInt16BE(others + 1, 6)
+    const record = (name: Buffer, data: Buffer) =>
+      Buffer.concat([name, Buffer.from([0, TYPE.TXT, 0, 1, 0, 0, 0, 0, data.length >> 8, data.length & 255]), data])
+    const pointer = Buffer.from([0xc0 | (start >> 8), start & 255])
+    const called = Array.from({ length: others }, () => record(pointer, Buffer.alloc(0)))
+    return Buffer.concat([header, record(Buffer.of(0), chain), ...called])
+  }
+  const BEGIN = 23
+  /** `count` pieces of one label each, every one pointing to the one before it. */
+  function chained(label: number, count: number) {
+    const piece = Buffer.concat([Buffer.of(label), Buffer.alloc(label, 'a')])
+    const pieces = [Buffer.concat([piece, Buffer.of(0)])]
+    let [last, next] = [BEGIN, BEGIN + label + 2]
+    while (pieces.length < count) {
+      pieces.push(Buffer.concat([piece, Buffer.from([0xc0 | (last >> 8), last & 255])]))
+      ;[last, next] = [next, next + label + 3]
+    }
+    return { chain: Buffer.concat(pieces), start: last }
+  }
+  const nameOf = (label: number, count: number) => {
+    const { chain, start } = chained(label, count)
+    return decodeMessage(message(chain, start, 1)).answers[1]?.name
+  }
+
+  test.each([
+    ['127 labels, as many as fit', 1, 127],
+    ['of 253 bytes', 62, 4],
+  ])('is read: %s', (_, label, count) => {
+    expect(nameOf(label, count)).toBe(Array.from({ length: count }, () => 'a'.repeat(label)).join('.'))
+  })
+
+  test.each([
+    ['128 labels', 1, 128],
+    ['of 257 bytes', 63, 4],
+    ['thousands of labels', 1, 4_000],
+  ])('is refused: %s', (_, label, count) => expect(() => nameOf(label, count)).toThrow(WireError))
+
+  test('of pointers alone ends soon, however many names lead there', () => {
+    const pointers = Array.from({ length: 8_000 }, (_, n) => {
+      const to = n === 0 ? BEGIN : BEGIN + 1 + 2 * (n - 1)
+      return Buffer.from([0xc0 | (to >> 8), to & 255])
+    })
+    const bytes = message(Buffer.concat([Buffer.of(0), ...pointers]), BEGIN + 1 + 2 * 7_999, 3_000)
+    expect(() => decodeMessage(bytes)).toThrow(/too many pointers/)
+  })
+})
+
+test('every name that is written is read again', () =>
+  fc.assert(
+    fc.property(fc.domain(), name => {
+      const { questions } = decodeMessage(encodeMessage(query(name)))
+      expect(questions[0]?.name).toBe(name.toLowerCase())
+    }),
+  ))
+
 test('every TXT value survives', () =>
   fc.assert(
     fc.property(fc.string({ maxLength: 800 }), value => decodeData(TYPE.TXT, encodeData('TXT', value)) === value),

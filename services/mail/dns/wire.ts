@@ -77,6 +77,11 @@ export class WireError extends Error {
   }
 }
 
+/** Bytes of the longest name, with the lengths of its labels and the end (RFC 1035 3.1). */
+const MAX_NAME = 255
+/** Labels of the longest name: each may be elsewhere. */
+const MAX_POINTERS = 127
+
 /** The bytes of a name, uncompressed, in lower case (the canonical form that TSIG wants, RFC 8945 4.3.3). */
 export function encodeName(name: string): Buffer {
   const labels = name === '' || name === '.' ? [] : name.replace(/\.$/, '').toLowerCase().split('.')
@@ -86,7 +91,7 @@ export function encodeName(name: string): Buffer {
     return Buffer.concat([Buffer.of(bytes.length), bytes])
   })
   const encoded = Buffer.concat([...parts, Buffer.of(0)])
-  if (encoded.length > 255) throw new WireError(`"${name}" is longer than 255 bytes`)
+  if (encoded.length > MAX_NAME) throw new WireError(`"${name}" is longer than ${MAX_NAME} bytes`)
   return encoded
 }
 
@@ -197,29 +202,40 @@ function expand(bytes: Buffer, type: number, at: number, end: number): Buffer {
   return Buffer.concat([encodeName(primary.name), encodeName(contact.name), bytes.subarray(contact.next, end)])
 }
 
-/** Reads a name, following compression pointers backwards only, so that no loop is possible (RFC 1035 4.1.4). */
+/**
+ * Reads a name, following compression pointers backwards only, so that no loop is possible (RFC 1035 4.1.4). Length and
+ * pointers are bounded: a message of thousands of names behind one long chain would cost seconds.
+ */
 export function readName(bytes: Buffer, start: number): { name: string; next: number } {
   const labels: string[] = []
   let at = start
   let limit = start
   let next: number | undefined
-  for (;;) {
+  let size = 1
+  for (let pointers = 0; pointers <= MAX_POINTERS; ) {
     const length = bytes.readUInt8(at)
+    if (length === 0) return { name: labels.join('.').toLowerCase(), next: next ?? at + 1 }
     if ((length & 0xc0) === 0xc0) {
       next ??= at + 2
-      const target = bytes.readUInt16BE(at) & 0x3fff
-      if (target >= limit) throw new WireError('a compression pointer does not point back')
-      limit = target
-      at = target
+      at = targetOf(bytes, at, limit)
+      limit = at
+      pointers++
       continue
     }
     if (length > 63) throw new WireError('a label is too long')
-    if (length === 0) break
     if (at + 1 + length > bytes.length) throw new WireError('a name is cut short')
+    size += 1 + length
+    if (size > MAX_NAME) throw new WireError('a name is too long')
     labels.push(bytes.toString('latin1', at + 1, at + 1 + length))
     at += 1 + length
   }
-  return { name: labels.join('.').toLowerCase(), next: next ?? at + 1 }
+  throw new WireError('a name has too many pointers')
+}
+
+function targetOf(bytes: Buffer, at: number, limit: number): number {
+  const target = bytes.readUInt16BE(at) & 0x3fff
+  if (target >= limit) throw new WireError('a compression pointer does not point back')
+  return target
 }
 
 /** Record data of a canonical value. */
