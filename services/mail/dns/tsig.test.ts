@@ -49,3 +49,17 @@ describe('an answer is refused', () => {
     expect(check).toThrow(reason)
   })
 })
+
+test('a signature that is cut short, or says wrong lengths, is refused like a wrong one', () => {
+  const { bytes } = signMessage(message, key, now)
+  const whole = decodeMessage(bytes).additionals[0]?.data ?? expect.fail('no signature')
+  const cuts = Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length))
+  const long = Buffer.from(whole)
+  long.fill(0xff, whole.length - 2) // more "other data" than there is
+  for (const data of [...cuts, long]) {
+    const record = { name: key.name, type: TYPE.TSIG, class: 255, ttl: 0, data }
+    const spoiled = encodeMessage({ ...decodeMessage(message), additionals: [record] })
+    const check = () => verifyAnswer(spoiled, decodeMessage(spoiled), key, Buffer.alloc(0), now)
+    expect(check, `${data.length} bytes`).toThrow(TsigError)
+  }
+})

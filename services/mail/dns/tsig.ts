@@ -55,7 +55,7 @@ export function signMessage(bytes: Buffer, key: TsigKey, now: Date): { bytes: Bu
 export function verifyAnswer(bytes: Buffer, message: Decoded, key: TsigKey, requestMac: Buffer, now: Date): void {
   const record = message.additionals.at(-1)
   if (record?.type !== TYPE.TSIG) throw new TsigError('the answer is not signed')
-  const fields = readTsig(record.data)
+  const fields = fieldsOf(record.data)
   if (fields.error === 16 || fields.error === 17)
     throw new TsigError(
       fields.error === 16 ? 'the server finds the signature wrong' : 'the server does not know the key',
@@ -86,6 +86,14 @@ interface TsigFields {
   mac: Buffer
   error: number
   other: Buffer
+}
+
+function fieldsOf(data: Buffer): TsigFields {
+  try {
+    return readTsig(data)
+  } catch {
+    throw new TsigError("the answer's signature cannot be read")
+  }
 }
 
 function readTsig(data: Buffer): TsigFields {
