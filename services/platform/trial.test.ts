@@ -69,6 +69,26 @@ describe('what is made up', () => {
     expect(logins?.ADMIN_PASSWORD).toBe(env.ADMIN_PASSWORD)
   })
 
+  test.each(['', ' ', '\t\n'])('stands where a setting is nothing but blanks: %j', async blank => {
+    const { dataDir, prepare } = await folder()
+    const { env, logins } = await prepare({
+      ADMIN_PASSWORD: blank,
+      SMTP_USERNAME: blank,
+      SESSION_SECRET: blank,
+      MAIL_HOSTNAME: blank,
+      SUBMISSION_TLS_CERT: blank,
+      SUBMISSION_HOST: blank,
+    })
+    expect(readConfig(env)).toMatchObject({
+      ADMIN_PASSWORD: logins?.ADMIN_PASSWORD ?? expect.fail('no admin is made'),
+      SMTP_USERNAME: 'demo',
+      MAIL_HOSTNAME: 'localhost.localdomain',
+      SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'),
+      SUBMISSION_HOST: '127.0.0.1',
+    })
+    expect(await readFile(join(dataDir, 'tls.crt'), 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----/)
+  })
+
   test('is no login where an admin has a password already', async () => {
     const { prepare } = await folder()
     const { env, logins } = await prepare({ ADMIN_PASSWORD: 'chosen by hand' })
