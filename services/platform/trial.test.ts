@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,21 +52,18 @@ describe('what is made up', () => {
     expect([third.env.SESSION_SECRET, third.logins]).toEqual([first.env.SESSION_SECRET, undefined])
   })
 
-  test.each(['', ' \t'])('gives way to what is set, and %j is nothing set', async nothing => {
+  test('is one secret, however many first starts come at once', async () => {
     const { dataDir, prepare } = await folder()
-    const { env, logins } = await prepare({
-      MAIL_HOSTNAME: 'mail.example.com',
-      DELIVERY_MODE: nothing,
-      ADMIN_PASSWORD: nothing,
-      SUBMISSION_TLS_CERT: nothing,
-      APP_PORT: '0',
-    })
-    expect(env).toMatchObject({
-      MAIL_HOSTNAME: 'mail.example.com',
-      DELIVERY_MODE: 'capture',
-      SUBMISSION_TLS_CERT: join(dataDir, 'tls.crt'),
-    })
-    expect(logins?.ADMIN_PASSWORD).toBe(env.ADMIN_PASSWORD)
+    const trials = await Promise.all(Array.from({ length: 8 }, () => prepare()))
+    const { SESSION_SECRET, logins } = JSON.parse(await readFile(join(dataDir, 'trial.json'), 'utf8'))
+    for (const trial of trials) expect([trial.env.SESSION_SECRET, trial.logins]).toEqual([SESSION_SECRET, logins])
+    expect((await readdir(dataDir)).filter(name => name.startsWith('trial'))).toEqual(['trial.json'])
+  })
+
+  test('gives way to what is set, and an empty setting is none', async () => {
+    const { prepare } = await folder()
+    const { env } = await prepare({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: '', APP_PORT: '0' })
+    expect(env).toMatchObject({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: 'capture' })
   })
 
   test.each(['', ' ', '\t\n'])('stands where a setting is nothing but blanks: %j', async blank => {
@@ -121,12 +118,15 @@ describe('what stops it', () => {
     )
   })
 
-  test('is a state that cannot be read: a new secret would lock everything away', async () => {
-    const { dataDir, prepare } = await folder()
-    await writeFile(join(dataDir, 'trial.json'), '{"SESSION_SEC')
-    await expect(prepare()).rejects.toThrow(/trial\.json cannot be read; it holds the secret/)
-    expect(await readFile(join(dataDir, 'trial.json'), 'utf8')).toBe('{"SESSION_SEC')
-  })
+  test.each(['{"SESSION_SEC', '', 'null', '[]', '"text"', '{}', '{"SESSION_SECRET":7}'])(
+    'is a state that cannot be read: a new secret would lock everything away (%j)',
+    async state => {
+      const { dataDir, prepare } = await folder()
+      await writeFile(join(dataDir, 'trial.json'), state)
+      await expect(prepare()).rejects.toThrow(/trial\.json cannot be read; it holds the secret/)
+      expect(await readFile(join(dataDir, 'trial.json'), 'utf8')).toBe(state)
+    },
+  )
 
   /** The id of a process that runs for as long as this test, with something behind its program. */
   async function running(...more: string[]): Promise<number | undefined> {

@@ -3,7 +3,7 @@
  * embedded database. All of it lies in DATA_DIR, readable by its owner only.
  */
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { makeCertificate } from './certificates.ts'
@@ -107,28 +107,50 @@ function withDefaults(given: NodeJS.ProcessEnv, state: TrialState, dataDir: stri
 }
 
 async function loadState(dataDir: string): Promise<TrialState> {
-  try {
-    return JSON.parse(await readFile(statePath(dataDir), 'utf8')) as TrialState
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      throw new Error(
-        `${statePath(dataDir)} cannot be read; it holds the secret that opens the stored keys: restore it, or set DATA_DIR to a new folder`,
-      )
-  }
+  const known = await readState(dataDir)
+  if (known) return known
   const word = (bytes: number) => randomBytes(bytes).toString('base64url').replaceAll(/[-_]/g, 'x')
-  const state: TrialState = {
+  await createState(dataDir, {
     SESSION_SECRET: randomBytes(48).toString('base64'),
     logins: { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: word(12), SMTP_USERNAME: 'demo', SMTP_PASSWORD: word(12) },
+  })
+  return loadState(dataDir)
+}
+
+async function readState(dataDir: string): Promise<TrialState | undefined> {
+  try {
+    const state = JSON.parse(await readFile(statePath(dataDir), 'utf8')) as TrialState | null
+    if (typeof state?.SESSION_SECRET === 'string') return state
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   }
-  await saveState(dataDir, state)
-  return state
+  throw new Error(
+    `${statePath(dataDir)} cannot be read; it holds the secret that opens the stored keys: restore it, or set DATA_DIR to a new folder`,
+  )
+}
+
+/** Of several first starts at once one makes the state, and all have it: what another secret sealed would be lost. */
+async function createState(dataDir: string, state: TrialState): Promise<void> {
+  const path = statePath(dataDir)
+  const made = await writeBeside(path, state)
+  try {
+    await link(made, path)
+  } catch (error) {
+    // Not every file system has links.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) return await rename(made, path)
+  }
+  await rm(made)
 }
 
 /** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
 async function saveState(dataDir: string, state: TrialState): Promise<void> {
-  const path = statePath(dataDir)
-  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600 })
-  await rename(`${path}.new`, path)
+  await rename(await writeBeside(statePath(dataDir), state), statePath(dataDir))
+}
+
+async function writeBeside(path: string, state: TrialState): Promise<string> {
+  const beside = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(beside, JSON.stringify(state), { mode: 0o600 })
+  return beside
 }
 
 function statePath(dataDir: string): string {
