@@ -1,12 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../test/support/database.ts'
 import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { createLoginLimiter } from '../accounts/login-limiter.ts'
 import { createUser, resetPassword, suspendUser } from '../accounts/manage-users.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { toProblem } from '../platform/web.ts'
-import { adminOfAccount, logIn, readSession, roleOfAccount } from './admins.ts'
-import { openSubscriptions } from './context.ts'
+import { adminOfAccount, createAdmin, logIn, readSession, roleOfAccount, updateAdmin } from './admins.ts'
+import { type Actor, openSubscriptions, systemActor } from './context.ts'
+import type { AdminDoc } from './store/documents.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -60,5 +61,58 @@ test.each<[string, (given: Awaited<ReturnType<typeof loggedIn>>) => Promise<unkn
   await change(given)
   await expect(readSession(openSubscriptions(given.foundation), given.token)).rejects.toMatchObject({
     code: 'session_invalid',
+  })
+})
+
+describe('somebody remains who may do everything', () => {
+  /** Super administrators, each working in a process of its own. */
+  async function supers(count: number) {
+    const { s, foundation } = await openSubscriptionHalf()
+    const rights = { role: 'super', app_keys: ['*'], name: '', email: '', password: PASSWORD } as const
+    const made: AdminDoc[] = []
+    for (let n = 0; n < count; n++)
+      made.push(
+        await createAdmin(s, systemActor, { ...rights, app_keys: [...rights.app_keys], username: `super-${n}` }),
+      )
+    const take = (by: AdminDoc, from: AdminDoc, change: Parameters<typeof updateAdmin>[3]) => {
+      const actor: Actor = { ...systemActor, kind: 'admin', id: String(by._id), name: by.username }
+      const outcome = updateAdmin(openSubscriptions(foundation), actor, from._id, change)
+      return outcome.then(
+        () => 'done',
+        (error: { code?: string }) => error.code,
+      )
+    }
+    const left = () => s.c.admins.countDocuments({ role: 'super', status: '1' })
+    return { made, take, left }
+  }
+
+  test.each<[string, Parameters<typeof updateAdmin>[3], Parameters<typeof updateAdmin>[3]]>([
+    ['demote', { role: 'viewer' }, { role: 'operator' }],
+    ['disable', { status: '0' }, { status: '0' }],
+    ['demote and disable', { role: 'viewer' }, { status: '0' }],
+  ])('when two %s each other at the same moment', async (_, one, two) => {
+    const { made, take, left } = await supers(2)
+    const [a, b] = made as [AdminDoc, AdminDoc]
+    expect((await Promise.all([take(a, b, one), take(b, a, two)])).toSorted()).toEqual(['done', 'transition_refused'])
+    expect(await left()).toBe(1)
+  })
+
+  test('when four do it in a circle', async () => {
+    const { made, take, left } = await supers(4)
+    const circle = made.map((admin, n) => take(admin, made[(n + 1) % 4] ?? admin, { role: 'viewer' }))
+    expect((await Promise.all(circle)).toSorted()).toEqual(['done', 'done', 'done', 'transition_refused'])
+    expect(await left()).toBe(1)
+  })
+
+  test('and the last one can still be renamed, and given helpers', async () => {
+    const { made, take, left } = await supers(2)
+    const [a, b] = made as [AdminDoc, AdminDoc]
+    expect(await take(a, b, { role: 'operator' })).toBe('done')
+    expect(await take(b, a, { status: '0' })).toBe('transition_refused')
+    expect(await take(b, a, { name: 'The last one', role: 'super', status: '1' })).toBe('done')
+    expect(await take(a, b, { status: '0' })).toBe('done')
+    expect(await take(a, b, { role: 'super', status: '1' })).toBe('done')
+    expect(await take(b, a, { status: '0' })).toBe('done')
+    expect(await left()).toBe(1)
   })
 })

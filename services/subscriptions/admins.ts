@@ -19,6 +19,7 @@ import {
   findAdminSession,
   insertAdmin,
   insertAdminSession,
+  otherActiveSupers,
   slideAdminSession,
 } from './store/admins.ts'
 import type { AdminDoc } from './store/documents.ts'
@@ -195,7 +196,10 @@ export async function createAdmin(
   return admin
 }
 
-/** Changes rights. Losing them ends all sessions at once. Nobody takes his own: `transition_refused`. */
+/**
+ * Changes rights. Losing them ends all sessions at once. Nobody takes his own, nor those of the last super administrator:
+ * `transition_refused`.
+ */
 export async function updateAdmin(
   s: Subscriptions,
   actor: Actor,
@@ -208,6 +212,12 @@ export async function updateAdmin(
     throw new ProblemError('transition_refused', 'Nobody can take away his own rights.')
   const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const after = await record(s, actor, async session => {
+    if (
+      isSuper(before) &&
+      !isSuper({ ...before, ...fields }) &&
+      !(await otherActiveSupers(s.c, s.mongo.db, id, session))
+    )
+      throw new ProblemError('transition_refused', 'This is the last super administrator; make another one first.')
     const changed = await changeAdmin(s.c, id, { ...fields, updated_at: s.clock.now() }, session)
     if (!changed) throw new ProblemError('record_not_found')
     return { result: changed, deed: deedOf('admin.update', before, changed) }
@@ -215,6 +225,10 @@ export async function updateAdmin(
   s.memory.admins.forget()
   if (after.status !== '1') await endSessions(s, after.account_id)
   return after
+}
+
+function isSuper({ role, status }: Pick<AdminDoc, 'role' | 'status'>): boolean {
+  return role === 'super' && status === '1'
 }
 
 function deedOf(action: string, before: AdminDoc | undefined, after: AdminDoc) {

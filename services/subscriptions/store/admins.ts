@@ -1,5 +1,5 @@
 /** Administrators of the subscription half and their sessions in the database. */
-import type { Session } from '../../platform/mongo.ts'
+import { collectionOf, type Db, defineCollection, type Session } from '../../platform/mongo.ts'
 import type { Found, Page } from '../rules/paging.ts'
 import type { Collections } from './collections.ts'
 import type { AdminDoc, AdminSessionDoc } from './documents.ts'
@@ -37,6 +37,18 @@ export async function changeAdmin(
 ): Promise<AdminDoc | undefined> {
   const options = { returnDocument: 'after' as const, ...(session ? { session } : {}) }
   return (await c.admins.findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
+}
+
+/** One document that every change to the set of super administrators writes, so that two such transactions conflict. */
+const guards = defineCollection<{ _id: string; changes: number }>('guards')
+
+/**
+ * Number of other active super administrators, read inside a transaction that then takes the rights of one. Writing the
+ * guard first makes two who demote each other at once conflict; snapshot reads alone would let both pass.
+ */
+export async function otherActiveSupers(c: Collections, db: Db, id: number, session: Session): Promise<number> {
+  await collectionOf(db, guards).updateOne({ _id: 'super-admins' }, { $inc: { changes: 1 } }, { upsert: true, session })
+  return c.admins.countDocuments({ role: 'super', status: '1', _id: { $ne: id } }, { session })
 }
 
 /** The session of a token's hash when it has not ended. */
