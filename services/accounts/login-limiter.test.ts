@@ -120,3 +120,32 @@ test('outcomes are counted by channel', async () => {
     ['admin', 'limited', 1],
   ])
 })
+
+test.each(['__proto__', 'constructor', '', 'a b', '$where', 'ann\0', '名前', 'x'.repeat(256)])(
+  'the name %j is counted like others, and for itself',
+  async who => {
+    const from = address()
+    expect(await fail(4, () => limiter().guard(who, from, wrong))).toEqual(refusedThen(3, 1))
+    expect((await limiter().guard(`${who}.`, address(), right)).kind).toBe('ok')
+  },
+)
+
+test.each([
+  ['an IPv6 address of this link', 'fe80::1%eth0', 'fe80::2%eth1'],
+  ['no address, of a client that is gone', '', ''],
+])('%s is one to count', async (_, first, second) => {
+  const who = name()
+  expect(await fail(3, () => limiter().guard(who, first, wrong))).toEqual(refusedThen(3, 0))
+  expect((await limiter().guard(who, second, right)).kind).toBe('limited')
+})
+
+test('while the database is away each process counts for itself, and still lets the right ones in', async () => {
+  const away = await freshDatabase()
+  await away.stop() // every command fails from here on
+  const process = () => createLoginLimiter({ db: away.db, metrics: createMetrics('test'), channel: 'panel' }, limits)
+  for (const one of [process(), process()]) {
+    const [who, from] = [name(), address()]
+    expect(await fail(5, () => one.guard(who, from, wrong))).toEqual(refusedThen(3, 2))
+    expect(await one.guard(who, address(), right)).toEqual({ kind: 'ok', value: 'value' })
+  }
+})
