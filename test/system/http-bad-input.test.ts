@@ -210,7 +210,7 @@ async function bombard({ method, path, params, query, body }: AnyEndpoint) {
         expect(answer.headers.get('x-injected')).toBeNull()
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 60 },
   )
   return { faults, statuses }
 }
