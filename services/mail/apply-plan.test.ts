@@ -135,6 +135,25 @@ describe('an application', () => {
   })
 })
 
+test.each<MemoryBatch>(['none', 'plain', 'guarded'])(
+  'an SPF record of ours gives way to one that its owner adds, and goes into it in the same run: %s',
+  async batch => {
+    const zone = zoneOf()
+    const ledger = memoryLedger()
+    const provider = createMemoryProvider([zone], batch)
+    await applyPlan(provider, planner, ledger, options)
+    const theirs = txt('example.com', 'v=spf1 mx -all')
+    zone.records.push(structuredClone(theirs))
+    const { items, stopped } = await applyPlan(provider, planner, ledger, options)
+    expect(stopped).toBeUndefined()
+    expect(items.find(({ row }) => row === 'spf')).toMatchObject({ action: 'update', status: 'done' })
+    const spf = () => zone.records.filter(({ value }) => isSpf(value))
+    expect(spf()).toEqual([{ ...theirs, value: 'v=spf1 mx ip4:192.0.2.10 include:_spf.example.net -all' }])
+    await applyPlan(provider, removal, ledger, { ...options, questions: [] })
+    expect(spf()).toEqual([theirs])
+  },
+)
+
 describe('an SPF record that its owner changes meanwhile', () => {
   const INITIAL = 'v=spf1  mx -all'
   const after = 'v=spf1  mx include:new.example -all'

@@ -191,7 +191,7 @@ async function applyChanges(run: Run, state: ZoneState, changes: readonly PlanIt
     if (items.length === 0) continue
     const outcome = batch ? await applyTogether(run, zone, items, state, batch) : 'refused'
     if (outcome === 'refused') await applyOneByOne(run, zone, items)
-    proven.push(outcome === 'done' && batch?.guarded === true)
+    proven.push(outcome === 'done' && batch?.guarded === true && !items.some(({ frees }) => frees))
   }
   const settled = proven.every(Boolean)
   if (settled) run.wanted.clear()

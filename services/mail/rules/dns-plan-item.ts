@@ -68,6 +68,8 @@ export interface PlanItem {
   acceptable?: true
   /** Gives a foreign record back to its owner as it was. */
   restores?: true
+  /** Makes room: what the row needs shows when this is done. */
+  frees?: true
   warnings: string[]
 }
 

@@ -106,9 +106,7 @@ function planSeveral(context: RowContext, records: readonly StoredRecord[]): Pla
       { ...context, wanted: { ...wanted, value: own.value } },
       'delete',
       'Another SPF record appeared; ours gives way and is merged into it.',
-      {
-        before: own,
-      },
+      { before: own, frees: true },
     )
   return item(
     { ...context, wanted: { ...wanted, value: proposal(records, input.spfTerms) } },
