@@ -59,6 +59,8 @@ export interface ApplyOptions {
   expect?: string | undefined
   /** A foreign record that is replaced: remember its value and put it back at the end, or treat it as ours. */
   replaced: 'restore' | 'own'
+  /** Entries of the ledger that speak of nothing any more. */
+  vanished?: (state: ZoneState, owned: readonly OwnedRecord[]) => OwnedRecord[]
 }
 
 const PLAN_CHANGED = 'The zone changed since this plan was made; look at the new plan.'
@@ -139,6 +141,7 @@ export async function applyPlan(
       for (const item of plan) if (!run.items.has(keyOf(item)) || isChange(item)) run.items.set(keyOf(item), item)
       run.wanted = new Set(plan.filter(isChange).map(tried))
       await adoptIds(run, plan)
+      await forget(run, options.vanished?.(state, run.owned) ?? [])
       const changes = plan.filter(item => isChange(item) && !run.results.has(tried(item)))
       if (changes.length === 0 || (await applyChanges(run, state, changes)))
         return { items: report(run), zones: run.zones }
@@ -357,6 +360,11 @@ async function settle(run: Run, written: readonly Written[]): Promise<void> {
     run,
     written.flatMap(({ item, entry, stored }) => (keeps(item) && stored ? [{ ...entry, record_id: stored.id }] : [])),
   )
+  await forget(run, gone)
+}
+
+/** Takes entries out of the ledger and out of our view of it. */
+async function forget(run: Run, gone: readonly OwnedRecord[]): Promise<void> {
   if (gone.length === 0) return
   await run.ledger.forget(gone)
   run.owned = run.owned.filter(entry => !gone.some(other => sameEntry(entry, other)))

@@ -3,6 +3,7 @@ import { ProblemError } from '../platform/problems.ts'
 import {
   type Applied,
   type AppliedItem,
+  type ApplyOptions,
   applyPlan,
   type Ledger,
   type Planner,
@@ -14,7 +15,7 @@ import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
 import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
 import { guidance, spfTerms } from './rules/dns-guidance.ts'
 import { isWithin } from './rules/dns-names.ts'
-import { planDns, questionsOf } from './rules/dns-plan.ts'
+import { planDns, questionsOf, vanished } from './rules/dns-plan.ts'
 import type { OwnedRecord, PlanItem } from './rules/dns-plan-item.ts'
 import { planRemoval } from './rules/dns-plan-removal.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
@@ -72,6 +73,7 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
     note: noteOf(domain),
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
     expect: options.expect,
+    vanished: target.vanished,
   }).catch(async (error: unknown) => {
     if (error instanceof DomainGone) await takeBack(deps, domain, target.provider, written)
     throw error
@@ -175,6 +177,7 @@ interface Target {
   account: DnsAccountDoc
   provider: DnsProvider
   planner: Planner
+  vanished: NonNullable<ApplyOptions['vanished']>
   questions: Question[]
 }
 
@@ -194,6 +197,7 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
     provider: providerOf(deps, account),
     questions: questionsOf(rows),
     planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
+    vanished: (state, owned) => vanished({ ...state, rows, owned }),
   }
 }
 

@@ -68,7 +68,7 @@ async function checkClaimed(
   const moved = await advanceKeys(deps, domain, seen.visibleSelectors, () =>
     seen.session.negativeTtl(`_domainkey.${domain.name}`),
   )
-  const repair = await repairDns(deps, domain._id, seen.records, moved)
+  const repair = await repairDns(deps, domain, seen.records, moved)
   if (repair.kind === 'repaired')
     await checkSoon(deps.db, domain._id, new Date(deps.clock.now().getTime() + AFTER_REPAIR_MS))
   const check = toCheck(deps, domain, seen, decision, repair, by, started)

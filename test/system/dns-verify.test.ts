@@ -1,9 +1,11 @@
 /** Claims are checked against a real authoritative server, through a resolver that may lie, fail or lag. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { providerOf } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
 import { removeDomain } from '../../services/mail/register-domain.ts'
 import { activateKey, requestKey, revokeKey } from '../../services/mail/rotate-dkim.ts'
+import { findDnsAccount } from '../../services/mail/store/dns-accounts.ts'
 import { listChecks } from '../../services/mail/store/dns-checks.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
 import { updateDomain, updateSettings } from '../../services/mail/store/domains.ts'
@@ -29,6 +31,7 @@ const NAMES = [
   'fifteen',
   'sixteen',
   'seventeen',
+  'eighteen',
 ]
 let world: DnsWorld
 beforeAll(async () => {
@@ -39,6 +42,7 @@ beforeAll(async () => {
     })),
     { name: 'alias.test', lines: ['_dmarc IN CNAME dmarc.vendor.test.', '*._domainkey IN TXT "v=DKIM1; p=REVG"'] },
     { name: 'blanks.test', lines: ['_postwright-challenge IN TXT " held "'] },
+    { name: 'bare.test' },
     { name: 'vendor.test', lines: ['dmarc IN TXT "v=DMARC1; p=quarantine"'] },
   ])
 })
@@ -171,6 +175,49 @@ describe('losing the records', () => {
     const { dns } = await world.domain(domain._id)
     expect(dns?.repairs_paused_until).toBeInstanceOf(Date)
   }, 60_000)
+})
+
+/** The provider of a domain, for hands that are not ours. */
+async function stranger({ user_id, name }: DomainDoc) {
+  const account = await findDnsAccount(world.deps.db, user_id, `dns_${user_id}`)
+  const provider = providerOf(world.deps, account ?? expect.fail('no account'))
+  const zone = (await provider.findZone(name)) ?? expect.fail('no zone')
+  return { provider, zone }
+}
+
+describe('what a repair makes of the ledger', () => {
+  test('a fight is noticed also beside a record that is outdated and gone', async () => {
+    const domain = await published('eighteen.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const key = await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
+    await verifyDomain(world.deps, domain._id)
+    const { provider, zone } = await stranger(domain)
+    const owner = `${key.selector}._domainkey.eighteen.test`
+    for (const record of await provider.list(zone, owner)) await provider.remove(zone, record)
+    await revokeKey(world.deps, domain, key.selector)
+    const errors: string[] = []
+    for (let i = 0; i < 6; i++) {
+      for (const record of await provider.list(zone, '_postwright-challenge.eighteen.test'))
+        await provider.remove(zone, record)
+      errors.push(...(await verifyDomain(world.deps, domain._id)).errors)
+    }
+    expect(errors).toEqual([expect.stringMatching(/paused until .* another program/)])
+    const { dns_owned } = await world.domain(domain._id)
+    expect(dns_owned?.map(({ name }) => name)).not.toContain(owner)
+  }, 60_000)
+
+  test('an SPF record that the owner adds beside ours takes our terms in', async () => {
+    const domain = await published('bare.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const { provider, zone } = await stranger(domain)
+    await provider.create(zone, { name: 'bare.test', type: 'TXT', value: 'v=spf1 mx -all', ttl: 600 }, 'by hand')
+    const check = await verifyDomain(world.deps, domain._id)
+    expect(statusOf(check, 'spf')).toBe('conflict')
+    expect(check.event).toBe('domain.repaired')
+    expect(world.server.transfer('bare.test').filter(line => line.includes('spf1'))).toEqual([
+      expect.stringContaining('"v=spf1 mx ip4:192.0.2.10 -all"'),
+    ])
+  })
 })
 
 describe('ownership', () => {

@@ -4,7 +4,7 @@ import type { DmarcDiscovery } from './dmarc.ts'
 import { parseDmarc, weakenings } from './dmarc.ts'
 import { type GuidanceDomain, guidance, spfTerms } from './dns-guidance.ts'
 import { isWithin } from './dns-names.ts'
-import { hasChanges, isOutdated, planDns, questionsOf } from './dns-plan.ts'
+import { hasChanges, outdatedRows, planDns, questionsOf, vanished } from './dns-plan.ts'
 import type { OwnedRecord, PlanInput, PlanItem } from './dns-plan-item.ts'
 import { planRemoval } from './dns-plan-removal.ts'
 import type { StoredRecord } from './dns-record.ts'
@@ -466,7 +466,7 @@ test('a record that its owner took over is neither changed nor deleted, and outd
     owned: [own('dmarc', ours)],
   })
   expect(planDns(taken).filter(({ row }) => row === 'dmarc')).toEqual([])
-  expect(isOutdated(taken.rows, taken.owned)).toBe(false)
+  expect(outdatedRows(taken.rows, taken.owned)).toEqual(new Set())
 })
 
 test('each name is asked for once, with the types that may be written there', () => {
@@ -487,4 +487,24 @@ test.each([
   ['a policy that changed', own('dmarc', txt('_dmarc.example.com', 'v=DMARC1; p=reject')), true],
   ['a key that is gone', own('dkim:s0', txt('s0._domainkey.example.com', KEY)), true],
   ['an SPF record of others', own('spf', txt('example.com', 'v=spf1 mx -all'), { before: 'v=spf1 -all' }), false],
-])('%s is outdated or not', (_, entry, outdated) => expect(isOutdated(input({}).rows, [entry])).toBe(outdated))
+])('%s is outdated or not', (_, entry, outdated) =>
+  expect(outdatedRows(input({}).rows, [entry])).toEqual(new Set(outdated ? [entry.row] : [])),
+)
+
+describe('an entry of the ledger without its record', () => {
+  const gone = own('dkim:s0', txt('s0._domainkey.example.com', KEY))
+  const policy = own('dmarc', txt('_dmarc.example.com', 'v=DMARC1; p=reject'))
+  const foreign = txt('s0._domainkey.example.com', 'of somebody else')
+  test.each<[string, OwnedRecord, StoredRecord[], boolean]>([
+    ['an old key that somebody removed', gone, [], true],
+    ['an old key that somebody replaced', gone, [foreign], true],
+    ['an old key that stands', gone, [txt(gone.name, KEY)], false],
+    ['an old policy that somebody removed', policy, [], true],
+    ['an old policy that somebody changed', policy, [txt(policy.name, 'v=DMARC1; p=quarantine')], false],
+    ['what is still asked for', own('dkim:s1', txt('s1._domainkey.example.com', KEY)), [], false],
+    ['what was merged into', { ...policy, before: 'v=DMARC1; p=none' }, [], false],
+    ['what lies in no zone of the account', { ...gone, name: 's0._domainkey.example.org' }, [], false],
+  ])('%s is forgotten or not', (_, entry, records, forgotten) =>
+    expect(vanished(input({ records, owned: [entry] }))).toEqual(forgotten ? [entry] : []),
+  )
+})

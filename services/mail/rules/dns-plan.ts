@@ -159,10 +159,32 @@ export function questionsOf(rows: readonly GuidanceRow[]): { name: string; types
   }))
 }
 
-/** True when a record of ours is no longer what is asked for: a setting, a key or the server's address changed. */
-export function isOutdated(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): boolean {
+/** Rows whose record of ours is no longer what is asked for: a setting, a key or the server's address changed. */
+export function outdatedRows(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): Set<string> {
+  return new Set(outdatedEntries(rows, owned).map(({ row }) => row))
+}
+
+/** Outdated entries of the ledger whose record somebody else has taken away: nothing is left to do about them. */
+export function vanished({
+  rows,
+  owned,
+  zoneOf,
+  current,
+}: Pick<PlanInput, 'rows' | 'owned' | 'zoneOf' | 'current'>): OwnedRecord[] {
+  const asked = new Set(rows.map(({ id }) => id))
+  return outdatedEntries(rows, owned).filter(entry => {
+    const here = current(entry.name)
+    // A row that is still asked for knows by its entry that a changed record was ours.
+    const stands = asked.has(entry.row)
+      ? here.some(({ type }) => type === entry.type)
+      : here.some(record => sameRecord(record, entry))
+    return zoneOf(entry.name) !== undefined && !stands
+  })
+}
+
+function outdatedEntries(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): OwnedRecord[] {
   const wanted = new Map(rows.map(row => [row.id, row]))
-  return owned.some(({ row, before, value }) => {
+  return owned.filter(({ row, before, value }) => {
     const asked = wanted.get(row)
     return before === undefined && asked?.writable !== false && asked?.value !== value
   })
