@@ -65,6 +65,19 @@ describe('limits', () => {
       results: { [IP]: 'permerror' },
     })
   })
+  test.each([
+    ['lookups', `v=spf1 ip4:${IP} -all ${includes(11)}`, 0],
+    ['lookups that find nothing', `v=spf1 ip4:${IP} ~all a:n1.example a:n2.example mx:n3.example`, 0],
+    ['a record that is missing', `v=spf1 ip4:${IP} -all include:nowhere.example`, 0],
+    ['a redirect into nothing', `v=spf1 ip4:${IP} -all redirect=nowhere.example`, 0],
+    ['all of that in an included record', 'v=spf1 include:tail.example -all ptr', 1],
+  ])('what stands behind all is never looked at: %s', async (_, txt, lookups) =>
+    expect(
+      await run(txt, [IP], { 'TXT tail.example': [`v=spf1 ip4:${IP} ?all include:nowhere.example ${includes(11)}`] }),
+    ).toMatchObject({ lookups, voids: 0, errors: [], warnings: [], results: { [IP]: 'pass' } }),
+  )
+  test('a term behind all that cannot be read is an error all the same', async () =>
+    expect((await run(`v=spf1 ip4:${IP} -all ipv4:1.2.3.4`)).results[IP]).toBe('permerror'))
   test('lookups of nested records and of redirect count', async () => {
     expect(
       (

@@ -88,7 +88,7 @@ async function visit(walk: Walk, domain: string, txt: string): Promise<Matches> 
     return matches
   }
   walk.open.push(domain)
-  for (const term of terms) {
+  for (const term of terms.slice(0, reach(terms))) {
     if (term.kind !== 'mechanism') continue
     const hit = await match(walk, domain, term)
     for (const ip of hit) if (!matches.has(ip)) matches.set(ip, term.result)
@@ -98,9 +98,19 @@ async function visit(walk: Walk, domain: string, txt: string): Promise<Matches> 
   return matches
 }
 
+/** How many terms are ever looked at: what stands behind `all` is ignored, lookups and faults with it (RFC 7208 5.1). */
+function reach(terms: readonly SpfTerm[]): number {
+  const all = terms.findIndex(isAll)
+  return all < 0 ? terms.length : all + 1
+}
+
+function isAll({ kind, name }: SpfTerm): boolean {
+  return kind === 'mechanism' && name === 'all'
+}
+
 async function followRedirect(walk: Walk, terms: readonly SpfTerm[], matches: Matches): Promise<void> {
   const redirect = terms.find(term => term.kind === 'modifier' && term.name === 'redirect')
-  if (!redirect || terms.some(term => term.kind === 'mechanism' && term.name === 'all')) return
+  if (!redirect || terms.some(isAll)) return
   const inner = await recordOf(walk, redirect.value)
   if (inner === undefined) return
   for (const [ip, result] of await visit(walk, canonicalName(redirect.value), inner))
