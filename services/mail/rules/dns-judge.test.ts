@@ -83,6 +83,7 @@ describe('each purpose', () => {
     ['an empty key', 'dkim:s1', found('p='), {}, 'failed', /revokes/],
     ['a wildcard answer', 'dkim:s1', found('v=spf1 -all'), {}, 'failed', /cannot be used/],
     ['a revoked key that is gone', 'dkim:s0', nothing, {}, 'verified', undefined],
+    ['a revoked key that only a wildcard answers for', 'dkim:s0', found('v=spf1 -all'), {}, 'verified', undefined],
     ['a revoked key still there', 'dkim:s0', found('p=T0xE'), {}, 'failed', /still published/],
     ['SPF with our address', 'spf', found('v=spf1 ip4:192.0.2.10 -all', 'other'), {}, 'verified', undefined],
     [
@@ -129,6 +130,14 @@ describe('each purpose', () => {
     ['two SPF records', 'spf', found('v=spf1 -all', 'v=spf1 mx'), {}, 'conflict', /2 SPF records/],
     ['broken SPF', 'spf', found('v=spf1 ipv4:1'), {}, 'failed', /broken/],
     ['no DMARC', 'dmarc', nothing, { dmarc: { kind: 'none' } }, 'pending', /no DMARC/],
+    [
+      'no DMARC below a policy that cannot be read now',
+      'dmarc',
+      nothing,
+      { dmarc: { kind: 'temporary', reason: '_dmarc.com: SERVFAIL' }, established: true },
+      'temporary_failure',
+      /_dmarc\.com: SERVFAIL/,
+    ],
     ['two DMARC records', 'dmarc', found('v=DMARC1; p=none', 'v=DMARC1; p=reject'), {}, 'conflict', /2 DMARC/],
     ['DMARC nobody can read', 'dmarc', found('v=DMARC1; p=none; p=none'), {}, 'failed', /cannot read/],
     ['the right address', 'address:192.0.2.10', found('192.0.2.10'), {}, 'verified', undefined],
@@ -170,6 +179,13 @@ describe('each purpose', () => {
       warnings: [expect.stringContaining('example.org')],
     })
   })
+
+  test.each<[string, Partial<JudgeContext>, Answer]>([
+    ['dmarc', { dmarc: { kind: 'temporary', reason: 'SERVFAIL' } }, nothing],
+    ['spf', spf({}, [], true), found('v=spf1 include:x.example -all')],
+  ])('nobody is told to add a second record while %s cannot be told', (id, context, answer) =>
+    expect(judge(id, views([answer]), context).instructions).toEqual([expect.stringMatching(/^Nothing to do:/)]),
+  )
 
   test('an SPF record without us comes with the merged record to set', () => {
     expect(judge('spf', views([found('v=spf1 mx -all')])).instructions).toEqual([

@@ -29,6 +29,8 @@ interface Judged extends ServerAnswer {
   match: Match | undefined
 }
 
+const REPEATED = 'Nothing to do: the check is repeated. If it stays so, look at the name servers of the zone.'
+
 /** Judges one row. The authoritative servers decide; resolvers that lag make it pending; alone they can only confirm. */
 export function judgeRow(row: GuidanceRow, views: Views, context: JudgeContext): RecordCheck {
   const judge = (entries: readonly ServerAnswer[]): Judged[] =>
@@ -92,7 +94,7 @@ function withoutAuthority(
   return check(row, context.established ? 'temporary_failure' : 'pending', {
     observed,
     warnings: errors,
-    instructions: ['Nothing to do: the check is repeated. If it stays so, look at the name servers of the zone.'],
+    instructions: [REPEATED],
   })
 }
 
@@ -103,7 +105,14 @@ function verdict(row: GuidanceRow, match: Match, observed: string[], context: Ju
     const status = context.established ? 'failed' : 'pending'
     return check(row, status, { observed, errors, warnings, instructions: [instruction(row)] })
   }
-  const status = kind === 'conflict' ? 'conflict' : kind === 'temporary' ? 'temporary_failure' : 'failed'
+  if (kind === 'temporary')
+    return check(row, 'temporary_failure', {
+      observed,
+      errors,
+      warnings,
+      instructions: [REPEATED],
+    })
+  const status = kind === 'conflict' ? 'conflict' : 'failed'
   return check(row, status, { observed, errors, warnings, instructions: match.instructions ?? [instruction(row)] })
 }
 

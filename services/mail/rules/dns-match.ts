@@ -66,8 +66,11 @@ function matchDkim(row: GuidanceRow, values: readonly string[]): Match {
   const key = tags?.get('p') ?? ''
   const algorithm = tags?.get('k') === 'ed25519' ? 'ed25519-sha256' : 'rsa-sha256'
   const verdicts = values.map(value => judgeDkim(value, algorithm, key))
+  // What a wildcard answers is no key.
   if (key === '')
-    return verdicts.every(({ kind }) => kind === 'revoked') ? ok() : mismatch('The revoked key is still published.')
+    return verdicts.every(({ kind }) => kind === 'revoked' || kind === 'invalid')
+      ? ok()
+      : mismatch('The revoked key is still published.')
   const same = verdicts.find(verdict => verdict.kind === 'same')
   const [first] = verdicts
   if (same)
@@ -144,6 +147,12 @@ function matchDmarc(row: GuidanceRow, values: readonly string[], { dmarc }: Judg
   const [txt] = records
   if (txt === undefined) {
     if (dmarc?.kind === 'inherited') return ok([`The policy of ${dmarc.at} applies (${dmarc.effective}).`])
+    if (dmarc?.kind === 'temporary')
+      return {
+        kind: 'temporary',
+        errors: [`The policy above cannot be read now (${dmarc.reason}); try again later.`],
+        warnings: [],
+      }
     return missing(`${row.name} has no DMARC record.`)
   }
   if (records.length > 1)
