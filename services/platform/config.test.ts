@@ -41,6 +41,16 @@ describe('defaults', () => {
   })
 })
 
+test.each([
+  ['192.0.2.7,2001:db8::7', ['192.0.2.7', '2001:db8::7']],
+  ['2001:DB8::7', ['2001:db8::7']],
+  ['2001:0db8:0:0:0:0:0:7', ['2001:db8::7']],
+  ['::ffff:192.0.2.7', ['192.0.2.7']],
+  ['192.0.2.7 192.0.2.7 2001:db8::7, 2001:DB8:0::7', ['192.0.2.7', '2001:db8::7']],
+])('the sending addresses %s are compared with DNS in one form, each once', (SENDING_IP, addresses) =>
+  expect(read({ SENDING_IP }).SENDING_IP).toEqual(addresses),
+)
+
 test.each<[string, Record<string, string>, object]>([
   [
     'lists by commas, blanks and lines',

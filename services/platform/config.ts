@@ -3,7 +3,7 @@
  * the result as a value. `docs/configuration.md` is generated from this file.
  */
 import { z } from 'zod'
-import { isAddress, isNetwork } from './networks.ts'
+import { canonicalAddress, isAddress, isNetwork } from './networks.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
@@ -19,7 +19,12 @@ const optional = <T extends z.ZodType>(schema: T) =>
 const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
   z.preprocess(given => (isUnset(given) ? value : given), schema)
 
-const addresses = list.refine(values => values.every(isAddress), 'must be IPv4 or IPv6 addresses, separated by commas')
+const addresses = list
+  .refine(values => values.every(isAddress), {
+    error: 'must be IPv4 or IPv6 addresses, separated by commas',
+    abort: true,
+  })
+  .transform(values => [...new Set(values.map(canonicalAddress))])
 const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
 const secret = text.refine(
   value => Buffer.byteLength(value) >= 32,

@@ -9,6 +9,11 @@ export function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (/^[0-9a-f:.]+$/i.test(text) && ipaddr.IPv6.isValid(text))
 }
 
+/** The one form of an address, in which DNS answers come as well: `2001:DB8:0::1` is `2001:db8::1`. */
+export function canonicalAddress(address: string): string {
+  return ipaddr.process(address).toString()
+}
+
 /** True for an address, or one with the number of its leading bits, as in 192.0.2.0/24. */
 export function isNetwork(text: string): boolean {
   const [base = '', bits] = text.split('/', 2)
