@@ -469,7 +469,8 @@ function untried({ action }: PlanItem): AppliedItem['status'] {
   return action === 'skip' ? 'skipped' : 'not_done'
 }
 
-function stopOf({ fault, message, retryAfter, permission }: DnsProviderError): NonNullable<Applied['stopped']> {
+/** A fault as the outcome of an application. */
+export function stopOf({ fault, message, retryAfter, permission }: DnsProviderError): NonNullable<Applied['stopped']> {
   return {
     fault,
     message,

@@ -2,7 +2,7 @@
 import { newId } from '../platform/ids.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { DnsProviderError } from './dns/provider.ts'
-import { type DnsDeps, openCredentials, sealCredentials } from './dns-deps.ts'
+import { type DnsDeps, providerOf, sealCredentials } from './dns-deps.ts'
 import { refuseManaged } from './managed.ts'
 import { asProblem } from './publish-dns.ts'
 import type { DnsCredentials } from './rules/dns-credentials.ts'
@@ -63,7 +63,7 @@ export async function testDnsAccount(deps: DnsDeps, userId: string, id: string):
   const account = await getDnsAccount(deps, userId, id)
   const at = deps.clock.now()
   try {
-    const zones = await deps.provider(id, openCredentials(deps.secrets, account)).test()
+    const zones = await providerOf(deps, account).test()
     return await update(deps, id, { tested: { at, ok: true, zones: zones.map(({ name }) => name) } })
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error

@@ -85,9 +85,16 @@ function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
   }
 }
 
-/** The provider of a stored account. Throws SecretError when the credentials cannot be opened. */
+const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
+
+/** The provider of a stored account. Credentials that cannot be opened are a fault like those that are refused. */
 export function providerOf(deps: DnsDeps, account: DnsAccountDoc): DnsProvider {
-  return deps.provider(account._id, openCredentials(deps.secrets, account))
+  try {
+    return deps.provider(account._id, openCredentials(deps.secrets, account))
+  } catch (error) {
+    if (error instanceof SecretError) throw new DnsProviderError(account.provider, 'auth', CREDENTIALS_LOST)
+    throw error
+  }
 }
 
 /** Seals credentials to their account. */

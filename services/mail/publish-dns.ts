@@ -9,6 +9,7 @@ import {
   type Planner,
   planId,
   readState,
+  stopOf,
 } from './apply-plan.ts'
 import { type DnsProvider, DnsProviderError, type Question, type Zone } from './dns/provider.ts'
 import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
@@ -52,8 +53,8 @@ export interface Published extends Applied {
 
 /** The plan for a domain, nothing written. 409 `conflict` without a DNS account; 502-like faults as ProblemError. */
 export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<DomainPlan> {
-  const target = await targetOf(deps, domain, options)
   return asProblem(async () => {
+    const target = await targetOf(deps, domain, options)
     const owned = await readOwned(deps.db, domain._id)
     const state = await readState(target.provider, target.questions, owned)
     const items = target.planner(state, owned)
@@ -62,11 +63,17 @@ export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: Publ
 }
 
 /**
- * Plans and writes the records of a domain. Faults of the provider are in the result; 409 `conflict` when the domain
- * has no DNS account, or when the plan is no longer the one in `expect`.
+ * Plans and writes the records of a domain. Faults of the provider and its account are in the result; 409 `conflict`
+ * when the domain has no DNS account, or when the plan is no longer the one in `expect`.
  */
 export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<Published> {
-  const target = await targetOf(deps, domain, options)
+  let target: Target
+  try {
+    target = await targetOf(deps, domain, options)
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    return { items: [], zones: [], warnings: [], stopped: stopOf(error) }
+  }
   const written: OwnedRecord[] = []
   const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account, written), {
     questions: target.questions,
@@ -115,8 +122,15 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
     const ledger = ledgerOf(deps, domain, account)
     const read = async () =>
       (await readOwned(deps.db, domain._id)).filter(entry => accounts.get(entry.account_id)?._id === account._id)
+    let provider: DnsProvider
+    try {
+      provider = providerOf(deps, account)
+    } catch (error) {
+      if (!(error instanceof DnsProviderError)) throw error
+      return { ...all, stopped: stopOf(error) }
+    }
     const { items, zones, stopped } = await applyPlan(
-      providerOf(deps, account),
+      provider,
       removal,
       { ...ledger, read },
       {

@@ -1,6 +1,5 @@
 /** Writes again what went missing, where the owner chose that we manage the records; stops when somebody fights back. */
 import { ProblemError } from '../platform/problems.ts'
-import { SecretError } from '../platform/secrets.ts'
 import type { Applied } from './apply-plan.ts'
 import { type DnsDeps, sendingHost } from './dns-deps.ts'
 import { publishDns } from './publish-dns.ts'
@@ -10,8 +9,6 @@ import { outdatedRows } from './rules/dns-plan.ts'
 import { mayRepair, rememberRepair } from './rules/dns-repair.ts'
 import type { DomainDoc } from './store/documents.ts'
 import { findDomainById, updateSettings } from './store/domains.ts'
-
-const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
 
 /** What a repair came to. `paused`: another program changes the records back all the time. */
 export interface Repair {
@@ -62,12 +59,11 @@ function isWrong({ dns_owned }: DomainDoc, row: string, status: RecordCheck['sta
   return status === 'failed' || status === 'pending'
 }
 
-/** Writes the records; an account that is not there or cannot be opened is the owner's to mend, like any other fault. */
+/** Writes the records; an account that is not there is the owner's to mend, like any other fault. */
 async function publish(deps: DnsDeps, domain: DomainDoc): Promise<Pick<Applied, 'items' | 'stopped'>> {
   try {
     return await publishDns(deps, domain)
   } catch (error) {
-    if (error instanceof SecretError) return { items: [], stopped: { fault: 'auth', message: CREDENTIALS_LOST } }
     if (error instanceof ProblemError) return { items: [], stopped: { fault: 'changed', message: error.message } }
     throw error
   }

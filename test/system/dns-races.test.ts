@@ -3,12 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeDomain } from '../../services/mail/apply-domain.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../services/mail/dns/provider.ts'
 import type { DnsSession } from '../../services/mail/dns/resolver.ts'
+import { testDnsAccount } from '../../services/mail/dns-accounts.ts'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { leaveDomain } from '../../services/mail/leave-domain.ts'
 import { planDomain, publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
 import { changeDomain, removeDomain, verifyByAdmin } from '../../services/mail/register-domain.ts'
-import { deleteDnsAccount, findDnsAccount, insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
+import {
+  deleteDnsAccount,
+  findDnsAccount,
+  insertDnsAccount,
+  updateDnsAccount,
+} from '../../services/mail/store/dns-accounts.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
 import { findDomainById, updateDomain } from '../../services/mail/store/domains.ts'
 import { verifyDomain } from '../../services/mail/verify-domain.ts'
@@ -30,6 +36,7 @@ const NAMES = [
   'plan',
   'stuck',
   'twice',
+  'sealed',
 ]
 let world: DnsWorld
 beforeAll(async () => {
@@ -289,7 +296,7 @@ describe('an account that is forgotten', () => {
     [
       'credentials that cannot be opened',
       async () => {
-        const account = await world.account('usr_sealed')
+        const account = await world.account('usr_spoiled')
         const spoiled = { ...account, _id: 'dns_spoiled', user_id: 'usr_dangling', by_hand: false, sealed: 'v1.x.y' }
         await insertDnsAccount(world.deps.db, spoiled)
         return { dns_account_id: spoiled._id }
@@ -317,6 +324,26 @@ describe('an account that is forgotten', () => {
     const check = await verifyDomain(world.deps, domain._id)
     expect(check.errors).toEqual([expect.stringMatching(message)])
   })
+})
+
+test('credentials that cannot be opened are said to whoever plans, writes, tries them or leaves, and the domain stays', async () => {
+  const domain = await bound('sealed')
+  await publishDns(world.deps, domain)
+  await updateDnsAccount(world.deps.db, 'dns_usr_sealed', { sealed: 'v1.x.y' })
+  const said = { code: 'conflict', detail: expect.stringMatching(/cannot be opened; store them again/) }
+  await expect(planDomain(world.deps, domain)).rejects.toMatchObject(said)
+  expect((await publishDns(world.deps, domain)).stopped).toMatchObject({ fault: 'auth', message: said.detail })
+  expect((await testDnsAccount(world.deps, domain.user_id, 'dns_usr_sealed')).tested).toMatchObject({
+    ok: false,
+    message: said.detail,
+  })
+  const kept = { ...said, detail: expect.stringMatching(/store them again\. .* dns=keep/) }
+  await expect(leaveDomain(world.deps, domain.user_id, domain._id, 'remove')).rejects.toMatchObject(kept)
+  const after = await world.domain(domain._id)
+  expect(after.leaving_until).toBeUndefined()
+  expect(after.dns_owned).toHaveLength(4)
+  await leaveDomain(world.deps, domain.user_id, domain._id, 'keep')
+  expect(await findDomainById(world.deps.db, domain._id)).toBeUndefined()
 })
 
 test('a plan is applied only as it was seen, also when somebody is faster than the first write', async () => {
