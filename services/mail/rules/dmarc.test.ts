@@ -88,3 +88,16 @@ describe('tree walk', () => {
     expect(await discoverDmarc('sub.example.com', zoneLookup(table))).toMatchObject(expected),
   )
 })
+
+test.each([
+  ['reports+dmarc@example.com', 'mailto:reports+dmarc@example.com'],
+  ['a,b@example.com', 'mailto:a%2Cb@example.com'],
+  ['x@example.com;p=none', 'mailto:x@example.com%3Bp%3Dnone'],
+  ['big!10m@example.com', 'mailto:big%2110m@example.com'],
+  ['50%@example.com', 'mailto:50%25@example.com'],
+  ['post@b\u00fccher.example', 'mailto:post@b%C3%BCcher.example'],
+])('an address of reports cannot break the record: %s', (address, uri) => {
+  const txt = newDmarc('reject', [address, 'second@example.com'])
+  expect(parseDmarc(txt)).toMatchObject({ p: 'reject', rua: [uri, 'mailto:second@example.com'] })
+  expect(txt).toMatch(/^[\x20-\x7e]+$/)
+})

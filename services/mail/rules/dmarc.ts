@@ -50,8 +50,15 @@ export function parseDmarc(txt: string): DmarcRecord | undefined {
 
 /** The record that we propose. Reports only go to addresses that the owner named. */
 export function newDmarc(p: DmarcPolicy, rua: readonly string[]): string {
-  const reports = rua.length > 0 ? `; rua=${rua.map(address => `mailto:${address}`).join(',')}` : ''
+  const reports = rua.length > 0 ? `; rua=${rua.map(address => `mailto:${encoded(address)}`).join(',')}` : ''
   return `v=DMARC1; p=${p}${reports}`
+}
+
+/** A comma would begin the next address, a semicolon the next tag, an exclamation mark a size (RFC 6068 2). */
+function encoded(address: string): string {
+  return address.replaceAll(/[^\w.+@'-]/gu, char =>
+    [...Buffer.from(char)].map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
 }
 
 /** In what the new record asks less of receivers than the old one; empty when it is at least as strong. */
