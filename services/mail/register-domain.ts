@@ -142,13 +142,16 @@ export async function removeDomain(deps: DomainDeps, userId: string, idOrName: s
   return domain
 }
 
-/** Marks a domain verified on the word of an admin; 404, or 409 `conflict` when another account has verified the name. */
+/** Marks a domain verified on the word of an admin, and looks at its records from now on; 404, or 409 `conflict` when another account has verified the name. */
 export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
   const domain = await findDomainById(db, id)
   if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
   if (domain.status === 'verified') return domain
-  const verified = await verifyDomain(db, id, 'admin', clock.now())
+  const now = clock.now()
+  const verified = await verifyDomain(db, id, 'admin', now)
   if (verified === 'gone') throw new ProblemError('not_found', 'There is no such domain.')
   if (verified === 'taken') throw new ProblemError('conflict', `Another account has verified ${domain.name}.`)
+  // Nobody looks at a claim any more that expired.
+  await checkSoon(db, id, now)
   return verified
 }

@@ -37,6 +37,7 @@ const NAMES = [
   'stuck',
   'twice',
   'sealed',
+  'expired',
 ]
 let world: DnsWorld
 beforeAll(async () => {
@@ -127,6 +128,16 @@ describe('a status that changes while DNS is looked at stays', () => {
     expect(await world.domain(domain._id)).toMatchObject({ status: 'verified', verified_by: 'admin' })
     await verifyDomain(world.deps, domain._id)
     expect(await world.domain(domain._id)).toMatchObject({ status: 'verified', verified_by: 'admin' })
+  })
+
+  test('an admin verifies it long after its claim expired, and its records are kept from then on', async () => {
+    const domain = await bound('expired', { dns: { manage: true } })
+    await updateDomain(world.deps.db, domain._id, { status: 'failed' }, ['next_check_at'])
+    await verifyByAdmin(world.deps, domain._id)
+    const run = { signal: new AbortController().signal, touch: async () => undefined }
+    expect(await checkDueDomains(world.deps, run)).toBe(1)
+    expect(world.server.transfer('expired.test').join()).toContain(domain.verification_token)
+    expect((await world.domain(domain._id)).next_check_at).toBeInstanceOf(Date)
   })
 
   test('its resource closes it', async () => {
