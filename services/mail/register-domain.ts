@@ -9,8 +9,8 @@ import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
-import { checkSoon } from './store/dns-checks.ts'
-import type { DnsSettingsDoc, DomainDoc } from './store/documents.ts'
+import { checkSoon, replaceKeys } from './store/dns-checks.ts'
+import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from './store/documents.ts'
 import {
   deleteDomain,
   findDomain,
@@ -47,26 +47,43 @@ export async function registerDomain(deps: DomainDeps, userId: string, typed: st
   if (await findDomain(deps.db, userId, name)) throw taken // before a key is made: that costs 100 ms of CPU
   const domain = await newDomain(deps, userId, name)
   if (!(await insertDomain(deps.db, domain))) throw taken
-  return domain
+  return withOwnSelector(deps, domain)
+}
+
+/** Tries for a selector that no other account took while the key was made. */
+const MAX_TRIES = 5
+
+/** Makes the first key again as long as another account claimed the name with the same selector in this moment. */
+async function withOwnSelector(deps: DomainDeps, domain: DomainDoc): Promise<DomainDoc> {
+  let { dkim } = domain
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const all = await keysOfName(deps.db, domain.name)
+    if (all.filter(({ selector }) => selector === dkim[0]?.selector).length < 2) break
+    const fresh = [await firstKey(deps, domain._id, domain.name)]
+    if (!(await replaceKeys(deps.db, domain._id, dkim, fresh))) break // somebody has seen to them already
+    dkim = fresh
+  }
+  return { ...domain, dkim }
+}
+
+async function firstKey({ db, clock, secrets }: DomainDeps, id: string, name: string): Promise<DkimKeyDoc> {
+  const now = clock.now()
+  const selector = newSelector(await keysOfName(db, name), now)
+  return { ...(await createDkimKey(secrets, id, selector, 'rsa-sha256', now)), state: 'active' }
 }
 
 /** A claim with its key, not stored yet. */
-export async function newDomain(
-  { db, clock, secrets, resource }: DomainDeps,
-  userId: string,
-  name: string,
-): Promise<DomainDoc> {
+export async function newDomain(deps: DomainDeps, userId: string, name: string): Promise<DomainDoc> {
+  const { clock, resource } = deps
   const now = clock.now()
   const id = newId('dom', now.getTime())
-  const selector = newSelector(await keysOfName(db, name), now)
-  const key = await createDkimKey(secrets, id, selector, 'rsa-sha256', now)
   return {
     _id: id,
     user_id: userId,
     name,
     status: 'pending',
     verification_token: randomBytes(20).toString('hex'),
-    dkim: [{ ...key, state: 'active' }],
+    dkim: [await firstKey(deps, id, name)],
     next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
     ...(resource ? { managed_by: resource } : {}),
     created_at: now,

@@ -1,6 +1,7 @@
 /** Two at one domain at once, and ends in the middle: nobody's change is lost, and no record stays behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeDomain } from '../../services/mail/apply-domain.ts'
+import { openDkimKey } from '../../services/mail/dkim-keys.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../services/mail/dns/provider.ts'
 import type { DnsSession } from '../../services/mail/dns/resolver.ts'
 import { testDnsAccount } from '../../services/mail/dns-accounts.ts'
@@ -8,7 +9,8 @@ import { type DnsDeps, openCredentials, sealCredentials } from '../../services/m
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { leaveDomain } from '../../services/mail/leave-domain.ts'
 import { planDomain, publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
-import { changeDomain, removeDomain, verifyByAdmin } from '../../services/mail/register-domain.ts'
+import { changeDomain, registerDomain, removeDomain, verifyByAdmin } from '../../services/mail/register-domain.ts'
+import { publicKeyValue } from '../../services/mail/rules/dkim.ts'
 import {
   deleteDnsAccount,
   findDnsAccount,
@@ -149,6 +151,17 @@ describe('a status that changes while DNS is looked at stays', () => {
     await expect(verifyDomain(deps, domain._id)).rejects.toMatchObject({ code: 'conflict' })
     expect(await world.domain(domain._id)).toMatchObject({ status: 'suspended', suspended_by: 'resource' })
   })
+})
+
+test('accounts that claim a name in the same moment get selectors of their own', async () => {
+  const users = ['usr_at_once_1', 'usr_at_once_2', 'usr_at_once_3']
+  const made = await Promise.all(users.map(user => registerDomain(world.deps, user, 'at-once.test')))
+  const stored = await Promise.all(made.map(({ _id }) => world.domain(_id)))
+  expect(new Set(stored.flatMap(({ dkim }) => dkim.map(({ selector }) => selector))).size).toBe(3)
+  expect(made.map(({ dkim }) => dkim)).toEqual(stored.map(({ dkim }) => dkim))
+  expect(stored.map(({ dkim }) => dkim.map(({ state }) => state))).toEqual(Array(3).fill(['active']))
+  for (const { _id, dkim } of stored)
+    for (const key of dkim) expect(publicKeyValue(openDkimKey(world.deps.secrets, { _id }, key))).toBe(key.public_key)
 })
 
 describe('settings', () => {
