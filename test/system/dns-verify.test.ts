@@ -6,7 +6,7 @@ import { publishDns, unpublishDns } from '../../services/mail/publish-dns.ts'
 import { removeDomain } from '../../services/mail/register-domain.ts'
 import { activateKey, requestKey, revokeKey } from '../../services/mail/rotate-dkim.ts'
 import { findDnsAccount } from '../../services/mail/store/dns-accounts.ts'
-import { listChecks } from '../../services/mail/store/dns-checks.ts'
+import { listChecks, revokeVerification } from '../../services/mail/store/dns-checks.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
 import { updateDomain, updateSettings } from '../../services/mail/store/domains.ts'
 import { verifyDomain } from '../../services/mail/verify-domain.ts'
@@ -281,6 +281,16 @@ describe('ownership', () => {
     expect((await world.domain(heir._id)).status).toBe('suspended')
     expect((await world.domain(holder._id)).status).toBe('verified')
   }, 60_000)
+
+  test('who lost a name, and the keys with it, gets a new key and may prove it again', async () => {
+    const holder = await published('seventeen.test')
+    await verifyDomain(world.deps, holder._id)
+    expect(await revokeVerification(world.deps.db, await world.domain(holder._id), world.clock.now())).toBe(true)
+    expect((await verifyDomain(world.deps, holder._id)).outcome).toBe('pending')
+    await publishDns(world.deps, await world.domain(holder._id))
+    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.recovered')
+    expect((await world.domain(holder._id)).dkim.map(({ state }) => state)).toEqual(['revoked', 'active'])
+  })
 
   test('an ownership record in blanks, which verified its holder, also keeps the name for it', async () => {
     const dns = { manage: false, by_hand: ['ownership' as const] }

@@ -37,6 +37,17 @@ describe('the first key', () => {
   })
 })
 
+test.each<[string, RotationKey[], boolean]>([
+  ['all keys are withdrawn', [key('a', 'revoked', { revoked_at: start })], true],
+  ['there is none any more', [], true],
+  ['only Ed25519 keys are left', [key('e', 'revoked', { algorithm: 'ed25519-sha256', revoked_at: start })], true],
+  ['one signs', [key('a', 'revoked', { revoked_at: start }), key('b', 'active')], false],
+  ['one waits', [key('a', 'revoked', { revoked_at: start }), key('b', 'pending')], false],
+  ['one is retiring', [key('a', 'retiring', { retired_at: start })], false],
+])('a domain gets a new RSA key when it has none to sign with: %s', (_, keys, created) =>
+  expect(steps(keys)).toEqual(created ? [{ kind: 'create', algorithm: 'rsa-sha256' }] : []),
+)
+
 describe('hand-over', () => {
   const old = key('a', 'active', { activated_at: start })
   test.each<[string, Partial<RotationKey>, string[], number, string[]]>([

@@ -58,11 +58,13 @@ function stepsOf(input: RotationInput, algorithm: DkimAlgorithm): RotationStep[]
   const active = keys.find(key => key.state === 'active')
   const pending = keys.filter(key => key.state === 'pending').at(-1)
   if (pending) return takeOver(input, pending, active)
+  // The keys of a domain that lost its name are withdrawn; it cannot be verified again without one.
+  const bare = algorithm === 'rsa-sha256' && keys.every(key => key.state === 'revoked')
   const due =
     active &&
     input.rotationDays > 0 &&
     age(active.activated_at ?? active.created_at, input.now) >= input.rotationDays * DAY
-  return due ? [{ kind: 'create', algorithm }] : []
+  return bare || due ? [{ kind: 'create', algorithm }] : []
 }
 
 function takeOver(input: RotationInput, pending: RotationKey, active: RotationKey | undefined): RotationStep[] {
