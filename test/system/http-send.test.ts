@@ -244,6 +244,11 @@ describe('who may not send', () => {
     if (status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
+  test('who sends nothing to be known by is told of the header', async () => {
+    const { body } = await post(minimal, { token: '', path: '/api/send' })
+    expect(body).toMatchObject({ detail: 'Send a token in the header `Authorization: Bearer …`, or log in.' })
+  })
+
   async function tokenWith(change: Parameters<typeof giveToken>[2]): Promise<string> {
     return (await giveToken(api.mongo.db, api.user._id, change)).value
   }

@@ -17,12 +17,17 @@ export interface SessionDeps {
 
 /**
  * The open session of the request. Throws 401 `not_logged_in`, and 403 `csrf_header_missing` for a write without the
- * header x-csrf: a page elsewhere can make the browser send the cookie, but not a header of its own.
+ * header x-csrf: a page elsewhere can make the browser send the cookie, but not a header of its own. `otherwise`: what a
+ * caller without a session is told, where there is another way than to log in.
  */
-export async function sessionOf(context: WebContext, { db, clock, cookie }: SessionDeps): Promise<OpenSession> {
+export async function sessionOf(
+  context: WebContext,
+  { db, clock, cookie }: SessionDeps,
+  otherwise?: string,
+): Promise<OpenSession> {
   const token = readCookie(context, cookie)
   const session = token === undefined ? undefined : await readSession(db, token, clock.now())
-  if (!session) throw new ProblemError('not_logged_in')
+  if (!session) throw new ProblemError('not_logged_in', otherwise)
   if (!READS.has(context.method) && context.get('x-csrf') === '') throw new ProblemError('csrf_header_missing')
   return session
 }

@@ -27,6 +27,8 @@ export interface PresentedToken {
   expiresAt: Date | undefined
 }
 
+const TOKEN_OR_LOGIN = 'Send a token in the header `Authorization: Bearer …`, or log in.'
+
 /**
  * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
  * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `network_not_allowed` or `csrf_header_missing`.
@@ -35,7 +37,7 @@ function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Author
   return async (context, access) => {
     const bearer = bearerOf(context)
     if (bearer !== undefined) return byToken(await deps.checkToken(bearer, factsOf(context).ip), access)
-    const { id, account } = await sessionOf(context, deps)
+    const { id, account } = await sessionOf(context, deps, access.kind === 'account' ? TOKEN_OR_LOGIN : undefined)
     if (access.kind === 'admin' && account.role !== 'admin') throw new ProblemError('forbidden')
     return { account, via: 'session', scopes: SCOPES, sessionId: id }
   }
