@@ -8,9 +8,11 @@ export type BodyRoom = <T>(request: IncomingMessage, account: string, work: () =
 /** So much of each body is free: mail of common size never waits for large mail. */
 const FREE_BYTES = 128 * 1024
 const RETRY_SECONDS = 5
+/** What a byte of a compressed body may stand for: DEFLATE's bound. Brotli has none that helps. */
+const DEFLATED = 1_032
 
-/** Room for `most` bytes, of which one account gets half. */
-export function createBodyRoom(most: number): BodyRoom {
+/** Room for `most` bytes, of which one account gets half. No body has more than `mostOfBody`, compressed or not. */
+export function createBodyRoom(most: number, mostOfBody: number): BodyRoom {
   const held = new Map<string, number>()
   let used = 0
   const take = (account: string, bytes: number) => {
@@ -21,28 +23,39 @@ export function createBodyRoom(most: number): BodyRoom {
     return used <= most && holds <= most / 2
   }
   return async (request, account, work) => {
-    const full = Promise.withResolvers<never>()
+    const left = Promise.withResolvers<never>()
+    const weight = weightOf(request.headers['content-encoding'], mostOfBody)
     let read = 0
     let counted = 0
     const count = (chunk: Buffer) => {
-      read += chunk.length
+      read = Math.min(read + chunk.length * weight, mostOfBody)
       const more = Math.max(0, read - FREE_BYTES) - counted
       if (more === 0) return
       counted += more
       if (take(account, more)) return
       request.off('data', count).pause()
       const detail = 'Too many large messages are coming in; try again in a few seconds.'
-      full.reject(new ProblemError('unavailable', detail, { retryAfter: RETRY_SECONDS }))
+      left.reject(new ProblemError('unavailable', detail, { retryAfter: RETRY_SECONDS }))
+    }
+    // Whoever unpacks a body never hears that the rest of it will not come.
+    const close = () => {
+      if (!request.complete) left.reject(new ProblemError('invalid_json', 'The connection ended before the body.'))
     }
     const working = work()
     // Behind the reader's own listener: what flows begins when both are there.
-    request.on('data', count)
+    request.on('data', count).on('close', close)
     working.catch(() => undefined) // of a reader that was left, when the connection ends
     try {
-      return await Promise.race([working, full.promise])
+      return await Promise.race([working, left.promise])
     } finally {
-      request.off('data', count)
+      request.off('data', count).off('close', close)
       take(account, -counted)
     }
   }
+}
+
+/** What is inside of a compressed body is known only when it is in memory, so it counts as the most that it may be. */
+function weightOf(encoding: string | undefined, mostOfBody: number): number {
+  if (encoding === undefined || encoding === 'identity') return 1
+  return encoding === 'br' ? mostOfBody : DEFLATED
 }

@@ -1,6 +1,7 @@
 /** Joins operations with bodies so that the caller is known and within the rate before a body is read. */
 import type Router from '@koa/router'
 import type { AnyEndpoint } from '../../platform/endpoint.ts'
+import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, bind, jsonBody, type WebContext } from '../../platform/web.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
@@ -34,10 +35,15 @@ export function opening(router: Router, { authorise, take, bodyLimit, room }: Op
       const read = () => parseBody(context, next)
       if (!room) return read()
       return room(context.req, principal.account.id, read).catch((error: unknown) => {
-        if (!context.req.readableEnded) context.set('Connection', 'close') // the rest of the body is not read
+        if (!context.req.readableEnded && leavesRest(error)) context.set('Connection', 'close')
         throw error
       })
     })
     bind(router, authorised, definition, handle)
   }
+}
+
+/** True for what is refused amid its body, whose rest nobody reads. */
+function leavesRest(error: unknown): boolean {
+  return error instanceof ProblemError && (error.code === 'unavailable' || error.code === 'message_too_large')
 }
