@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -69,6 +70,24 @@ setTimeout(() => { log.error({}, 'still full'); ${end} }, 200)`
     onTestFinished(() => void child.kill('SIGKILL'))
     await full.close()
     expect(await once(child, 'exit')).toEqual([code, null])
+  })
+
+  it.each([
+    ['process.exit', 'process.exit(3)', 3],
+    ['an uncaught error', "throw new Error('boom')", 1],
+    ['the end of the program', '', 0],
+  ])('does not wait at %s for a disk that is full by then', async (_, end, code) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pw-log-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const program = `const log = (await import(${source})).createLog('info', 'test')
+for (let n = 0; n < 300; n++) log.info({ n, fill: 'x'.repeat(100) }, 'line')
+${end}`
+    // Files end at 8 KiB: a part of the lines can be written, the first fault comes with the rest.
+    const shell = `ulimit -f 8; exec "$0" --input-type=module-typescript -e "$1" > "$2"`
+    const child = spawn('/bin/bash', ['-c', shell, process.execPath, program, join(folder, 'log')], { stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await once(child, 'exit')).toEqual([code, null])
+    expect((await readFile(join(folder, 'log'))).length).toBe(8_192)
   })
 
   it('keeps secrets out of fields and of errors', async () => {

@@ -1,4 +1,5 @@
 /** Structured logs: one line per finished thing, with its id, outcome and duration. Secrets and bodies never. */
+import { writeSync } from 'node:fs'
 import { pino } from 'pino'
 
 /** The subset of pino that the code uses. `error` means that a person must act. */
@@ -20,6 +21,10 @@ const WAITING_BYTES = 16 * 1024 * 1024
 
 /** Lines are written together: each write is a task for the thread pool, which signatures need (4 % of a message's CPU). */
 const TOGETHER = { minLength: 4_096, periodicFlush: 100 }
+
+/** At the exit: how long a reader may take nothing, and between two looks whether he does. */
+const READER_MS = 5_000
+const PAUSE_MS = 20
 
 /** The library's number of the level. */
 const WARN = 40
@@ -50,22 +55,43 @@ export function createLog(level: string, service: string): Log {
   )
 }
 
+/** What the library holds back; private there. */
+interface Held {
+  fd: number
+  /** Lines, in pieces. */
+  _bufs: string[]
+  /** The piece that is being written, or that could not be. */
+  _writingBuf: string
+  _writing: boolean
+}
+
 /**
- * A full disk, or a terminal that was closed, stops no mail: lines wait, and are tried again with the next. The library
- * would throw, and then at the exit try for ever.
+ * A full disk, or a terminal that was closed, stops no mail: lines wait, and are tried again every moment. The library
+ * would throw, and at the exit try a write for ever, whatever its fault.
  */
 function outliveFaults(output: ReturnType<typeof pino.destination>): void {
-  let failing = false
-  output.on('error', () => {
-    failing = true
-  })
-  output.on('write', () => {
-    failing = false
-  })
-  const flushSync = output.flushSync.bind(output)
+  output.on('error', () => undefined)
   output.flushSync = () => {
-    if (!failing) flushSync()
+    const held = output as unknown as Held
+    const text = (held._writing ? '' : held._writingBuf) + held._bufs.join('')
+    held._writingBuf = held._writing ? held._writingBuf : ''
+    held._bufs = []
+    writeWhole(held.fd, Buffer.from(text))
   }
+}
+
+/** Writes what a reader takes; gives up at a fault, and when he takes nothing for {@link READER_MS}. */
+function writeWhole(fd: number, bytes: Buffer): void {
+  let [at, stuckMs] = [0, 0]
+  while (at < bytes.length && stuckMs < READER_MS)
+    try {
+      at += writeSync(fd, bytes, at)
+      stuckMs = 0
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+      stuckMs += PAUSE_MS
+    }
 }
 
 /** For tests that look at results, not at lines. */
