@@ -70,6 +70,8 @@ export async function run(
   prepare: (env: NodeJS.ProcessEnv) => Promise<Prepared> = async given => ({ env: given, parts: [] }),
 ): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
+  // Writing to a terminal that was closed is a fault, which would end the process before its parts are stopped.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
   const signals = listenForSignals(service)
   const prepared = await prepare(env).catch(giveUp(service))
   const config = readOrExit(service, prepared.env)
