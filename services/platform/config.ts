@@ -209,7 +209,7 @@ const shape = {
     'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',
   ),
   ADMIN_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '600').describe(
-    'Requests per minute of one session token of the Subscription Administration API, over all processes.',
+    'Requests per minute of one session of the Subscription Administration API, and of what has none from one address, over all processes.',
   ),
   SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
     'Requests per minute of one app secret, over all processes.',

@@ -75,9 +75,9 @@ export async function logIn(
   return { admin: admin ?? known, token, expiresAt }
 }
 
-/** True for a text that has the form of a token; whether it is one says {@link readSession}. */
-export function isTokenForm(text: string): boolean {
-  return /^at_[\w-]{43}$/.test(text)
+/** True for a token whose session this process found open when it last looked; anybody can make up the others. */
+export function isKnownToken(s: Subscriptions, token: string): boolean {
+  return s.memory.sessions.peek(hashOf(token)) !== undefined
 }
 
 /** The administrator behind a token. Throws `session_invalid`, and `admin_disabled` after rights were taken. */
@@ -89,8 +89,12 @@ export async function readSession(s: Subscriptions, token: string): Promise<Admi
 async function loadSession(s: Subscriptions, id: string): Promise<AdminDoc> {
   const now = s.clock.now()
   const session = await findAdminSession(s.c, id, now)
-  if (!session) throw new ProblemError('session_invalid')
+  if (!session) {
+    s.memory.sessions.forget(id)
+    throw new ProblemError('session_invalid')
+  }
   const admin = await loadAdmin(s, session.account_id, session.password)
+  await s.memory.sessions.get(id, async () => true)
   if (now.getTime() - session.seen_at.getTime() >= SLIDE_MS) {
     const end = Math.min(now.getTime() + IDLE_MS, session.created_at.getTime() + LIFE_MS)
     await slideAdminSession(s.c, session._id, now, new Date(end))

@@ -49,6 +49,8 @@ export interface Subscriptions extends SubscriptionDeps {
 export interface Memory {
   /** The administrator behind a session (by the hash of its token) or a panel account (by its id). */
   admins: Recent<AdminDoc>
+  /** Sessions that were open when last looked up, by the hash of the token: whose rate is counted, not who may enter. */
+  sessions: Recent<true>
   /** The live app with a key. */
   apps: Recent<AppDoc | undefined>
   /** The webhooks of an app. */
@@ -66,6 +68,8 @@ export interface Memory {
 }
 
 const MEMORY = { ttlMs: 1_000, refreshMs: 500, max: 10_000 } as const
+/** As long as an idle session, so that somebody who asks now and then is still known. */
+const SESSIONS_MEMORY = { ttlMs: 12 * 3_600_000, max: 10_000 } as const
 const DAYS_MEMORY = { ttlMs: 15_000, refreshMs: 10_000, max: 1_000 } as const
 
 /** Who acts, as the audit log remembers it. */
@@ -111,6 +115,7 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     findHolders: createFindHolders(c),
     memory: {
       admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
+      sessions: createRecent({ ...SESSIONS_MEMORY, clock: deps.clock, keep: () => true }),
       apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),
       webhooks: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       counters: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),

@@ -1,7 +1,7 @@
 /** What bad input gets: an envelope with a code of its own, and nothing changes. */
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { IdempotencyDoc } from '../../services/subscriptions/store/documents.ts'
 import { type ApiRequest, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
 
@@ -505,19 +505,57 @@ describe('rates', () => {
   })
 })
 
-test('made-up tokens of a strange form share the limit of their address, however many there are', async () => {
-  const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '3' })
-  try {
-    const codes = []
-    for (let n = 0; n < 4; n++) {
-      const token = `${n}${'x'.repeat(8_000)}`
-      codes.push((await slow.call('GET', '/overview', { token })).body.code)
-    }
-    expect(codes).toEqual([40102, 40102, 40102, 42901])
-    expect((await slow.call('GET', '/overview')).body.code).toBe(0)
-  } finally {
-    await slow.stop()
+describe('the rate of an address', () => {
+  /** A service with a limit of four, and a look with a token; the super administrator's by default. */
+  const slowApi = async () => {
+    const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '4' })
+    onTestFinished(() => slow.stop())
+    const look = async (token?: string) =>
+      (await slow.call('GET', '/overview', token === undefined ? {} : { token })).body.code
+    return { slow, look }
   }
+
+  test.each([
+    ['a strange form', (n: number) => `${n}${'x'.repeat(8_000)}`],
+    ['the right form', (n: number) => `at_${String(n).padStart(43, 'x')}`],
+  ])('holds for made-up tokens of %s, however many there are, and not for sessions that are open', async (_, made) => {
+    const { slow, look } = await slowApi()
+    expect(await look()).toBe(0)
+    slow.clock.advance(60_000)
+    const codes = []
+    for (let n = 0; n < 6; n++) codes.push(await look(made(n)))
+    expect(codes).toEqual([40102, 40102, 40102, 40102, 42901, 42901])
+    expect(await look()).toBe(0)
+  })
+
+  test('holds for many made-up tokens at the same moment', async () => {
+    const { look } = await slowApi()
+    const codes = await Promise.all(Array.from({ length: 20 }, (_, n) => look(`at_${String(n).padStart(43, 'x')}`)))
+    expect(codes.filter(code => code !== 42901).length).toBeLessThanOrEqual(4)
+  })
+
+  test('leaves each session its own, also one that asks now and then', async () => {
+    const { slow, look } = await slowApi()
+    const tokens = [await slow.logIn('viewer', ['demo']), await slow.logIn('operator', ['demo'])]
+    for (const token of tokens) expect(await look(token)).toBe(0)
+    slow.clock.advance(60_000)
+    for (let n = 0; n < 4; n++) {
+      for (const token of tokens) expect(await look(token)).toBe(0)
+      slow.clock.advance(5_000)
+    }
+    for (const token of tokens) expect(await look(token)).toBe(42901)
+  })
+
+  test('holds for a session that has ended', async () => {
+    const { slow, look } = await slowApi()
+    const token = await slow.logIn('viewer', ['demo'])
+    expect(await look(token)).toBe(0)
+    await slow.call('DELETE', '/token', { token, query: {} })
+    slow.clock.advance(60_000)
+    expect(await look(token)).toBe(40102)
+    for (let n = 0; n < 4; n++) expect(await look(`at_${String(n).padStart(43, 'x')}`)).toBe(40102)
+    expect(await look(token)).toBe(42901)
+  })
 })
 
 describe('the envelope is always an envelope', () => {

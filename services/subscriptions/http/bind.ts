@@ -5,7 +5,7 @@ import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
 import { clientNetwork } from '../../platform/networks.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
-import { isTokenForm } from '../admins.ts'
+import { isKnownToken } from '../admins.ts'
 import type { Actor, Claim, Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
 import { faultsOf } from '../rules/faults.ts'
@@ -64,10 +64,13 @@ const readJson = async (context: WebContext) => {
   await json(context, async () => undefined)
 }
 
-/** Whose requests are counted: the session's, or what has none of its address; a made-up header counts as nobody else. */
-function callerOf(context: WebContext): string {
+/**
+ * Whose requests are counted, before anything is looked up: those of a session that is known here, else of the address.
+ * A session is counted there once in each process; a made-up token always.
+ */
+function callerOf(s: Subscriptions, context: WebContext): string {
   const token = context.get('token')
-  return isTokenForm(token) ? token : clientNetwork(factsOf(context).ip)
+  return isKnownToken(s, token) ? token : clientNetwork(factsOf(context).ip)
 }
 
 /** The call of a request that has an idempotency key. */
@@ -84,7 +87,7 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   readBody: (context: WebContext) => Promise<void> = readJson,
 ): void {
   register(router, definition, async context => {
-    deps.rates.admin(callerOf(context))
+    deps.rates.admin(callerOf(deps.s, context))
     const { admin, token } = await deps.authenticate(context)
     const call: AdminCall = {
       ...callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username }),
