@@ -1,4 +1,5 @@
 /** User accounts: the tenants of the mail half and the admins of both halves. */
+import { takeGuard } from '../../platform/guard.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/mongo.ts'
 import type { PageRequest } from '../../platform/pages.ts'
 
@@ -99,18 +100,8 @@ export async function replacePassword(
   )
 }
 
-/** One document that every change to the set of active admins writes, so that two such transactions conflict. */
-const guards = defineCollection<{ _id: string; changes: number }>('guards')
-
-/**
- * Number of other active admins, read inside a transaction that then suspends one. Writing the guard first makes two
- * admins who suspend each other at once conflict; snapshot reads alone would let both pass.
- */
+/** Number of other active admins, read inside a transaction that then suspends one; two who suspend each other conflict. */
 export async function otherActiveAdmins(db: Db, id: string, session: Session): Promise<number> {
-  await collectionOf(db, guards).updateOne(
-    { _id: 'active-admins' },
-    { $inc: { changes: 1 } },
-    { upsert: true, session },
-  )
+  await takeGuard(db, 'active-admins', session)
   return collectionOf(db, users).countDocuments({ role: 'admin', status: 'active', _id: { $ne: id } }, { session })
 }

@@ -1,5 +1,6 @@
 /** Administrators of the subscription half and their sessions in the database. */
-import { collectionOf, type Db, defineCollection, type Session } from '../../platform/mongo.ts'
+import { takeGuard } from '../../platform/guard.ts'
+import type { Db, Session } from '../../platform/mongo.ts'
 import type { Found, Page } from '../rules/paging.ts'
 import type { Collections } from './collections.ts'
 import type { AdminDoc, AdminSessionDoc } from './documents.ts'
@@ -39,15 +40,12 @@ export async function changeAdmin(
   return (await c.admins.findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
 }
 
-/** One document that every change to the set of super administrators writes, so that two such transactions conflict. */
-const guards = defineCollection<{ _id: string; changes: number }>('guards')
-
 /**
- * Number of other active super administrators, read inside a transaction that then takes the rights of one. Writing the
- * guard first makes two who demote each other at once conflict; snapshot reads alone would let both pass.
+ * Number of other active super administrators, read inside a transaction that then takes the rights of one; two who demote
+ * each other conflict.
  */
 export async function otherActiveSupers(c: Collections, db: Db, id: number, session: Session): Promise<number> {
-  await collectionOf(db, guards).updateOne({ _id: 'super-admins' }, { $inc: { changes: 1 } }, { upsert: true, session })
+  await takeGuard(db, 'super-admins', session)
   return c.admins.countDocuments({ role: 'super', status: '1', _id: { $ne: id } }, { session })
 }
 
