@@ -83,7 +83,7 @@ describe('somebody remains who may do everything', () => {
       )
     }
     const left = () => s.c.admins.countDocuments({ role: 'super', status: '1' })
-    return { made, take, left }
+    return { s, foundation, made, take, left }
   }
 
   test.each<[string, Parameters<typeof updateAdmin>[3], Parameters<typeof updateAdmin>[3]]>([
@@ -104,6 +104,27 @@ describe('somebody remains who may do everything', () => {
     expect(await left()).toBe(1)
   })
 
+  test.each<[string, (given: Awaited<ReturnType<typeof supers>>, account: string) => Promise<unknown>]>([
+    [
+      'is suspended',
+      async ({ foundation }, account) => {
+        // The panel keeps an admin of its own.
+        await createUser(foundation, { username: 'root', password: PASSWORD, role: 'admin', lang: 'zh', tz: 'UTC' })
+        await suspendUser(foundation, account)
+      },
+    ],
+    ['is gone', ({ s }, account) => s.mongo.db.collection<{ _id: string }>('users').deleteOne({ _id: account })],
+  ])('whose account can log in: one that %s does not count', async (_, change) => {
+    const given = await supers(3)
+    const [a, b, c] = given.made as [AdminDoc, AdminDoc, AdminDoc]
+    await change(given, c.account_id)
+    expect(await given.take(a, b, { role: 'viewer' })).toBe('done')
+    expect(await given.take(b, a, { role: 'viewer' })).toBe('transition_refused')
+    expect(await given.take(a, c, { role: 'viewer' })).toBe('done')
+    expect(await given.take(a, b, { role: 'super' })).toBe('done')
+    expect(await given.take(b, a, { role: 'viewer' })).toBe('done')
+  })
+
   test('and the last one can still be renamed, and given helpers', async () => {
     const { made, take, left } = await supers(2)
     const [a, b] = made as [AdminDoc, AdminDoc]
@@ -115,4 +136,17 @@ describe('somebody remains who may do everything', () => {
     expect(await take(b, a, { status: '0' })).toBe('done')
     expect(await left()).toBe(1)
   })
+})
+
+test('changes at the same moment are written down one after the other, each from what the one before it left', async () => {
+  const { s, foundation } = await openSubscriptionHalf()
+  const rights = { role: 'viewer' as const, app_keys: [], email: '', password: PASSWORD, username: 'renamed' }
+  const { _id } = await createAdmin(s, systemActor, { ...rights, name: 'name-0' })
+  const names = ['name-1', 'name-2', 'name-3', 'name-4']
+  await Promise.all(names.map(name => updateAdmin(openSubscriptions(foundation), systemActor, _id, { name })))
+  const entries = await s.c.audit.find({ action: 'admin.update' }).toArray()
+  const next = new Map(entries.map(({ changes: { name = [] } }) => [name[0], name[1]]))
+  let [last, steps]: [unknown, number] = ['name-0', 0]
+  for (; next.has(last) && steps < names.length; steps++) last = next.get(last)
+  expect([steps, last]).toEqual([names.length, (await s.c.admins.findOne({ _id }))?.name])
 })

@@ -210,12 +210,12 @@ export async function updateAdmin(
   id: number,
   change: { [K in keyof AdminRights]?: AdminRights[K] | undefined } & { status?: AdminDoc['status'] | undefined },
 ): Promise<AdminDoc> {
-  const before = await findAdmin(s.c, id)
-  if (!before) throw new ProblemError('record_not_found')
   if (actor.id === String(id) && (change.role ?? 'super') + (change.status ?? '1') !== 'super1')
     throw new ProblemError('transition_refused', 'Nobody can take away his own rights.')
   const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const after = await record(s, actor, async session => {
+    const before = await findAdmin(s.c, id, session)
+    if (!before) throw new ProblemError('record_not_found')
     if (
       isSuper(before) &&
       !isSuper({ ...before, ...fields }) &&

@@ -49,6 +49,11 @@ export async function findUserByName(db: Db, username: string): Promise<UserDoc 
   return (await collectionOf(db, users).findOne({ username })) ?? undefined
 }
 
+/** How many of these accounts can log in. */
+export function countActive(db: Db, ids: readonly string[], session: Session): Promise<number> {
+  return collectionOf(db, users).countDocuments({ _id: { $in: [...ids] }, status: 'active' }, { session })
+}
+
 /** The oldest admin: the one that the legacy API_TOKEN and the first SMTP login act for. */
 export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
   return (await collectionOf(db, users).findOne({ role: 'admin' }, { sort: { _id: 1 } })) ?? undefined

@@ -1,4 +1,5 @@
 /** Administrators of the subscription half and their sessions in the database. */
+import { countActive } from '../../accounts/store/users.ts'
 import { takeGuard } from '../../platform/guard.ts'
 import type { Db, Session } from '../../platform/mongo.ts'
 import type { Found, Page } from '../rules/paging.ts'
@@ -11,8 +12,8 @@ export async function findAdminOf(c: Collections, accountId: string): Promise<Ad
 }
 
 /** The administrator with this id. */
-export async function findAdmin(c: Collections, id: number): Promise<AdminDoc | undefined> {
-  return (await c.admins.findOne({ _id: id })) ?? undefined
+export async function findAdmin(c: Collections, id: number, session: Session): Promise<AdminDoc | undefined> {
+  return (await c.admins.findOne({ _id: id }, { session })) ?? undefined
 }
 
 /** A page of administrators, oldest first. */
@@ -41,12 +42,18 @@ export async function changeAdmin(
 }
 
 /**
- * Number of other active super administrators, read inside a transaction that then takes the rights of one; two who demote
- * each other conflict.
+ * Number of other active super administrators whose account can log in, read inside a transaction that then takes the
+ * rights of one; two who demote each other conflict.
  */
 export async function otherActiveSupers(c: Collections, db: Db, id: number, session: Session): Promise<number> {
   await takeGuard(db, 'super-admins', session)
-  return c.admins.countDocuments({ role: 'super', status: '1', _id: { $ne: id } }, { session })
+  const filter = { role: 'super', status: '1', _id: { $ne: id } } as const
+  const others = await c.admins.find(filter, { session, projection: { account_id: 1 } }).toArray()
+  return countActive(
+    db,
+    others.map(other => other.account_id),
+    session,
+  )
 }
 
 /** The session of a token's hash when it has not ended. */
