@@ -60,6 +60,21 @@ describe('what is made up', () => {
     expect((await readdir(dataDir)).filter(name => name.startsWith('trial'))).toEqual(['trial.json'])
   })
 
+  test.each([
+    ['before there was any state', false],
+    ['with a state', true],
+  ])('leaves nothing of starts that died %s, and what others keep there stays', async (_, had) => {
+    const { dataDir, prepare } = await folder()
+    if (had) await (await prepare()).stop()
+    const kept = ['trial.json.bak', 'trial.json.20260101', 'trial.json.0123456789ab.old', 'my-trial.json.0123456789ab']
+    for (const name of ['trial.json.0123456789ab', 'trial.json.fedcba987654', ...kept])
+      await writeFile(join(dataDir, name), '{"SESSION_SECRET":"x"}')
+    const { env } = await prepare()
+    const names = (await readdir(dataDir)).filter(name => name.includes('trial.json'))
+    expect(names.toSorted()).toEqual(['trial.json', ...kept].toSorted())
+    expect(env.SESSION_SECRET).not.toBe('x')
+  })
+
   test('gives way to what is set, and an empty setting is none', async () => {
     const { prepare } = await folder()
     const { env } = await prepare({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: '', APP_PORT: '0' })
@@ -140,7 +155,10 @@ describe('what stops it', () => {
     const { dataDir, prepare } = await folder()
     const owner = await running('services/all.ts')
     await writeFile(join(dataDir, 'owner.pid'), String(owner))
+    // What it is writing at this moment.
+    await writeFile(join(dataDir, 'trial.json.0123456789ab'), '{}')
     await expect(prepare()).rejects.toThrow(`the Postwright with process id ${owner} is using ${dataDir}`)
+    expect(await readdir(dataDir)).toContain('trial.json.0123456789ab')
     expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).toBe(String(owner))
   })
 

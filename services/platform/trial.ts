@@ -3,7 +3,7 @@
  * embedded database. All of it lies in DATA_DIR, readable by its owner only.
  */
 import { randomBytes } from 'node:crypto'
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { makeCertificate } from './certificates.ts'
@@ -52,6 +52,7 @@ export async function prepareTrial(environment: NodeJS.ProcessEnv, say: (text: s
   await refuseTakenPorts(config)
   const lock = await lockFolder(dataDir)
   try {
+    await dropStrays(dataDir)
     if (!given.SUBMISSION_TLS_CERT) await ensureCertificate(dataDir, config.MAIL_HOSTNAME)
     const parts: Running[] = [lock]
     if (!config.MONGODB_URI) {
@@ -136,10 +137,13 @@ async function createState(dataDir: string, state: TrialState): Promise<void> {
   try {
     await link(made, path)
   } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    // ENOENT: another start has the state already, and took this file for a stray one.
+    if (code === 'ENOENT') return
     // Not every file system has links.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) return await rename(made, path)
+    if (code !== 'EEXIST') return await rename(made, path)
   }
-  await rm(made)
+  await rm(made, { force: true })
 }
 
 /** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
@@ -151,6 +155,12 @@ async function writeBeside(path: string, state: TrialState): Promise<string> {
   const beside = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(beside, JSON.stringify(state), { mode: 0o600 })
   return beside
+}
+
+/** Removes what starts that died left beside the state: each file holds a secret. Only once the state itself is there. */
+async function dropStrays(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir))
+    if (/^trial\.json\.[0-9a-f]{12}$/.test(name)) await rm(join(dataDir, name), { force: true })
 }
 
 function statePath(dataDir: string): string {
