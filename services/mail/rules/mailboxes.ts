@@ -13,8 +13,8 @@ const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u
 
 /**
  * The addresses of an unfolded From value, domains as lower-case A-labels; undefined when it is not a list of
- * mailboxes. Groups, routes, quoted local parts, encoded words and address literals are refused, so that no other reader finds
- * another author in the same text.
+ * mailboxes. Groups, routes, quoted local parts, encoded words and address literals are refused, so that no other
+ * reader finds another author in the same text.
  */
 export function readMailboxes(value: string): string[] | undefined {
   const text = withoutComments(value)
