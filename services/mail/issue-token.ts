@@ -48,8 +48,8 @@ export async function issueToken(
   const domains = await ownDomains(db, userId, input.domains)
   const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
   const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
-  refuseFaults('validation_failed', limitFaults(limits, now))
-  if (by) refuseFaults('insufficient_scope', excess(limits, by))
+  refuseLimits('validation_failed', limitFaults(limits, now))
+  if (by) refuseLimits('insufficient_scope', excess(limits, by))
   const secret = makeSecret()
   const token: TokenDoc = {
     _id: newId('key', now.getTime()),
@@ -83,7 +83,7 @@ export async function rotateToken(
   const token = await getToken(deps, userId, id)
   refuseManaged(token, deps)
   if (token.revoked_at) throw new ProblemError('conflict', 'This token is revoked; make a new one.')
-  if (by) refuseFaults('insufficient_scope', excess(limitsOf(token), by))
+  if (by) refuseLimits('insufficient_scope', excess(limitsOf(token), by))
   const secret = makeSecret()
   const rotated = found(await updateToken(deps.db, userId, id, { secret_hash: hashSecret(secret) }))
   return withValue(rotated, secret)
@@ -112,12 +112,12 @@ async function ownDomains(db: Db, userId: string, typed: readonly string[]): Pro
   const known = await Promise.all(names.map(result => (result.ok ? findDomain(db, userId, result.name) : undefined)))
   const wrong = known.indexOf(undefined)
   if (wrong !== -1)
-    refuseFaults('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
+    refuseLimits('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
   return known.flatMap(domain => (domain ? [domain.name] : []))
 }
 
-/** Throws the first fault of limits, with all of them. */
-export function refuseFaults(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
+/** Throws the first fault of what a token or login may do, with all of them. */
+export function refuseLimits(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
   const [first] = faults
   if (!first) return
   throw new ProblemError(code, first.message, {

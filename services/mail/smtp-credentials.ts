@@ -5,7 +5,7 @@ import { newId } from '../platform/ids.ts'
 import type { Db } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { refuseFaults } from './issue-token.ts'
+import { refuseLimits } from './issue-token.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
 import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
 import {
@@ -49,7 +49,7 @@ export async function createCredential(
   { password = makePassword(), ...input }: NewCredential,
   by?: Ways,
 ): Promise<CredentialAndPassword> {
-  if (by) refuseFaults('insufficient_scope', excessOfLogin(input.allowed_cidrs, by))
+  if (by) refuseLimits('insufficient_scope', excessOfLogin(input.allowed_cidrs, by))
   const now = clock.now()
   const id = newId('smtp', now.getTime())
   const credential: CredentialDoc = {
@@ -80,7 +80,7 @@ export async function changeCredential(
   change: CredentialChange,
   by?: Ways,
 ): Promise<CredentialDoc> {
-  if (by && change.allowed_cidrs) refuseFaults('insufficient_scope', excessOfNetworks(change.allowed_cidrs, by))
+  if (by && change.allowed_cidrs) refuseLimits('insufficient_scope', excessOfNetworks(change.allowed_cidrs, by))
   refuseManaged(await getCredential(deps, userId, id), deps)
   return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
 }
@@ -95,7 +95,7 @@ export async function setCredentialPassword(
 ): Promise<CredentialAndPassword> {
   if (by) {
     const { allowed_cidrs: networks } = await getCredential(deps, userId, id)
-    refuseFaults('insufficient_scope', excessOfLogin(networks, by))
+    refuseLimits('insufficient_scope', excessOfLogin(networks, by))
   }
   const credential = await changeCredential(deps, userId, id, {
     password_hash: await hashPassword(password),
