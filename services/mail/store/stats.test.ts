@@ -100,6 +100,30 @@ describe('kept figures', () => {
     for (const days of [31, 60, 90]) expect(await figures(user, daysAfter(days))).toEqual(first)
   })
 
+  test.each<[string, number, 'queued' | 'deferred']>([
+    ['before anything was tried', 0, 'queued'],
+    ['while most of it was on its way', 1, 'deferred'],
+  ])('that were counted %s do not outlive the outcomes', async (_, done, open) => {
+    const user = newId('usr')
+    for (let n = 0; n < 4; n++) await give(user, { 'a@one.example': n < done ? 'delivered' : open })
+    await figures(user, morning(NEXT))
+    const messages = collectionOf(mongo.db, MESSAGES)
+    await messages.updateMany({ user_id: user }, { $set: { 'rcpts.0.status': 'delivered' } })
+    await messages.deleteOne({ user_id: user })
+    const left = [{ messages: 3, recipients: { delivered: 3 } }]
+    expect(await figures(user, daysAfter(29))).toMatchObject(left)
+    await messages.deleteMany({ user_id: user })
+    for (const days of [30, 60, 90]) expect(await figures(user, daysAfter(days))).toMatchObject(left)
+  })
+
+  test('give way to a later count of which nothing is done yet either', async () => {
+    const user = newId('usr')
+    await give(user, { 'a@one.example': 'queued' })
+    await figures(user, morning(DAY))
+    await give(user, { 'b@one.example': 'queued' })
+    expect(await figures(user, morning(NEXT))).toMatchObject([{ messages: 2, recipients: { queued: 2 } }])
+  })
+
   test('are of one account: another one with the same day is counted for itself', async () => {
     const [one, two] = [newId('usr'), newId('usr')]
     await give(one, { 'a@one.example': 'delivered' })

@@ -1,5 +1,6 @@
 /** Figures of an account by day, counted from the messages and kept, so that a report costs little however much was sent. */
 import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts'
+import { isFinal, RECIPIENT_STATUSES } from '../rules/email-status.ts'
 import { endOf, reliableFor, startOf } from '../rules/stats-days.ts'
 import type { RecipientStatus } from './documents.ts'
 import { firstIdAt } from './log.ts'
@@ -50,10 +51,17 @@ export async function statsOfDays(
   return result
 }
 
-/** Messages go after their days: a later count may find fewer, and must not take the place of what is known. */
+/**
+ * Messages go after their days: a later count may find fewer, and must not take the place of what is known. What is
+ * known are outcomes: an early count has more messages, but says of them that they are queued.
+ */
 function atLeast(known: StatsDayDoc | undefined, counted: StatsDayDoc): StatsDayDoc {
   const { counted_at, exp } = counted
-  return known && known.messages > counted.messages ? { ...known, counted_at, exp } : counted
+  return known && outcomesIn(known) > outcomesIn(counted) ? { ...known, counted_at, exp } : counted
+}
+
+function outcomesIn({ recipients }: StatsDayDoc): number {
+  return RECIPIENT_STATUSES.reduce((sum, status) => sum + (isFinal(status) ? (recipients[status] ?? 0) : 0), 0)
 }
 
 async function keep(db: Db, doc: StatsDayDoc): Promise<StatsDayDoc> {
