@@ -72,6 +72,15 @@ describe('captured mail', () => {
     expect(await readCaptured(mongo, user, first.m)).toMatchObject([{ raw: Buffer.from('short'), size: 5, at: at(5) }])
   })
 
+  test.each([1, 2])('that lacks its piece %i is not there, and what was captured with it is', async number => {
+    const user = newId('usr')
+    const m = newId('em')
+    const torn = mail(user, { m, raw: attachment(25_000_000) })
+    await saveCaptured(mongo, [torn, mail(user, { m, _id: `${m}.7` })])
+    await collectionOf(mongo.db, CAPTURED_PIECES).deleteOne({ _id: `${torn._id}#${number}` })
+    expect((await readCaptured(mongo, user, m)).map(({ _id }) => _id)).toEqual([`${m}.7`])
+  })
+
   test('goes with all of its pieces when its time is over', async () => {
     const user = newId('usr')
     const given = mail(user, { raw: attachment(25_000_000), exp: at(9) })

@@ -94,7 +94,7 @@ export async function listCaptured(
     .toArray()
 }
 
-/** The captured transactions of one message of an account, bytes included. */
+/** The captured transactions of one message of an account, bytes included; without those of which a piece is gone. */
 export async function readCaptured(
   mongo: Mongo,
   userId: string,
@@ -103,20 +103,24 @@ export async function readCaptured(
   const found = await collectionOf(mongo.db, CAPTURED)
     .find({ user_id: userId, _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } })
     .toArray()
-  return Promise.all(
+  const read = await Promise.all(
     found.map(async ({ z, more = 0, exp: _, ...rest }) => {
-      const pieces = [z, ...(await readPieces(mongo, rest._id, more))]
-      return { ...rest, raw: zstdDecompressSync(Buffer.concat(pieces.map(({ buffer }) => buffer))) }
+      const pieces = await readPieces(mongo, rest._id, more)
+      if (!pieces) return []
+      return [{ ...rest, raw: zstdDecompressSync(Buffer.concat([z, ...pieces].map(({ buffer }) => buffer))) }]
     }),
   )
+  return read.flat()
 }
 
-async function readPieces(mongo: Mongo, captured: string, count: number): Promise<mongoose.mongo.Binary[]> {
+/** Undefined when one is gone. */
+async function readPieces(mongo: Mongo, captured: string, count: number): Promise<mongoose.mongo.Binary[] | undefined> {
   if (count === 0) return []
   const ids = Array.from({ length: count }, (_, index) => pieceId(captured, index + 1))
   const found = await collectionOf(mongo.db, CAPTURED_PIECES)
     .find({ _id: { $in: ids } })
     .toArray()
+  if (found.length !== count) return undefined
   const byId = new Map(found.map(({ _id, z }) => [_id, z]))
   return ids.flatMap(id => byId.get(id) ?? [])
 }
