@@ -40,6 +40,25 @@ test('a blank after a word stays while the word is looked for, so that the next 
   expect(await field().inputValue()).toBe('two words')
 })
 
+test('a word that is shortened to a letter stays in the field, and is looked for by nobody', async () => {
+  await open(page, '/messages?q=ab')
+  const refused: string[] = []
+  page.on('response', response => {
+    if (response.status() >= 400) refused.push(response.url())
+  })
+  const answered = page.waitForResponse(
+    response => response.url().includes('/api/v1/emails') && !new URL(response.url()).searchParams.has('q'),
+  )
+  await field().press('End')
+  await field().press('Backspace')
+  await answered
+  expect(await field().inputValue()).toBe('a')
+  await field().pressSequentially('c')
+  await asked('ac')
+  expect(await field().inputValue()).toBe('ac')
+  expect(refused).toEqual([])
+})
+
 test('keys between a look and its answer are not lost', async () => {
   await open(page, '/messages')
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -18,8 +18,7 @@ export function MessageFilters({ search, go }: { search: MessageSearch; go: (cha
         label={t('messages.search')}
         placeholder={t('messages.searchHint')}
         value={search.q ?? ''}
-        // Single letters are not searched for.
-        set={q => go({ q: q.length > 1 ? q : undefined })}
+        set={q => go({ q: q || undefined })}
         wide
       />
       <Select

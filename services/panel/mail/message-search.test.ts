@@ -1,7 +1,7 @@
 /** Filters from addresses that people keep, share and mistype. */
 import { expect, test } from 'vitest'
 import { setOnly } from '../ui/search.ts'
-import { isFiltered, messageSearch } from './message-search.ts'
+import { isFiltered, messageQuery, messageSearch } from './message-search.ts'
 
 test.each([
   [{}, {}],
@@ -22,6 +22,17 @@ test.each([
   [{ to: 'a@example.com' }, true],
 ])('%o is filtered: %s', (search, filtered) => {
   expect(isFiltered(search)).toBe(filtered)
+})
+
+test.each([
+  [{ q: 'a', to: 'b' }, { to: 'b' }],
+  [
+    { q: 'ab', after: 'em_1' },
+    { q: 'ab', after: 'em_1' },
+  ],
+  [{ status: 'bounced' as const }, { status: 'bounced' }],
+])('%o asks for %o', (search, query) => {
+  expect(messageQuery(search)).toEqual(query)
 })
 
 test('what is unset does not stand in the address', () => {

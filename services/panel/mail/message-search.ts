@@ -27,6 +27,11 @@ export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   return search
 }
 
+/** What is asked of the server: single letters are not searched for, though they stand in the address as typed. */
+export function messageQuery({ q, ...rest }: MessageSearch): MessageSearch {
+  return q !== undefined && q.length > 1 ? { ...rest, q } : rest
+}
+
 /** True when something but the place is chosen. */
 export function isFiltered(search: MessageSearch): boolean {
   return Object.entries(search).some(([name, value]) => name !== 'after' && value !== undefined)

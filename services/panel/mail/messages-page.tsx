@@ -10,7 +10,7 @@ import { setOnly } from '../ui/search.ts'
 import { Empty, Loaded, NoMatch } from '../ui/states.tsx'
 import { useLive } from './live.ts'
 import { MessageFilters } from './message-filters.tsx'
-import { type FilterChange, isFiltered, type MessageSearch } from './message-search.ts'
+import { type FilterChange, isFiltered, type MessageSearch, messageQuery } from './message-search.ts'
 import { MessageTable } from './message-table.tsx'
 import { SendButton } from './send-button.tsx'
 
@@ -23,7 +23,7 @@ export function MessagesPage() {
   const navigate = route.useNavigate()
   const [live, setLive] = useState(true)
   const state = useLive(live && search.after === undefined, ['listEmails'])
-  const query = useRead('listEmails', { query: search }, { poll: state === 'polling' ? 10_000 : false })
+  const query = useRead('listEmails', { query: messageQuery(search) }, { poll: state === 'polling' ? 10_000 : false })
   const go = (change: FilterChange) =>
     void navigate({ search: setOnly({ ...search, after: undefined, ...change }), replace: true })
   return (
