@@ -55,7 +55,8 @@ export function createReport(options: ReportOptions): (results: readonly Result[
 
 /** What a report says of a recipient; undefined when it asks for none. */
 function toRecipient({ delivery, message, event, next, reportsItself }: Result): DsnRecipient | undefined {
-  if (next.kind === 'retry') return undefined
+  // Who canceled it knows.
+  if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
   const state = message.rcpts[Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))]
   const action = next.kind === 'delivered' ? 'relayed' : 'failed'
   if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined

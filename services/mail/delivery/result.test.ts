@@ -3,6 +3,7 @@ import type { RecipientOutcome } from '../smtp/transaction.ts'
 import type { Sent } from '../smtp/transport.ts'
 import { WireError } from '../smtp/wire.ts'
 import type { Claimed } from '../store/deliveries.ts'
+import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { localResult, recordedResult, resultOf, unnotedResult } from './result.ts'
 
@@ -197,6 +198,18 @@ describe('what its worker wrote down before it was gone', () => {
     expect(again.next).toEqual(first.next)
     expect(again.event).toBe(first.event)
     expect(again.judged.outcome === 'delivered').toBe(first.judged.outcome === 'delivered')
+  })
+
+  test.each<[EventDoc['type'], string]>([
+    ['bounced', 'bounced'],
+    ['failed', 'failed'],
+    ['expired', 'failed'],
+    ['canceled', 'canceled'],
+    ['suppressed', 'suppressed'],
+  ])('as %s ends with the status %s', (type, status) => {
+    const event = { ...unnotedResult(delivery(), message(), world).event, type }
+    const { next } = recordedResult(delivery(), message(), event, world)
+    expect(next).toEqual({ kind: 'end', status, event: type })
   })
 
   test('as of a worker that was gone itself waits no longer than after any failure', () => {

@@ -16,10 +16,17 @@ export interface Result {
   message: OutgoingMessage
   event: EventDoc
   /** Delivered, or what comes next. */
-  next: { kind: 'delivered' } | NextStep
+  next: { kind: 'delivered' } | NextStep | Withdrawn
   judged: Judged
   /** The next hop sends reports itself, as the recipient's NOTIFY asked. */
   reportsItself: boolean
+}
+
+/** The end of a recipient that was not to get the message any more. */
+interface Withdrawn {
+  kind: 'end'
+  status: 'canceled' | 'suppressed'
+  event: 'canceled' | 'suppressed'
 }
 
 /** What results need from the world. */
@@ -94,7 +101,8 @@ function afterRecorded(
 ): Result['next'] {
   if (type === 'delivered') return { kind: 'delivered' }
   if (type === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
-  if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type === 'expired' ? 'expired' : 'failed' }
+  if (type === 'canceled' || type === 'suppressed') return { kind: 'end', status: type, event: type }
+  if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type }
   const history = historyOf(delivery, message)
   const next = ambiguous
     ? afterAmbiguous(mx ? 'reply' : 'worker', { ...history, ambiguous: history.ambiguous + 1 }, now, random())
