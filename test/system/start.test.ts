@@ -130,6 +130,25 @@ describe('npm start', () => {
     expect(await isThere(join(dataDir, 'owner.pid'))).toBe(false)
   })
 
+  test('so does a terminal that is closed meanwhile, to which nothing can be written any more', async () => {
+    const program = [
+      'import os, pty, sys, time',
+      'pid, terminal = pty.fork()',
+      'if pid == 0: os.execvp(sys.argv[2], sys.argv[2:])',
+    ]
+    const closing = ['while not os.path.exists(sys.argv[1]): time.sleep(0.01)', 'os.close(terminal)']
+    const code = [...program, ...closing, 'print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'].join('\n')
+    const { stdout } = await promisify(execFile)(
+      'python3',
+      ['-c', code, join(dataDir, 'owner.pid'), process.execPath, 'services/all.ts'],
+      { env: postwright.env },
+    )
+    expect(stdout).toBe('0\n')
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
+    expect(await isThere(join(dataDir, 'owner.pid'))).toBe(false)
+  })
+
   test('no secret stands in the log', () => {
     const log = postwright
       .output()
