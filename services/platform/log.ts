@@ -74,7 +74,7 @@ function outliveFaults(output: ReturnType<typeof pino.destination>): void {
   output.flushSync = () => {
     const held = output as unknown as Held
     const text = (held._writing ? '' : held._writingBuf) + held._bufs.join('')
-    held._writingBuf = held._writing ? held._writingBuf : ''
+    if (!held._writing) held._writingBuf = ''
     held._bufs = []
     writeWhole(held.fd, Buffer.from(text))
   }

@@ -106,12 +106,7 @@ function verdict(row: GuidanceRow, match: Match, observed: string[], context: Ju
     return check(row, status, { observed, errors, warnings, instructions: [instruction(row)] })
   }
   if (kind === 'temporary')
-    return check(row, 'temporary_failure', {
-      observed,
-      errors,
-      warnings,
-      instructions: [REPEATED],
-    })
+    return check(row, 'temporary_failure', { observed, errors, warnings, instructions: [REPEATED] })
   const status = kind === 'conflict' ? 'conflict' : 'failed'
   return check(row, status, { observed, errors, warnings, instructions: match.instructions ?? [instruction(row)] })
 }
