@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { collectionOf, type Mongo } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { slotsOf } from './rules/slots.ts'
-import { DELIVERIES, DeliveryQueue, deliveriesOfMessage } from './store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, recipientOf } from './store/deliveries.ts'
 import type { EventDoc, MessageDoc } from './store/documents.ts'
 import { appendEvents, eventId } from './store/events.ts'
 import { MESSAGES } from './store/messages.ts'
@@ -63,7 +63,7 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   await new Outbox(mongo, logDays).note(
     taken.map(({ _id }) => ({
       messageId,
-      n: Number(_id.slice(_id.lastIndexOf('.') + 1)),
+      n: recipientOf(_id),
       status: 'canceled',
       final: true,
       only: message.rcpts.length === 1,

@@ -6,7 +6,7 @@ import { SecretError } from '../../platform/secrets.ts'
 import type { SiteLimits } from '../rules/shaping.ts'
 import { type SignedMessage, signMessage } from '../smtp/signer.ts'
 import type { Route, Transport } from '../smtp/transport.ts'
-import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { createByteGate } from './byte-gate.ts'
 import type { FindKeys } from './keys.ts'
@@ -62,7 +62,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         origin: { messageId: message._id, userId: message.user_id, deliveryId: deliveries[0]?._id ?? message._id },
         from: message.mail_from,
         recipients: deliveries.map(({ _id, rcpt }) => {
-          const state = message.rcpts[indexOf(_id)]
+          const state = message.rcpts[recipientOf(_id)]
           return { email: rcpt, notify: state?.notify, orcpt: state?.orcpt }
         }),
         content: ready.content,
@@ -146,10 +146,6 @@ function createMark(queue: DeliveryQueue): (delivery: Claimed) => Promise<boolea
     },
   })
   return async delivery => (await commit(delivery)).marked
-}
-
-function indexOf(deliveryId: string): number {
-  return Number(deliveryId.slice(deliveryId.lastIndexOf('.') + 1))
 }
 
 function hasHighCharacters(address: string): boolean {

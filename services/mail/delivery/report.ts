@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { splitMessage } from '../rules/dkim-sign.ts'
 import { buildDsn, type DsnRecipient, wantsReport } from '../rules/dsn.ts'
+import { recipientOf } from '../store/deliveries.ts'
 import type { Enqueue } from '../store/enqueue.ts'
 import type { Result } from './result.ts'
 
@@ -57,7 +58,7 @@ export function createReport(options: ReportOptions): (results: readonly Result[
 function toRecipient({ delivery, message, event, next, reportsItself }: Result): DsnRecipient | undefined {
   // Who canceled it knows.
   if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
-  const state = message.rcpts[Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))]
+  const state = message.rcpts[recipientOf(delivery._id)]
   const action = next.kind === 'delivered' ? 'relayed' : 'failed'
   if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
   // An expired delivery failed for good, though its last reply was a passing one.

@@ -8,7 +8,7 @@ import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Mongo } from '../../platform/mongo.ts'
-import type { DeliveryQueue } from '../store/deliveries.ts'
+import { type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import { appendEvents } from '../store/events.ts'
 import type { Outbox, RecipientNote } from '../store/outgoing.ts'
@@ -97,7 +97,7 @@ function toStep({ delivery, event, next }: Result): { held: Result['delivery']; 
 }
 
 function toNote({ delivery, message, event, next }: Result): RecipientNote {
-  const n = Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))
+  const n = recipientOf(delivery._id)
   const status = next.kind === 'delivered' ? 'delivered' : next.kind === 'retry' ? 'deferred' : next.status
   return {
     messageId: message._id,

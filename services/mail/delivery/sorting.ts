@@ -1,6 +1,6 @@
 /** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
 import type { Log } from '../../platform/log.ts'
-import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { Outgoing } from '../store/outgoing.ts'
@@ -158,8 +158,7 @@ function isUsers({ outgoing }: Pair): boolean {
 }
 
 function isCanceled({ delivery, outgoing }: Pair): boolean {
-  const n = Number(delivery._id.slice(delivery._id.lastIndexOf('.') + 1))
-  return outgoing.message.rcpts[n]?.status === 'canceled'
+  return outgoing.message.rcpts[recipientOf(delivery._id)]?.status === 'canceled'
 }
 
 function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {

@@ -18,6 +18,11 @@ export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $
   return { _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } }
 }
 
+/** Which recipient of its message a delivery is for: the index in `rcpts`, which ends the id. */
+export function recipientOf(deliveryId: string): number {
+  return Number(deliveryId.slice(deliveryId.lastIndexOf('.') + 1))
+}
+
 /** A delivery that is ours, with the epoch of its slot under which it was claimed. */
 export type Claimed = DeliveryDoc & { tok: string; epoch: number }
 
