@@ -56,13 +56,15 @@ describe('draftSignature', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = { domain: 'example.com', selector: 's1', algorithm: 'rsa-sha256' } as const
 
-  test('covers each field once per occurrence from the bottom up, From once more, and nothing that relays change', () => {
+  test('covers each field once per occurrence from the bottom up, what must not be added once more, and nothing that relays change', () => {
     const header =
       'Received: by x\r\nTo: one\r\nFrom:  Some   One\r\n\t<a@example.com>  \r\nTO : two\r\nX-Other: 1\r\nSubject: hi\r\n'
     const { data } = draftSignature(header, 'HASH', key, 1_700_000_000)
     expect(data.toString()).toBe(
       'subject:hi\r\nto:two\r\nfrom:Some One <a@example.com>\r\nto:one\r\n' +
-        'dkim-signature:v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=s1; t=1700000000; h=subject:to:from:to:from; bh=HASH; b=',
+        'dkim-signature:v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=s1; t=1700000000; ' +
+        'h=subject:to:from:to:from:subject:to:cc:reply-to:date:message-id: mime-version:content-type:content-transfer-encoding:' +
+        'list-unsubscribe: list-unsubscribe-post; bh=HASH; b=',
     )
   })
 

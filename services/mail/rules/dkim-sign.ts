@@ -5,19 +5,24 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { DkimAlgorithm } from './dkim.ts'
 
-/** Header fields that are signed when present; lists and identities included (RFC 8058 wants List-Unsubscribe-Post). */
-const SIGNED = new Set([
-  ...['from', 'sender', 'reply-to', 'to', 'cc', 'subject', 'date', 'message-id', 'in-reply-to', 'references'],
-  ...['mime-version', 'content-type', 'content-transfer-encoding', 'content-language', 'content-disposition'],
-  ...[
-    'list-id',
-    'list-help',
-    'list-unsubscribe',
-    'list-unsubscribe-post',
-    'list-subscribe',
-    'list-post',
-    'auto-submitted',
-  ],
+/**
+ * Fields that are listed once more than they occur (section 8.15): one that is added on the way, which some readers show
+ * instead of ours, breaks the signature. A message has each of them once at most, or acceptance refuses it.
+ */
+const OVERSIGNED = [
+  ...['from', 'subject', 'to', 'cc', 'reply-to', 'date', 'message-id', 'mime-version', 'content-type'],
+  ...['content-transfer-encoding', 'list-unsubscribe', 'list-unsubscribe-post'],
+] as const
+
+/**
+ * Fields that are signed when present. RFC 9477 wants the addresses for complaints signed, mailbox providers
+ * Feedback-ID; every List-* field is signed as well.
+ */
+const SIGNED = new Set<string>([
+  ...OVERSIGNED,
+  ...['sender', 'in-reply-to', 'references', 'content-language', 'content-disposition', 'auto-submitted'],
+  ...['resent-from', 'resent-sender', 'resent-to', 'resent-cc', 'resent-date', 'resent-message-id'],
+  ...['feedback-id', 'cfbl-address', 'cfbl-feedback-id'],
 ])
 
 /** A message split at its first empty line. `header` ends with CRLF. */
@@ -81,45 +86,60 @@ export interface SignatureDraft {
   field(signature: string): string
 }
 
-/** Drafts a signature. From is listed once more than it occurs, so that a second one breaks it (section 8.15). `at`: Unix seconds. */
+/** Drafts a signature over {@link SIGNED} and {@link OVERSIGNED} fields. `at`: Unix seconds. */
 export function draftSignature(header: string, hash: string, key: SignatureKey, at: number): SignatureDraft {
   const fields = readFields(header)
-  const names = [...fields.map(({ name }) => name), 'from']
-  // Verifiers take fields of one name from the bottom up (section 5.4.2).
-  const relaxed = fields.map(({ line }) => line).join('')
-  const tags = [
-    `v=1`,
-    `a=${key.algorithm}`,
-    `c=relaxed/relaxed`,
-    `d=${key.domain}`,
-    `s=${key.selector}`,
-    `t=${at}`,
-    `h=${names.join(':')}`,
-    `bh=${hash}`,
-    `b=`,
-  ]
+  const names = [...fields.map(({ name }) => name), ...OVERSIGNED]
+  const start =
+    `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed;\r\n d=${key.domain}; s=${key.selector}; t=${at};\r\n` +
+    ` h=${folded(names)};\r\n bh=${hash};\r\n b=`
   return {
-    data: Buffer.from(`${relaxed}dkim-signature:${tags.join('; ')}`, 'latin1'),
-    field: signature =>
-      `DKIM-Signature: ${tags.slice(0, 3).join('; ')};\r\n ${tags.slice(3, 6).join('; ')};\r\n ${tags[6]};\r\n ${tags[7]};\r\n b=${signature.replace(/.{1,72}(?=.)/g, '$&\r\n ')}\r\n`,
+    data: Buffer.from(fields.map(({ line }) => line).join('') + relaxedField(start).slice(0, -2), 'latin1'),
+    field: signature => `${start}${signature.replace(/.{1,72}(?=.)/g, '$&\r\n ')}\r\n`,
   }
 }
 
-/** The fields to sign, those of one name from the bottom up, relaxed (section 3.4.2). */
+/** Names with colons between them, folded behind colons (section 3.5, `h=`). */
+function folded(names: readonly string[]): string {
+  let text = ''
+  let column = 0
+  for (const [index, name] of names.entries()) {
+    const piece = index === names.length - 1 ? name : `${name}:`
+    if (column + piece.length > LINE_LENGTH) {
+      text += '\r\n '
+      column = 0
+    }
+    text += piece
+    column += piece.length
+  }
+  return text
+}
+
+/** Columns of a folded line, without its indentation. */
+const LINE_LENGTH = 74
+
+/** The fields to sign, relaxed. Verifiers take fields of one name from the bottom up (section 5.4.2), so all are reversed. */
 function readFields(header: string): { name: string; line: string }[] {
   const found: { name: string; line: string }[] = []
   for (const field of header.split(/\r\n(?![ \t])/)) {
-    const colon = field.indexOf(':')
-    const name = field.slice(0, Math.max(colon, 0)).trimEnd().toLowerCase()
-    if (!SIGNED.has(name)) continue
-    const value = field
-      .slice(colon + 1)
-      .replace(/\r\n/g, '')
-      .replace(/[ \t]+/g, ' ')
-      .replace(/^ | $/g, '')
-    found.push({ name, line: `${name}:${value}\r\n` })
+    const name = field
+      .slice(0, Math.max(field.indexOf(':'), 0))
+      .trimEnd()
+      .toLowerCase()
+    if (SIGNED.has(name) || name.startsWith('list-')) found.push({ name, line: relaxedField(field) })
   }
   return found.reverse()
+}
+
+/** One field in relaxed form (section 3.4.2), with its CRLF. */
+function relaxedField(field: string): string {
+  const colon = field.indexOf(':')
+  const value = field
+    .slice(colon + 1)
+    .replace(/\r\n/g, '')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/^ | $/g, '')
+  return `${field.slice(0, colon).trimEnd().toLowerCase()}:${value}\r\n`
 }
 
 function withLineEnd(text: string): string {

@@ -1,0 +1,47 @@
+/** dkimpy, the DKIM verifier of Python: a second opinion on our signatures. */
+import { execFile, execFileSync } from 'node:child_process'
+
+/** Prints the verdicts on each message, one per DKIM-Signature field. Reads `{messages: [base64], records: {name: value}}`. */
+const SCRIPT = `
+import base64, dkim, json, sys
+given = json.load(sys.stdin)
+records = {name.encode(): value.encode() for name, value in given["records"].items()}
+find = lambda name, timeout=5: records.get(name.rstrip(b"."))
+def verdict(message, index):
+    try:
+        return "pass" if dkim.DKIM(message).verify(index, find) else "fail"
+    except dkim.DKIMException as error:
+        return "error: %s" % error
+def verdicts(message):
+    count = sum(1 for name, _ in dkim.rfc822_parse(message)[0] if name.lower() == b"dkim-signature")
+    return [verdict(message, index) for index in range(count)]
+json.dump([verdicts(base64.b64decode(message)) for message in given["messages"]], sys.stdout)
+`
+
+/** The first Python that knows dkimpy: Debian puts it into its own, which need not be the first on PATH. */
+const python = ['python3', '/usr/bin/python3'].find(path => {
+  try {
+    execFileSync(path, ['-c', 'import dkim, nacl'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+})
+
+/** Why it cannot be asked here; undefined when it can. */
+export const noDkimpy = python
+  ? undefined
+  : 'dkimpy is not installed; `apt-get install python3-dkim python3-nacl` does it'
+
+/** What dkimpy says of each signature of each message. `records`: TXT values by name. */
+export function dkimpyVerdicts(
+  messages: readonly Buffer[],
+  records: Readonly<Record<string, string>>,
+): Promise<string[][]> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(python ?? 'python3', ['-c', SCRIPT], { timeout: 60_000 }, (error, stdout) =>
+      error ? reject(error) : resolve(JSON.parse(stdout)),
+    )
+    child.stdin?.end(JSON.stringify({ messages: messages.map(message => message.toString('base64')), records }))
+  })
+}
