@@ -204,7 +204,7 @@ test('a job that fails comes again at its time, and is counted and told with its
   const counts = async () => {
     const { values } = await metrics.jobs.get()
     return values
-      .filter(({ metricName }) => metricName === 'postwright_job_seconds_count')
+      .filter(({ metricName }) => metricName === 'postwright_job_duration_seconds_count')
       .map(({ labels, value }) => [labels.job_name, labels.outcome, value])
   }
   await until(async () => (await counts()).length === 2)

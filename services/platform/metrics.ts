@@ -1,6 +1,8 @@
 /** Prometheus metrics of one process. Every name is declared here, so that `docs/metrics.md` and the dashboards can be checked against it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { createOperatorMetrics } from './metrics-operator.ts'
+import { exportFormerName } from './metrics-renamed.ts'
+import { VERSION } from './version.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
@@ -24,7 +26,13 @@ export function createMetrics(service: string) {
     help: string,
     labelNames: readonly L[] = [],
     buckets = SECONDS,
-  ) => new Histogram<L>({ name: `postwright_${name}_seconds`, help, labelNames, buckets, registers: [registry] })
+  ) => {
+    const metric = `postwright_${name}_duration_seconds`
+    const histogram = new Histogram<L>({ name: metric, help, labelNames, buckets, registers: [registry] })
+    exportFormerName(registry, histogram, metric, `postwright_${name}_seconds`)
+    return histogram
+  }
+  gauge('build_info', 'Always 1; its labels tell the version that runs.', ['version']).set({ version: VERSION }, 1)
   return {
     registry,
     operator: createOperatorMetrics(registry),
