@@ -37,7 +37,14 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
   await ensureIndexes(mongo.db, COLLECTIONS)
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
-  const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({ db: mongo.db, clock, log, secrets, limiter })
+  const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({
+    db: mongo.db,
+    clock,
+    log,
+    metrics,
+    secrets,
+    limiter,
+  })
   const { accept, judgeSender } = door
   const checks = { accept, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
   const certificate = tellCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')

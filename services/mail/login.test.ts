@@ -31,7 +31,7 @@ async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyo
   const metrics = createMetrics('test')
   const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' }, limits)
   const secrets = createSecrets('a master secret of more than thirty-two bytes')
-  const { logIn, renew } = createSmtpLogin({ db, clock, log: silentLog, secrets, limiter })
+  const { logIn, renew } = createSmtpLogin({ db, clock, log: silentLog, metrics, secrets, limiter })
   const { username } = credential
   return {
     user,
@@ -39,6 +39,7 @@ async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyo
     clock,
     logIn,
     renew,
+    metrics,
     with: (password: string, ip = address()) => logIn(username, password, ip),
   }
 }
@@ -64,6 +65,20 @@ test('forty connections that log in at once are one guess', async () => {
   const many = (password: string) => Promise.all(Array.from({ length: 40 }, () => login.with(password, ip)))
   expect(await many('wrong')).toEqual(Array(40).fill(refused('invalid_login')))
   expect(await many(PASSWORD)).toEqual(Array(40).fill(expect.objectContaining({ userId: login.user._id })))
+})
+
+test('every login is counted, also those that a cache answers and those that wait for the same check', async () => {
+  const login = await process()
+  const ip = address()
+  const many = (password: string) => Promise.all(Array.from({ length: 5 }, () => login.with(password, ip)))
+  await many('wrong')
+  await many(PASSWORD)
+  for (let n = 0; n < 20; n++) await login.with(PASSWORD, ip)
+  const { values } = await login.metrics.logins.get()
+  expect(values.map(({ labels, value }) => [labels.channel, labels.outcome, value])).toEqual([
+    ['smtp', 'refused', 5],
+    ['smtp', 'ok', 25],
+  ])
 })
 
 test('the name is case-folded', async () => {

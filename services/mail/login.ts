@@ -5,6 +5,7 @@ import { verifyPassword } from '../accounts/passwords.ts'
 import { foldUsername } from '../accounts/rules/username.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/mongo.ts'
 import { problems } from '../platform/problems.ts'
 import { createRecent } from '../platform/recent.ts'
@@ -37,6 +38,7 @@ export interface SmtpLoginDeps {
   db: Db
   clock: Clock
   log: Log
+  metrics: Metrics
   secrets: Secrets
   /** Made with channel `smtp`. */
   limiter: LoginLimiter
@@ -49,7 +51,7 @@ const CREDENTIAL_AGE_MS = 2_000
 const NOTE_USE_MS = 60_000
 
 /** The check of one process. */
-export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginDeps): SmtpLogins {
+export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: SmtpLoginDeps): SmtpLogins {
   const accounts = createAccounts(db, clock)
   const recent = createRecent<CredentialDoc | undefined>({
     ttlMs: CREDENTIAL_AGE_MS,
@@ -94,9 +96,20 @@ export function createSmtpLogin({ db, clock, log, secrets, limiter }: SmtpLoginD
 
   async function logIn(username: string, password: string, ip: string): Promise<LoginOutcome<CredentialDoc>> {
     const credential = await checkKnown(username, password)
-    if (credential) return { kind: 'ok', value: credential }
+    if (credential) return counted({ kind: 'ok', value: credential })
     const guess = secrets.mac('smtp-password', JSON.stringify([username, password, ip])).toString('base64')
-    return guesses.get(guess, () => limiter.guard(username, ip, () => check(username, password)))
+    let guarded = false
+    const outcome = await guesses.get(guess, () => {
+      guarded = true
+      return limiter.guard(username, ip, () => check(username, password))
+    })
+    return guarded ? outcome : counted(outcome)
+  }
+
+  /** The limiter counts the logins that reach it; those that a cache answers are counted here. */
+  function counted(outcome: LoginOutcome<CredentialDoc>): LoginOutcome<CredentialDoc> {
+    metrics.logins.inc({ channel: 'smtp', outcome: outcome.kind })
+    return outcome
   }
 
   const noteUse = (id: string) =>

@@ -58,7 +58,7 @@ onApiServer('at the limits of names', () => {
     await ensureIndexes(db, [loginLimits])
     const { clock, log, secrets, metrics } = o.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
-    const { logIn } = createSmtpLogin({ db, clock, log, secrets, limiter })
+    const { logIn } = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
     expect(await logIn(username, password, '192.0.2.1')).toHaveProperty('userId')
   })
 

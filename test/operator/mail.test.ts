@@ -45,7 +45,7 @@ onApiServer('domains, logins and tokens', () => {
     const { db } = o.mongo
     const { clock, log, secrets, metrics } = o.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
-    const logIn = createSmtpLogin({ db, clock, log, secrets, limiter })
+    const logIn = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
     return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
   }
 
