@@ -139,7 +139,7 @@ async function checkRights(
   ]
   if (missing.length === 0) return
   throw new Error(
-    `the service account lacks ${missing.length} rights; the chart grants them (rbac.create, operator.watchNamespaces):\n${missing.map(right => `  - ${right}`).join('\n')}`,
+    `the service account lacks ${missing.length} rights; the chart grants them (operator.enabled, operator.watchNamespaces):\n${missing.map(right => `  - ${right}`).join('\n')}`,
   )
 }
 

@@ -1,0 +1,42 @@
+/** What texts of the operator and the chart send their readers to has to be there. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const values: unknown = parse(readFileSync('charts/postwright/values.yaml', 'utf8'))
+const has = (path: string) =>
+  path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], values) !==
+  undefined
+
+test('values that messages of the operator name are in the chart', () => {
+  const sources = readdirSync('operator', { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+  const texts = sources.flatMap(
+    file => readFileSync(`operator/${file}`, 'utf8').match(/[`'"][^`'"\n]* [^`'"\n]*[`'"]/g) ?? [],
+  )
+  const named = texts.flatMap(
+    text => text.match(/\b(rbac|operator|crds|secrets|mongodb|tls|smtp)\.[a-z][a-zA-Z.]*[a-zA-Z]/g) ?? [],
+  )
+  expect(named).toContain('operator.watchNamespaces')
+  expect(named.filter(path => !has(path) && !/\.(ts|crt|key)$/.test(path))).toEqual([])
+})
+
+test('files of this repository that the chart names are there', () => {
+  const known = new Set(
+    execFileSync('git', ['ls-files'], { encoding: 'utf8' })
+      .split('\n')
+      .map(file => basename(file)),
+  )
+  const charts = readdirSync('charts/postwright', { recursive: true, encoding: 'utf8' })
+  const named = charts
+    .filter(file => /\.(yaml|tpl|txt|md)$/.test(file))
+    .flatMap(
+      file =>
+        readFileSync(`charts/postwright/${file}`, 'utf8').match(
+          /\b(docs|scripts|operator|services|test)\/[\w./-]+\.\w+/g,
+        ) ?? [],
+    )
+  expect(named).toContain('operator/main.ts')
+  expect(named.filter(path => !existsSync(path) && !known.has(basename(path)))).toEqual([])
+})
