@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
 import type { Db } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import { SecretError, type Secrets } from '../platform/secrets.ts'
 import { refuseLimits } from './issue-token.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
 import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
@@ -105,11 +105,20 @@ export async function setCredentialPassword(
   return { credential, password }
 }
 
-/** The password in clear; 409 `password_not_copyable` when only its hash is stored. */
+const ONLY_HASH = 'Only a hash of the password is stored; set the password again to copy it.'
+const PASSWORD_LOST =
+  'The stored password cannot be decrypted: SESSION_SECRET was changed without SESSION_SECRET_PREVIOUS. The login still works; set the password again to copy it.'
+
+/** The password in clear; 409 `password_not_copyable` when only its hash is stored, or when its encryption key is lost. */
 export async function readCredentialPassword(deps: CredentialDeps, userId: string, id: string): Promise<string> {
   const { password_sealed: sealed } = await getCredential(deps, userId, id)
-  if (sealed === undefined) throw new ProblemError('password_not_copyable')
-  return deps.secrets.open('smtp-password', credentialPlace(id), sealed)
+  if (sealed === undefined) throw new ProblemError('password_not_copyable', ONLY_HASH)
+  try {
+    return deps.secrets.open('smtp-password', credentialPlace(id), sealed)
+  } catch (error) {
+    if (error instanceof SecretError) throw new ProblemError('password_not_copyable', PASSWORD_LOST, { cause: error })
+    throw error
+  }
 }
 
 /** Removes a login. */

@@ -54,7 +54,7 @@ export const problems = {
   },
   password_not_copyable: {
     http: 409,
-    title: 'Only a hash of the password is stored; set the password again to copy it.',
+    title: 'The stored password cannot be read; set the password again to copy it.',
   },
   idempotency_answer_lost: {
     http: 409,

@@ -22,6 +22,8 @@ export interface Secrets {
   seal(purpose: Purpose, place: string, plain: string): string
   /** Decrypts what {@link seal} made, with the current or the previous secret. Throws {@link SecretError}. */
   open(purpose: Purpose, place: string, sealed: string): string
+  /** True unless the value was sealed with a secret that is neither the current nor the previous one. */
+  isKnown(sealed: string): boolean
   /** True when the value was sealed with an older secret and should be sealed again. */
   isStale(sealed: string): boolean
   /** HMAC-SHA-256 of a value under the purpose's key. */
@@ -73,6 +75,7 @@ export function createSecrets(master: string, previous?: string): Secrets {
         throw new SecretError('the sealed value is damaged or belongs elsewhere')
       }
     },
+    isKnown: sealed => rings.some(({ id }) => id === sealed.split('.')[1]),
     isStale: sealed => sealed.split('.')[1] !== current.id,
     mac: (purpose, value) => createHmac('sha256', current.key(purpose)).update(value).digest(),
   }

@@ -15,7 +15,7 @@ import {
   withdrawSwitches,
 } from './apply.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
-import { addCredential, checkKey, revokeCredential, signingSecretOf } from './credentials.ts'
+import { addCredential, checkKey, keptSecretOf, revokeCredential } from './credentials.ts'
 import { updatePlan } from './manage-plans.ts'
 import { deleteSwitch, updateSwitch } from './manage-switches.ts'
 import { resealSubscriptions } from './reseal.ts'
@@ -56,7 +56,7 @@ describe('an app', () => {
     expect(app.require_signature).toBe(true)
     const [stored] = await s.c.credentials.find({ app_key: 'sign', kind: 'hmac' }).toArray()
     expect(stored).toMatchObject({ _id: signingKey.id, managed_by: by('sign') })
-    expect(signingSecretOf(s, stored ?? { _id: '' })).toBe(signingKey.secret)
+    expect(stored && keptSecretOf(s, stored)).toBe(signingKey.secret)
     const again = () => applyApp(s, by('sign'), 'sign', { ...spec, app_name: 'Sign', require_signature: true })
     expect(await again()).toMatchObject({ outcome: 'unchanged', signingKey })
     const second = await addCredential(s, systemActor, 'sign', 'hmac')

@@ -1,8 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { createSecrets } from '../platform/secrets.ts'
 import { systemActor } from './context.ts'
-import { addCredential, revokeCredential } from './credentials.ts'
+import { addCredential, checkSignature, findSigner, revokeCredential } from './credentials.ts'
 import { updateApp } from './manage-apps.ts'
+import { canonicalRequest } from './rules/signature.ts'
 
 const anySender = async () => true
 
@@ -65,4 +68,27 @@ test('demanding signatures and revoking the only key in the same moment: one of 
   const demanded = (await s.c.apps.findOne({ app_key: 'shop' }))?.require_signature === true
   expect([demanded, await live()]).toEqual(demanded ? [true, 1] : [false, 0])
   expect(outcomes.filter(outcome => outcome === 'done')).toHaveLength(1)
+})
+
+test.each([
+  ['has', (_: string) => undefined, 'done'],
+  ['has lost', (secret: string) => createSecrets(`${secret}, changed`), 'app_credential_invalid'],
+])('a signature of a credential whose encryption key the service %s', async (_, changed, expected) => {
+  const { s, ids, clock, foundation } = await signingApp(0)
+  const { document, shown } = await addCredential(s, systemActor, 'shop', 'hmac')
+  expect(ids).toEqual([])
+  const signer = await findSigner(s, document._id)
+  if (!signer) throw new Error('no such credential')
+  const timestamp = String(Math.floor(clock.now().getTime() / 1000))
+  const request = {
+    keyId: document._id,
+    timestamp,
+    nonce: 'only-once',
+    method: 'GET',
+    target: '/server/user',
+    body: '',
+  }
+  const signature = createHmac('sha256', shown).update(canonicalRequest(request)).digest('base64')
+  const service = { ...s, secrets: changed(foundation.config.SESSION_SECRET) ?? s.secrets }
+  expect(await codeOf(checkSignature(service, signer, { ...request, signature }))).toBe(expected)
 })

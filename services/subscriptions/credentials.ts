@@ -104,6 +104,9 @@ export async function checkKey(s: Subscriptions, given: string): Promise<Credent
   return sameSecret(hashOf(secret), credential.secret_hash) ? credential : undefined
 }
 
+const SECRET_LOST =
+  'The secret of this credential cannot be decrypted: SESSION_SECRET was changed without SESSION_SECRET_PREVIOUS. Create another credential.'
+
 /** A signed request may be so old or so early, in seconds. */
 const MAX_SKEW = 300
 /** Nonces are remembered so long, in seconds: longer than both sides of the skew. */
@@ -117,7 +120,7 @@ export async function findSigner(s: Subscriptions, keyId: string): Promise<Crede
 
 /**
  * Checks `SUB-HMAC-SHA256 key_id=,timestamp=,nonce=,signature=`. Throws `app_signature_invalid` for a wrong, late or
- * repeated one.
+ * repeated one, and `app_credential_invalid` when the stored secret of the credential cannot be decrypted any more.
  */
 export async function checkSignature(
   s: Subscriptions,
@@ -127,20 +130,12 @@ export async function checkSignature(
   const now = s.clock.now()
   const refuse = () => new ProblemError('app_signature_invalid')
   if (Math.abs(now.getTime() / 1000 - Number(signed.timestamp)) > MAX_SKEW) throw refuse()
-  const expected = createHmac('sha256', signingSecretOf(s, credential))
-    .update(canonicalRequest(signed))
-    .digest('base64')
+  const secret = keptSecretOf(s, credential)
+  if (secret === undefined) throw new ProblemError('app_credential_invalid', SECRET_LOST)
+  const expected = createHmac('sha256', secret).update(canonicalRequest(signed)).digest('base64')
   if (!sameSecret(signed.signature, expected)) throw refuse()
   const until = new Date(now.getTime() + NONCE_LIFE * 1000)
   if (!(await rememberNonce(s.c, `${credential._id}/${signed.nonce}`, until))) throw refuse()
-}
-
-/** The secret of a credential of kind hmac, the one kind whose secret stays stored. */
-export function signingSecretOf(
-  s: Pick<Subscriptions, 'secrets'>,
-  { _id, sealed = '' }: Pick<CredentialDoc, '_id' | 'sealed'>,
-): string {
-  return s.secrets.open('app-secret', placeOf(_id), sealed)
 }
 
 /**

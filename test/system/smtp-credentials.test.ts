@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyPassword } from '../../services/accounts/passwords.ts'
 import { credentials, findCredential } from '../../services/mail/store/credentials.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
+import { createSecrets } from '../../services/platform/secrets.ts'
 import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveCredential } from '../support/tenants.ts'
 
@@ -103,6 +105,25 @@ describe('the password', () => {
     expect(await client.get(`${path}/${_id}/password`)).toMatchObject({ body: { password: set.body.password } })
   })
 
+  test('whose encryption key is lost is not copyable until it is set again, and works all the same', async () => {
+    const { user, client } = await api.newUser()
+    const { body } = await client.post(path, { username: name() })
+    const lost = createSecrets('the secret of an earlier start, of 32 bytes')
+    await collectionOf(api.db, credentials).updateOne(
+      { _id: body.id },
+      { $set: { password_sealed: lost.seal('smtp-password', `credentials/${body.id}`, body.password) } },
+    )
+    expect(await client.get(`${path}/${body.id}`)).toMatchObject({ status: 200, body: { copyable: false } })
+    expect(await client.get(`${path}/${body.id}/password`)).toMatchObject({
+      status: 409,
+      body: { code: 'password_not_copyable', detail: expect.stringContaining('SESSION_SECRET_PREVIOUS') },
+    })
+    const stored = await findCredential(api.db, user._id, body.id)
+    expect(await verifyPassword(stored?.password_hash, body.password)).toBe(true)
+    expect(await client.call('PUT', `${path}/${body.id}/password`, {})).toMatchObject({ body: { copyable: true } })
+    expect(await client.get(`${path}/${body.id}/password`)).toMatchObject({ status: 200 })
+  })
+
   test('does not open when its ciphertext was moved to another record', async () => {
     const { user, client } = await api.newUser()
     const [one, two] = await Promise.all([
@@ -115,8 +136,8 @@ describe('the password', () => {
       { $set: { password_sealed: moved?.password_sealed ?? '' } },
     )
     expect(await client.get(`${path}/${two.body.id}/password`)).toMatchObject({
-      status: 500,
-      body: { code: 'internal' },
+      status: 409,
+      body: { code: 'password_not_copyable' },
     })
   })
 })

@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createSecrets } from '../../services/platform/secrets.ts'
 import type { IdempotencyDoc } from '../../services/subscriptions/store/documents.ts'
 import { type ApiRequest, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
 
@@ -347,6 +348,15 @@ describe('what a repeat finds when its first run died', () => {
     const died = { $set: { started_at: started_at(), state: 'changed' as const }, $unset: { answer: '' as const } }
     await api.s.c.idempotency.updateOne({ _id }, died)
     expect((await grant('died-late', user)).body.code).toBe(40911)
+    expect(await periods(user)).toBe(1)
+  })
+
+  test('answered, and the key that its answer was encrypted with is lost: the change is not made again', async () => {
+    const user = await newUser('key-lost')
+    const { _id } = await rowOf(() => grant('key-lost', user))
+    const answer = createSecrets('the secret of an earlier start, of 32 bytes').seal('app-secret', _id, '{}')
+    await api.s.c.idempotency.updateOne({ _id }, { $set: { answer } })
+    expect(await grant('key-lost', user)).toMatchObject({ status: 409, body: { code: 40911 } })
     expect(await periods(user)).toBe(1)
   })
 

@@ -30,7 +30,7 @@ export const smtpCredential = z.strictObject({
   allowed_senders: z.array(z.string()),
   allowed_cidrs: z.array(z.string()),
   disabled: z.boolean(),
-  /** False when only a hash is stored: set the password again to copy it. */
+  /** False when only a hash is stored or the encryption key is lost: set the password again to copy it. */
   copyable: z.boolean(),
   last_used_at: time.nullable(),
   managed_by: managedBy.nullable(),

@@ -34,7 +34,8 @@ export function mountCredentials(router: Router, deps: MailHttpDeps): void {
     host: config.SUBMISSION_HOST ?? config.MAIL_HOSTNAME,
     ports: publicPorts(config.SUBMISSION_PORTS, config.SUBMISSION_LISTEN),
   }
-  const show = (credential: CredentialDoc) => ({ ...showCredential(credential), connection })
+  const copyable = ({ password_sealed: sealed }: CredentialDoc) => sealed !== undefined && deps.secrets.isKnown(sealed)
+  const show = (doc: CredentialDoc) => ({ ...showCredential(doc), copyable: copyable(doc), connection })
   type Who = Parameters<typeof deps.audit>
   const audit = (caller: Who[0], context: Who[1], verb: string, { _id, username }: CredentialDoc) =>
     deps.audit(caller, context, {
@@ -86,7 +87,7 @@ function given(body: { [Field in keyof CredentialChange]: CredentialChange[Field
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-function showCredential(doc: CredentialDoc): Omit<z.input<typeof smtpCredential>, 'connection'> {
+function showCredential(doc: CredentialDoc): Omit<z.input<typeof smtpCredential>, 'connection' | 'copyable'> {
   return {
     object: 'smtp_credential',
     id: doc._id,
@@ -95,7 +96,6 @@ function showCredential(doc: CredentialDoc): Omit<z.input<typeof smtpCredential>
     allowed_cidrs: doc.allowed_cidrs,
     messages_per_hour: doc.messages_per_hour,
     disabled: doc.disabled ?? false,
-    copyable: doc.password_sealed !== undefined,
     last_used_at: doc.last_used_at?.toISOString() ?? null,
     managed_by: showManagedBy(doc.managed_by),
     created_at: doc.created_at.toISOString(),

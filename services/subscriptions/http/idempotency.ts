@@ -1,6 +1,7 @@
 /** `Idempotency-Key`: a repeated request gets the answer of the first one and changes nothing again. */
 import { createHash } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
+import { SecretError } from '../../platform/secrets.ts'
 import { toProblem, type WebContext } from '../../platform/web.ts'
 import type { Claim, Subscriptions } from '../context.ts'
 import { fault } from '../rules/faults.ts'
@@ -77,9 +78,19 @@ async function keepAnswer(s: Subscriptions, context: WebContext, claim: Claim): 
 }
 
 function replay(s: Subscriptions, context: WebContext, id: string, sealed: string): void {
-  const stored = JSON.parse(s.secrets.open('app-secret', id, sealed)) as StoredAnswer
+  const stored = JSON.parse(openAnswer(s, id, sealed)) as StoredAnswer
   context.status = stored.status
   if (stored.location) context.set('Location', stored.location)
   context.set('Idempotency-Replayed', 'true')
   context.body = stored.body
+}
+
+/** The stored answer in clear; `idempotency_answer_lost` when its encryption key is lost. */
+function openAnswer(s: Subscriptions, id: string, sealed: string): string {
+  try {
+    return s.secrets.open('app-secret', id, sealed)
+  } catch (error) {
+    if (error instanceof SecretError) throw new ProblemError('idempotency_answer_lost', undefined, { cause: error })
+    throw error
+  }
 }
