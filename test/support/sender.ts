@@ -16,6 +16,12 @@ export async function openSender(port: number, username: string, password: strin
   let wanted = 0
   const got: string[] = []
   let done: PromiseWithResolvers<string[]> | undefined
+  /** Why there will be no further reply. */
+  let ended: Error | undefined
+  const end = (error: Error) => {
+    ended ??= error
+    done?.reject(ended)
+  }
   socket.on('data', chunk => {
     text += chunk.toString('latin1')
     for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
@@ -25,12 +31,13 @@ export async function openSender(port: number, username: string, password: strin
     }
     if (got.length >= wanted) done?.resolve(got.splice(0, wanted))
   })
-  socket.on('close', () => done?.reject(new Error('the server closed the connection')))
-  socket.on('error', error => done?.reject(error))
+  socket.on('close', () => end(new Error('the server closed the connection')))
+  socket.on('error', end)
   const replies = (count: number): Promise<string[]> => {
     wanted = count
     done = Promise.withResolvers()
     if (got.length >= count) done.resolve(got.splice(0, count))
+    else if (ended) done.reject(ended)
     return done.promise
   }
   await replies(1)
