@@ -15,14 +15,26 @@ export interface ServiceProcess {
   exited: Promise<number | string>
 }
 
+/** How a process is started. */
+export interface StartOptions {
+  /** Flags of Node. */
+  flags?: readonly string[]
+  /** Folder of a cgroup that the process joins before it starts; mongod and clients of the test stay outside. */
+  cgroup?: string | undefined
+}
+
 /** Starts `services/<name>.ts` with this environment and nothing else but PATH. */
-export function startService(name: string, env: Record<string, string>): ServiceProcess {
-  return startProgram(`services/${name}.ts`, env)
+export function startService(name: string, env: Record<string, string>, options?: StartOptions): ServiceProcess {
+  return startProgram(`services/${name}.ts`, env, options)
 }
 
 /** Starts a main with this environment and nothing else but PATH. */
-export function startProgram(path: string, env: Record<string, string>): ServiceProcess {
-  const child: ChildProcess = spawn(process.execPath, [path], {
+export function startProgram(path: string, env: Record<string, string>, options: StartOptions = {}): ServiceProcess {
+  const { flags = [], cgroup } = options
+  const command = [process.execPath, ...flags, path]
+  const joining = ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup ?? '']
+  const [program = '', ...words] = cgroup ? [...joining, ...command] : command
+  const child: ChildProcess = spawn(program, words, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -7,7 +7,7 @@ import { makeCertificate } from '../../services/platform/certificates.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { connectMongo, type Mongo } from '../../services/platform/mongo.ts'
 import { freePort, startTestMongod, type TestMongod } from './mongod.ts'
-import { type ServiceProcess, startService } from './process.ts'
+import { type ServiceProcess, type StartOptions, startService } from './process.ts'
 import { giveCredential, giveDomain, giveUser } from './tenants.ts'
 
 /** Name of the login that the process knows; its password is PASSWORD of tenants.ts. */
@@ -27,7 +27,10 @@ export interface SubmissionProcess {
 }
 
 /** Starts both, with an account that may send as `@example.org`. */
-export async function startSubmissionProcess(env: Record<string, string> = {}): Promise<SubmissionProcess> {
+export async function startSubmissionProcess(
+  env: Record<string, string> = {},
+  options: StartOptions = {},
+): Promise<SubmissionProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-smtp-'))
   const mongod = await startTestMongod()
   const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'postwright' })
@@ -49,7 +52,7 @@ export async function startSubmissionProcess(env: Record<string, string> = {}): 
     METRICS_PORT: '0',
     ...env,
   }
-  let service = startService('smtp', settings)
+  let service = startService('smtp', settings, options)
   await service.line('ready')
   return {
     mongod,
@@ -60,7 +63,7 @@ export async function startSubmissionProcess(env: Record<string, string> = {}): 
     },
     async restart() {
       await service.exited
-      service = startService('smtp', settings)
+      service = startService('smtp', settings, options)
       await service.line('ready')
     },
     async stop() {
