@@ -134,6 +134,7 @@ export const problems = {
   },
   bad_bytes: { http: 422, smtp: '550 5.6.0', title: 'The message has a NUL byte.' },
   bad_header: { http: 422, smtp: '550 5.6.0', title: 'The header is not valid.' },
+  too_many_authors: { http: 422, smtp: '550 5.6.0', title: 'The From field has more than 10 addresses.' },
   line_too_long: { http: 422, smtp: '550 5.6.0', title: 'A line has more than 998 characters (RFC 5322 2.1.1).' },
   mail_loop: { http: 422, smtp: '554 5.4.6', title: 'Too many Received headers: the message loops.' },
   session_missing: { http: 401, envelope: 40101, title: 'The header token is missing.', zh: '缺少 token' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readMailboxes } from './mailboxes.ts'
+import { MAX_FROM_MAILBOXES, readMailboxes } from './mailboxes.ts'
 
 describe('authors of a message', () => {
   test.each([
@@ -18,6 +18,15 @@ describe('authors of a message', () => {
     ['"quote \\" and <b@evil.example>" <a@example.org>', ['a@example.org']],
   ])('%s', (value, expected) => {
     expect(readMailboxes(value)).toEqual(expected)
+  })
+
+  const authors = (count: number) => Array.from({ length: count }, (_, n) => `A <a${n}@example.org>`).join(', ')
+
+  test('up to ten are read, more are refused without reading them', () => {
+    expect(readMailboxes(authors(MAX_FROM_MAILBOXES))).toHaveLength(10)
+    expect(readMailboxes(authors(MAX_FROM_MAILBOXES + 1))).toBe('too_many')
+    expect(readMailboxes(`${',not a mailbox'.repeat(5000)}`)).toBe('too_many')
+    expect(readMailboxes(`"${','.repeat(5000)}" (${','.repeat(5000)}) <a@example.org>`)).toEqual(['a@example.org'])
   })
 
   test.each([

@@ -12,17 +12,25 @@ const ENCODED_WORD = /=\?.*\?=/
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u
 
 /**
- * The addresses of an unfolded From value, domains as lower-case A-labels; undefined when it is not a list of
- * mailboxes. Groups, routes, quoted local parts, encoded words and address literals are refused, so that no other
- * reader finds another author in the same text.
+ * Most mailboxes of a From field. Each costs a look-up of its domain before the message is accepted, and messages of
+ * people have one or two.
  */
-export function readMailboxes(value: string): string[] | undefined {
+export const MAX_FROM_MAILBOXES = 10
+
+/**
+ * The addresses of an unfolded From value, domains as lower-case A-labels; undefined when it is not a list of
+ * mailboxes, `too_many` when it has more than {@link MAX_FROM_MAILBOXES} (no address is parsed in that case). Groups,
+ * routes, quoted local parts, encoded words and address literals are refused, so that no other reader finds another
+ * author in the same text.
+ */
+export function readMailboxes(value: string): string[] | 'too_many' | undefined {
   const text = withoutComments(value)
   if (text === undefined) return undefined
   const lists: string[][] = [[]]
   for (const [token] of text.matchAll(TOKEN)) {
     // A quote that nothing ends: who looked for the end behind each further quote would look for minutes.
     if (token === '"') return undefined
+    if (token === ',' && lists.length === MAX_FROM_MAILBOXES) return 'too_many'
     if (token === ',') lists.push([])
     else lists.at(-1)?.push(token)
   }

@@ -48,6 +48,7 @@ describe('reading a submission', () => {
     ['two From fields, in other letters', 'From: a@example.org\r\nfROM: b@evil.example\r\n\r\n', 'bad_header'],
     ['a From hidden by a space', 'From: a@example.org\r\nFrom : b@evil.example\r\n\r\n', 'bad_header'],
     ['a From of a group', 'From: g: a@example.org;\r\n\r\n', 'bad_header'],
+    ['a From of 11 addresses', `From: a@example.org${', a@example.org'.repeat(10)}\r\n\r\n`, 'too_many_authors'],
     ['no header', 'hello\r\n', 'bad_header'],
     ['51 hops', `${'Received: x\r\n'.repeat(51)}From: a@example.org\r\n\r\n`, 'mail_loop'],
     ['bare LF', 'From: a@example.org\n\r\n\r\n', 'bad_line_endings'],

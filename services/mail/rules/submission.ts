@@ -2,7 +2,7 @@
 import { domainOf } from './address.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
 import { findLineFault } from './line-endings.ts'
-import { readMailboxes } from './mailboxes.ts'
+import { MAX_FROM_MAILBOXES, readMailboxes } from './mailboxes.ts'
 
 /** Why a submission is refused; the code is one of the register of problems. */
 export interface SubmissionFault {
@@ -11,6 +11,7 @@ export interface SubmissionFault {
     | 'bad_bytes'
     | 'line_too_long'
     | 'bad_header'
+    | 'too_many_authors'
     | 'mail_loop'
     | 'message_too_large'
     | 'sender_not_allowed'
@@ -59,7 +60,10 @@ function readFields(header: Header): ReadMessage | SubmissionFault {
     return { code: 'mail_loop', detail: `The message has more than ${MAX_RECEIVED} Received fields.` }
   const [author, ...others] = named('from')
   if (!author || others.length > 0) return badHeader('a message has exactly one From field')
-  const [first, ...rest] = readMailboxes(unfold(author.value)) ?? []
+  const authors = readMailboxes(unfold(author.value))
+  if (authors === 'too_many')
+    return { code: 'too_many_authors', detail: `The From field has more than ${MAX_FROM_MAILBOXES} addresses.` }
+  const [first, ...rest] = authors ?? []
   if (first === undefined) return badHeader('the From field is not a list of addresses like Name <user@example.com>')
   const [subject] = named('subject')
   const [id] = named('message-id')

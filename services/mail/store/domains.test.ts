@@ -48,6 +48,29 @@ describe('the sender domain of an account', () => {
     expect(await find('usr_a', 'example.com')).toBeUndefined()
   })
 
+  test.each([
+    ['that must be verified', true, 1],
+    ['that need not be', false, 2],
+  ])('look-ups at one moment of domains %s share a query', async (_, requireVerified, queries) => {
+    const names = Array.from({ length: 10 }, (_, n) => `d${n}.example`)
+    for (const name of names.slice(0, 5)) await giveDomain(mongo.db, 'usr_a', name)
+    await giveDomain(mongo.db, 'usr_b', 'x.d0.example', verified)
+    const second = await giveDomain(mongo.db, 'usr_b', 'd9.example', verified)
+    const { find } = finder(requireVerified)
+    await mongo.db.command({ profile: 2 })
+    const found = await Promise.all([...names.map(name => find('usr_a', name)), find('usr_b', 'd9.example')])
+    await mongo.db.command({ profile: 0 })
+    expect(found.map(sender => sender?.maySend)).toEqual([
+      ...[false, ...Array.from({ length: 4 }, () => !requireVerified)],
+      ...Array.from({ length: 5 }, () => undefined),
+      true,
+    ])
+    expect(found.at(-1)?.id).toBe(second._id)
+    const asked = { ns: `${mongo.db.databaseName}.${domains.name}`, op: 'query' }
+    expect(await mongo.db.collection('system.profile').countDocuments(asked)).toBe(queries)
+    await mongo.db.collection('system.profile').drop()
+  })
+
   test.each<[string, { user: string; name: string; change?: Partial<DomainDoc> }[], boolean]>([
     ['claimed by nobody else', [], true],
     ['claimed by another before', [{ user: 'usr_b', name: 'example.com', change: { created_at: new Date(0) } }], false],

@@ -1,6 +1,7 @@
 /** Sending domains. Several accounts may claim a name; the index lets one of them verify it. */
 
 import type { Clock } from '../../platform/clock.ts'
+import { createGroupCommit } from '../../platform/group-commit.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../platform/mongo.ts'
 import type { PageRequest } from '../../platform/pages.ts'
 import { createRecent } from '../../platform/recent.ts'
@@ -147,7 +148,13 @@ export type FindSenderDomain = (userId: string, name: string) => Promise<SenderD
 /** Answers that allow are remembered so long, in milliseconds; refusals are looked up each time. */
 const ALLOWED_AGE_MS = 2_000
 
-/** Look-ups for acceptance, at most 2 s behind the database. */
+/** Sender domains that one query asks for at most; further ones wait for the next query. */
+const LOOKUPS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, sizeOf: () => 1 }
+
+/**
+ * Look-ups for acceptance, at most 2 s behind the database. Look-ups that begin at the same time, those of one message
+ * for example, share one query.
+ */
 export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): FindSenderDomain {
   const recent = createRecent<SenderDomain | undefined>({
     ttlMs: ALLOWED_AGE_MS,
@@ -155,31 +162,55 @@ export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): F
     clock,
     keep: sender => sender?.maySend === true,
   })
-  return (userId, name) =>
-    recent.get(`${userId} ${name}`, async () => {
-      const domain = await findDomain(db, userId, name)
-      if (!domain) return undefined
-      return { id: domain._id, maySend: await domainMaySend(db, domain, policy) }
-    })
+  const load = createGroupCommit<DomainName, { sender: SenderDomain | undefined }>({
+    ...LOOKUPS,
+    write: names => loadSenderDomains(db, names, policy),
+  })
+  return (userId, name) => recent.get(`${userId} ${name}`, async () => (await load({ userId, name })).sender)
+}
+
+/** A name as an account claims it. */
+interface DomainName {
+  userId: string
+  name: string
+}
+
+/** Answers in the order of the names, with one query for the domains and at most one for other claims on them. */
+async function loadSenderDomains(
+  db: Db,
+  names: readonly DomainName[],
+  policy: SendPolicy,
+): Promise<{ sender: SenderDomain | undefined }[]> {
+  const byUser = Map.groupBy(names, ({ userId }) => userId)
+  const owned = [...byUser].map(([user_id, of]) => ({ user_id, name: { $in: of.map(({ name }) => name) } }))
+  const found = await collectionOf(db, domains).find({ $or: owned }).toArray()
+  const undecided = found.filter(domain => !isDecided(domain, policy))
+  const claims = await relatedClaims(db, undecided)
+  return names.map(({ userId, name }) => {
+    const domain = found.find(one => one.user_id === userId && one.name === name)
+    if (!domain) return { sender: undefined }
+    return { sender: { id: domain._id, maySend: maySend(toClaim(domain), claims, policy) } }
+  })
 }
 
 /** True when the domain may send as things stand now. */
 export async function domainMaySend(db: Db, domain: DomainDoc, policy: SendPolicy): Promise<boolean> {
-  const decided = policy.requireVerified || (domain.status === 'verified' && domain.verified_by !== 'sandbox')
-  return maySend(toClaim(domain), decided ? [] : await rivalClaims(db, domain), policy)
+  return maySend(toClaim(domain), await relatedClaims(db, isDecided(domain, policy) ? [] : [domain]), policy)
 }
 
-/** Claims of other accounts on the name itself, and verified ones above and below it. */
-async function rivalClaims(db: Db, domain: DomainDoc): Promise<DomainClaim[]> {
-  const below = new RegExp(`\\.${domain.name.replaceAll('.', '\\.')}$`)
+/** True when claims of other accounts make no difference. */
+function isDecided({ status, verified_by }: DomainDoc, policy: SendPolicy): boolean {
+  return policy.requireVerified || (status === 'verified' && verified_by !== 'sandbox')
+}
+
+/** All claims on the names of these domains, and verified ones above and below them. */
+async function relatedClaims(db: Db, of: readonly DomainDoc[]): Promise<DomainClaim[]> {
+  if (of.length === 0) return []
+  const names = of.map(({ name }) => name)
+  const below = names.map(name => new RegExp(`\\.${name.replaceAll('.', '\\.')}$`))
   const found = await collectionOf(db, domains)
     .find({
-      user_id: { $ne: domain.user_id },
-      $or: [
-        { name: domain.name },
-        { name: { $in: parentNames(domain.name) }, status: 'verified' },
-        { name: below, status: 'verified' },
-      ],
+      $or: [{ name: { $in: names } }, { name: { $in: [...names.flatMap(parentNames), ...below] }, status: 'verified' }],
     })
     .toArray()
   return found.map(toClaim)
