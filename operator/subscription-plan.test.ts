@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { NEW_SWITCH } from '../services/subscriptions/rules/switch-spec.ts'
 import { switchFields } from './feature-switch.ts'
 import { FeatureSwitch } from './resources/feature-switch.ts'
 import { SubscriptionPlan } from './resources/subscription-plan.ts'
@@ -35,6 +36,13 @@ test('what the spec leaves out has its default', () => {
     status: '1',
     auto_renew_allowed: false,
   })
+})
+
+test('a switch has the same defaults as resource and over the API', () => {
+  const { value: _, schedules: __, ...defaults } = NEW_SWITCH
+  const spec = FeatureSwitch.spec.parse({ appRef: { name: 'shop' }, name: 'x', value: '1' })
+  expect(switchFields(spec)).toEqual({ ...defaults, value: '1' })
+  expect(defaults.client_visible).toBe('0')
 })
 
 test('a switch is handed over in the form of the API', () => {

@@ -63,7 +63,7 @@ test.each([
   expect(bodyOf(fieldsOf(record(stored)))).toMatchObject(sent)
 })
 
-test('a new switch is one that is off for nobody: enabled, visible, for all, with the value 0', () => {
+test('a new switch is enabled for all with the value 0, and clients cannot read it', () => {
   expect(bodyOf(fieldsOf(undefined))).toEqual({
     description: '',
     type: 'boolean',
@@ -71,7 +71,7 @@ test('a new switch is one that is off for nobody: enabled, visible, for all, wit
     title: '',
     logs: [],
     enabled: '1',
-    client_visible: '1',
+    client_visible: '0',
     rollout: 100,
     rules: [],
     schedules: [],

@@ -63,7 +63,7 @@ export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
       fixes: log.fixes.join('\n'),
     })),
     enabled: record?.enabled !== '0',
-    client_visible: record?.client_visible !== '0',
+    client_visible: record?.client_visible === '1',
     rollout: Number(record?.rollout ?? 100),
     rules: rulesOf(record?.rules ?? []),
     schedules: schedulesOf(record?.schedules ?? []),

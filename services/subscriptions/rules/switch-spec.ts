@@ -103,7 +103,8 @@ export const NEW_SWITCH: SwitchSpec = {
   title: '',
   logs: [],
   enabled: '1',
-  client_visible: '1',
+  // Values may be internal: publishable keys, which anybody can read from an app, see them only when somebody chose so.
+  client_visible: '0',
   rollout: 100,
   rules: [],
   schedules: [],
