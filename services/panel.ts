@@ -11,6 +11,7 @@ import { fixSlotCount } from './mail/store/slots.ts'
 import { createMaySendFrom } from './mail/system-sender.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
+import { securityHeaders } from './platform/security-headers.ts'
 import { createWeb, notFound } from './platform/web.ts'
 import { roleOfAccount } from './subscriptions/admins.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
@@ -30,6 +31,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
+  app.use(securityHeaders(config.APP_BASE_URL))
   const authorise = authoriseWith(foundation)
   const subscriptions = openSubscriptions(foundation)
   mountSubscriptions(app, '/subscription-api', {

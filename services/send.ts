@@ -6,6 +6,7 @@ import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
+import { securityHeaders } from './platform/security-headers.ts'
 import { createWeb, notFound } from './platform/web.ts'
 
 /** Serves the send API on APP_HOST:APP_PORT; resolves with the bound port. */
@@ -15,6 +16,7 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
+  app.use(securityHeaders(config.APP_BASE_URL))
   mountSend(app, { ...foundation, authorise: authoriseWith(foundation), door, closing: closing.signal })
   app.use(notFound)
   const server = createServer(app.callback())

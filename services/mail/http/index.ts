@@ -1,6 +1,5 @@
 /** Mounts the mail management API: sessions, accounts, domains, SMTP logins, tokens, and its OpenAPI document. */
 import type Koa from 'koa'
-import helmet from 'koa-helmet'
 import { createAudit } from '../../accounts/http/caller.ts'
 import * as accountsContract from '../../accounts/http/contract.ts'
 import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
@@ -64,12 +63,7 @@ export function mountMailApi(
     audit,
     policy: { requireVerified: config.SEND_REQUIRES_VERIFIED, capture: config.DELIVERY_MODE === 'capture' },
   }
-  app.use(securityHeaders(config.APP_BASE_URL.startsWith('https://')))
   router.use(jsonBody(BODY_LIMIT))
-  router.use(async (context, next) => {
-    context.set('Cache-Control', 'no-store')
-    await next()
-  })
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'panel' })
   mountAccounts(router, {
     ...deps,
@@ -89,19 +83,6 @@ export function mountMailApi(
   mountOperator(router, deps, dns)
   mountDocument(router, config.APP_BASE_URL)
   app.use(router.routes())
-}
-
-/** Headers for answers that are data; pages of the panel bring a policy of their own. */
-function securityHeaders(https: boolean) {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
-    },
-    strictTransportSecurity: https ? { maxAge: 31_536_000, includeSubDomains: false } : false,
-    referrerPolicy: { policy: 'no-referrer' },
-    xFrameOptions: { action: 'deny' },
-  })
 }
 
 function mountDocument(router: ReturnType<typeof createRouter>, server: string): void {

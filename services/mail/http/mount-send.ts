@@ -68,11 +68,6 @@ export function mountSend(app: Koa, mount: SendMount): void {
   })
   const deps = { ...mount, authorise: limited(mount), takeSend, accept: door.accept, judgeSender: door.judgeSender }
   const router = createRouter()
-  router.use(async (context, next) => {
-    context.set('Cache-Control', 'no-store')
-    context.set('X-Content-Type-Options', 'nosniff')
-    await next()
-  })
   addSendRoutes(router, { ...deps, authorise: mount.authorise })
   addLogRoutes(router, deps)
   addActionRoutes(router, { ...deps, authorise: mount.authorise })
