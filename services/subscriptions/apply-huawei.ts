@@ -31,7 +31,7 @@ export async function applyHuawei(
 ): Promise<Applied> {
   const settings = await loadChannel(s, appKey, 'huawei')
   if (!settings) return { state: 'rejected', reason: 'the channel is not set up' }
-  const status = await queryHuawei(settings, notice, s.clock.now())
+  const status = await queryHuawei(s.post, settings, notice, s.clock.now())
   if (notice.type === 'DID_NEW_TRANSACTION')
     return bought(s, actor, { appKey, settings, interrupted: attempts > 1 }, status)
   const subscription = await findByChannelRef(s.c, appKey, status.purchaseToken)
@@ -95,7 +95,7 @@ async function bought(
     await changePeriod(s, actor, { appKey, id: subscription._id }, 'subscription.set_end', (period, sold, now) =>
       setEnd(period, sold, end, now),
     )
-  await confirmHuawei(settings, bill, s.clock.now())
+  await confirmHuawei(s.post, settings, bill, s.clock.now())
   return repeated ? { state: 'ignored', reason: 'paid before' } : applied
 }
 

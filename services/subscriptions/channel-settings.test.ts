@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { certify, pemOf } from '../../test/support/certificate-chain.ts'
 import { fakeAlipay, fakeWechat } from '../../test/support/channel-notices.ts'
 import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { createSecrets } from '../platform/secrets.ts'
@@ -10,6 +11,15 @@ import { findChannel } from './store/apps.ts'
 const { settings } = fakeWechat()
 const WECHAT = { ...settings, public_key: settings.public_key.trim() }
 const { settings: ALIPAY } = fakeAlipay()
+const HUAWEI = {
+  application_id: 'a',
+  issuer_id: 'i',
+  key_id: 'k',
+  root_certificate: pemOf(certify({ name: 'Root', ca: true })),
+  private_key: String(
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  ),
+}
 const { api_v3_key: SECRET, ...OPEN } = WECHAT
 
 async function shop(closing?: (close: () => Promise<void>) => void) {
@@ -95,6 +105,10 @@ describe('what cannot work is refused, with its field, and changes nothing', () 
       { application_id: 'a', issuer_id: 'i', key_id: 'k', root_certificate: privatePem, api_url: 'ftp://x' },
       ['root_certificate format', 'api_url format'],
     ],
+    ['Huawei over plain HTTP', 'huawei', { ...HUAWEI, api_url: 'http://hw.example.com' }, ['api_url tls_required']],
+    ['Huawei inside', 'huawei', { ...HUAWEI, api_url: 'https://169.254.169.254' }, ['api_url private_address']],
+    ['Huawei on this host', 'huawei', { ...HUAWEI, api_url: 'https://localhost' }, ['api_url private_address']],
+    ['Huawei with a login', 'huawei', { ...HUAWEI, api_url: 'https://me:pw@hw.example.com' }, ['api_url url_login']],
   ])('%s', async (_, channel, given, expected) => {
     const { s, loaded, faults } = steady
     expect(await faults(given, channel)).toEqual(expected)

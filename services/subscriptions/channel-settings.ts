@@ -1,11 +1,12 @@
 /** Settings of payment channels: public ones are shown, secret ones only as "set". */
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
+import { targetFault } from '../platform/guarded-fetch.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { SecretError } from '../platform/secrets.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { record } from './record.ts'
-import { faultsOf } from './rules/faults.ts'
+import { fault, faultsOf } from './rules/faults.ts'
 import { flag, text } from './rules/fields.ts'
 import { findChannel, saveChannel } from './store/apps.ts'
 import type { ChannelDoc } from './store/documents.ts'
@@ -69,6 +70,7 @@ export async function saveChannelSettings(
   return record(s, actor, async session => {
     const before = await findChannel(s.c, appKey, channel, session)
     const settings = parse(SETTINGS[channel], { ...before?.settings, ...given })
+    if (given.api_url !== undefined) assertCallable(s, settings)
     const secrets = parse(SECRETS[channel], { ...(before ? keptSecrets(s, before) : {}), ...given })
     const after: ChannelDoc = {
       _id,
@@ -129,6 +131,12 @@ export function viewChannel(s: Subscriptions, stored: ChannelDoc) {
     notify_path: `/notify/${stored.channel}/${stored.app_key}`,
     updated_at: s.zone.format(stored.updated_at),
   }
+}
+
+/** The service calls this address with a token of the app: as with webhooks, only over TLS into the public internet. */
+function assertCallable({ config }: Subscriptions, { api_url }: Record<string, string>): void {
+  const wrong = api_url && targetFault(api_url, { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+  if (wrong) throw new ProblemError('validation_failed', undefined, { faults: [fault('api_url', wrong)] })
 }
 
 function parse<S extends z.ZodType<Record<string, string>>>(schema: S, value: unknown): Record<string, string> {

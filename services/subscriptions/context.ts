@@ -1,6 +1,7 @@
 /** What every use case of the subscription half works with, and who acts. */
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
+import { createGuardedPost, type GuardedPost } from '../platform/guarded-fetch.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Mongo } from '../platform/mongo.ts'
@@ -39,6 +40,8 @@ export interface Subscriptions extends SubscriptionDeps {
   zone: Zone
   count: Count
   findHolders: FindHolders
+  /** Calls addresses that administrators chose: webhooks, and the server of a payment channel. */
+  post: GuardedPost
   memory: Memory
 }
 
@@ -113,6 +116,7 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     zone: zoneOf(deps.config.BUSINESS_TZ),
     count: createCount(),
     findHolders: createFindHolders(c),
+    post: createGuardedPost({ allowPrivate: deps.config.WEBHOOK_ALLOW_PRIVATE }),
     memory: {
       admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
       sessions: createRecent({ ...SESSIONS_MEMORY, clock: deps.clock, keep: () => true }),

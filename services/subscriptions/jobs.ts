@@ -1,5 +1,4 @@
 /** The timed work of the subscription half, for the worker. Every job is idempotent and safe on many workers. */
-import { createGuardedPost } from '../platform/guarded-fetch.ts'
 import type { JobRun, Jobs, RepeatInterval } from '../platform/jobs.ts'
 import { applyNotices } from './apply-notices.ts'
 import { type Subscriptions, systemActor } from './context.ts'
@@ -39,10 +38,9 @@ export async function registerSubscriptionJobs(jobs: Jobs, deps: SubscriptionJob
 
 function timedWork({ subscriptions: s, sendReminder }: SubscriptionJobDeps): Timed[] {
   const timeZone = s.config.BUSINESS_TZ
-  const post = createGuardedPost({ allowPrivate: s.config.WEBHOOK_ALLOW_PRIVATE })
   return [
     job('subscriptions-notices', { everyMs: 2_000 }, MINUTE, ({ signal }) => applyNotices(s, signal)),
-    job('subscriptions-webhooks', { everyMs: 2_000 }, MINUTE, ({ signal }) => sendWebhooks(s, post, signal)),
+    job('subscriptions-webhooks', { everyMs: 2_000 }, MINUTE, ({ signal }) => sendWebhooks(s, s.post, signal)),
     job('subscriptions-expire', { everyMs: MINUTE }, 10 * MINUTE, ({ signal }) => expireLapsed(s, signal)),
     job('subscriptions-switches', { everyMs: MINUTE }, 5 * MINUTE, () => applySchedules(s, systemActor)),
     job('subscriptions-orders', { everyMs: 10 * MINUTE }, 10 * MINUTE, () => closeStaleOrders(s)),

@@ -97,6 +97,7 @@ test('what is told is signed to the byte, whatever stands in it', async () => {
   const [{ body, headers, id } = { body: '', headers: {}, id: '' }] = heard
   const signed = signedHeaders(secret, id, Math.floor(clock.now().getTime() / 1000), body)
   expect(headers).toMatchObject(signed)
+  expect(headers['user-agent']).toMatch(/^Postwright\/\d/)
   expect(JSON.parse(body)).toMatchObject({ type: 'user.created', timestamp: clock.now().toISOString() })
   expect(JSON.parse(body).data).toMatchObject({ nickname: '密"\\\u2028\n😀\ufffd', constructor: 2 })
 })

@@ -1,5 +1,5 @@
 /** Brings events to the webhooks of apps: signed, again with growing waits, never into private networks. */
-import type { GuardedPost } from '../platform/guarded-fetch.ts'
+import { failureText, type GuardedPost } from '../platform/guarded-fetch.ts'
 import type { Subscriptions } from './context.ts'
 import { webhookPlace } from './manage-webhooks.ts'
 import { signedHeaders, waitAfter } from './rules/webhook.ts'
@@ -36,7 +36,7 @@ async function sendOne(s: Subscriptions, post: GuardedPost, event: WebhookEventD
   if (!webhook?.enabled) return settleWebhookEvent(s.c, event, { state: 'failed', result: 'the webhook is off' })
   const result = await attempt(s, post, webhook, event).then(
     status => ({ good: status >= 200 && status < 300, text: String(status) }),
-    (error: unknown) => ({ good: false, text: reasonOf(error) }),
+    (error: unknown) => ({ good: false, text: failureText(error).slice(0, MAX_RESULT) }),
   )
   if (result.good) return settleWebhookEvent(s.c, event, { state: 'done', result: result.text })
   const wait = waitAfter(event.attempts)
@@ -59,11 +59,5 @@ async function attempt(
     data: { app_key: event.app_key, ...event.data },
   })
   const headers = signedHeaders(secret, event._id, secondsOf(s.clock.now()), body)
-  return post({ url, headers, body, timeoutMs: TIMEOUT_MS })
-}
-
-/** fetch hides the reason in the cause. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return String(cause instanceof Error ? cause.message : cause).slice(0, MAX_RESULT)
+  return (await post({ url, headers, body, timeoutMs: TIMEOUT_MS })).status
 }

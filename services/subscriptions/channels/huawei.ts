@@ -1,6 +1,7 @@
 /** Huawei's key event notices, version 3, and the status that they make us ask for. */
 import { createHash, createPrivateKey, sign } from 'node:crypto'
 import { z } from 'zod'
+import type { GuardedPost } from '../../platform/guarded-fetch.ts'
 import { openJws } from './huawei-jws.ts'
 import { type CheckedNotice, NoticeRefused } from './notice.ts'
 
@@ -86,15 +87,18 @@ export type HuaweiStatus = z.output<typeof groupStatus>['lastSubscriptionStatus'
 
 /** Longest wait for Huawei, in milliseconds. */
 const TIMEOUT_MS = 10_000
+/** Real answers have some kilobytes. */
+const MAX_ANSWER_BYTES = 256 * 1024
 const PATH = '/subscription/harmony/v1/application'
 
 /** Asks for the state of a subscription. Throws when Huawei does not answer, and {@link NoticeRefused} for a forged answer. */
 export async function queryHuawei(
+  post: GuardedPost,
   settings: HuaweiSettings,
   purchase: { purchaseToken: string; purchaseOrderId: string },
   now: Date,
 ): Promise<HuaweiStatus> {
-  const answer = await call(settings, `${PATH}/subscription/status/query`, purchase, now)
+  const answer = await call(post, settings, `${PATH}/subscription/status/query`, purchase, now)
   const jws = z.object({ jwsSubGroupStatus: z.string() }).parse(answer).jwsSubGroupStatus
   const parsed = groupStatus.safeParse(openJws(jws, settings.root_certificate, now))
   if (!parsed.success || parsed.data.applicationId !== settings.application_id)
@@ -104,29 +108,36 @@ export async function queryHuawei(
 
 /** Tells Huawei that the goods were delivered; without it the next renewal is not charged. */
 export async function confirmHuawei(
+  post: GuardedPost,
   settings: HuaweiSettings,
   { purchaseToken, purchaseOrderId }: { purchaseToken: string; purchaseOrderId: string },
   now: Date,
 ): Promise<void> {
-  await call(settings, `${PATH}/purchase/shipped/confirm`, { purchaseToken, purchaseOrderId }, now)
+  await call(post, settings, `${PATH}/purchase/shipped/confirm`, { purchaseToken, purchaseOrderId }, now)
 }
 
-async function call(settings: HuaweiSettings, path: string, fields: object, now: Date): Promise<unknown> {
+async function call(
+  post: GuardedPost,
+  settings: HuaweiSettings,
+  path: string,
+  fields: object,
+  now: Date,
+): Promise<unknown> {
   const body = JSON.stringify(fields)
-  const response = await fetch(`${settings.api_url}${path}`, {
-    method: 'POST',
+  const { status, text } = await post({
+    url: `${settings.api_url}${path}`,
     headers: {
       'content-type': 'application/json; charset=UTF-8',
       authorization: `Bearer ${tokenFor(settings, body, now)}`,
     },
     body,
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    timeoutMs: TIMEOUT_MS,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
   })
-  const answer: unknown = await response.json()
+  const answer = jsonOrNothing(text)
   const code = z.object({ responseCode: z.coerce.string() }).safeParse(answer)
-  if (!response.ok || code.data?.responseCode !== '0')
-    throw new Error(`Huawei answered ${response.status} with code ${code.data?.responseCode ?? 'none'}`)
+  if (status !== 200 || code.data?.responseCode !== '0')
+    throw new Error(`Huawei answered ${status} with code ${code.data?.responseCode ?? 'none'}`)
   return answer
 }
 
@@ -148,9 +159,15 @@ function tokenFor({ issuer_id, key_id, application_id, private_key }: HuaweiSett
 }
 
 function json(text: string): unknown {
+  const value = jsonOrNothing(text)
+  if (value === undefined) throw new NoticeRefused('malformed', 'not JSON')
+  return value
+}
+
+function jsonOrNothing(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new NoticeRefused('malformed', 'not JSON')
+    return undefined
   }
 }

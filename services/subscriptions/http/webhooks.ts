@@ -1,5 +1,6 @@
 /** Webhooks of apps. */
 import type Router from '@koa/router'
+import { targetFault } from '../../platform/guarded-fetch.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Subscriptions } from '../context.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
@@ -49,12 +50,10 @@ export function mountWebhooks(router: Router, deps: HttpDeps): void {
   })
 }
 
-/** Events tell of users: they go over TLS, and no password stands in an address. */
+/** Events tell of users: they go over TLS into the public internet, and no password stands in an address. */
 function assertSafe({ config }: Subscriptions, url: string): void {
-  const { protocol, username, password } = new URL(url)
-  const plain = protocol !== 'https:' && !config.WEBHOOK_ALLOW_PRIVATE
-  if (plain || username !== '' || password !== '')
-    throw new ProblemError('validation_failed', undefined, { faults: [fault('url', 'format')] })
+  const wrong = targetFault(url, { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+  if (wrong) throw new ProblemError('validation_failed', undefined, { faults: [fault('url', wrong)] })
 }
 
 function view(s: Subscriptions, { _id, url, events, enabled, created_at, updated_at }: WebhookDoc) {

@@ -32,6 +32,15 @@ const SENTENCES = {
   unique: ['不能重复', 'must not repeat'],
   permanent: ['已永久拥有该套餐', 'holds the plan for ever already'],
   sender: ['所属域名不是平台管理员已验证的域名', 'is in no verified domain of an administrator of the platform'],
+  tls_required: [
+    '必须以 https:// 开头；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行 http',
+    'must begin with https://; the setting WEBHOOK_ALLOW_PRIVATE=true allows http',
+  ],
+  url_login: ['不能包含用户名或密码', 'must not contain a user name or password'],
+  private_address: [
+    '不是公网地址；设置 WEBHOOK_ALLOW_PRIVATE=true 可放行',
+    'is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it',
+  ],
   at_least_one: ['至少需要一个字段', 'needs at least one field'],
 } as const satisfies Record<string, readonly [zh: string, en: string]>
 
