@@ -20,8 +20,12 @@ export function fakeAlipay() {
   const { publicKey, privateKey } = rsa()
   return {
     settings: { app_id: 'ali-app', seller_id: '2088', alipay_public_key: pem(publicKey) },
-    /** A form with a signature; `tamper` changes fields after signing. */
-    notice(fields: Record<string, string>, tamper: Record<string, string> = {}): SentNotice {
+    /** A form with a signature; `tamper` changes fields after signing, `repeated` are there twice before it. */
+    notice(
+      fields: Record<string, string>,
+      tamper: Record<string, string> = {},
+      repeated: Record<string, string> = {},
+    ): SentNotice {
       const form = new URLSearchParams({
         app_id: 'ali-app',
         seller_id: '2088',
@@ -32,6 +36,7 @@ export function fakeAlipay() {
         ...fields,
         sign_type: 'RSA2',
       })
+      for (const [name, value] of Object.entries(repeated)) form.append(name, value)
       form.set('sign', createSign('RSA-SHA256').update(signedText(form)).sign(privateKey, 'base64'))
       for (const [name, value] of Object.entries(tamper)) form.set(name, value)
       return { body: form.toString(), headers: { 'content-type': 'application/x-www-form-urlencoded' } }
@@ -91,7 +96,9 @@ export async function fakeHuawei() {
   const api = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const statuses = new Map<string, object>()
   const confirmed: string[] = []
+  let asked = 0
   const server = createServer((request, response) => {
+    asked++
     let body = ''
     request.setEncoding('utf8').on('data', chunk => {
       body += chunk
@@ -128,6 +135,8 @@ export async function fakeHuawei() {
     leaf,
     statuses,
     confirmed,
+    /** Requests so far. */
+    asked: () => asked,
     /** A notice about a purchase. */
     notice(type: string, subtype: string, about: object, signers: [Certified, ...Certified[]] = chain): SentNotice {
       const payload = {

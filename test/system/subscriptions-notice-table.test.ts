@@ -19,7 +19,7 @@ const DAY = 86_400
 const FATES = ['good', 'forged', 'replayed', 'reordered', 'late', 'mismatching'] as const
 
 beforeAll(async () => {
-  api = await startSubscriptionApi()
+  api = await startSubscriptionApi({ WEBHOOK_ALLOW_PRIVATE: 'true' })
   huawei = await fakeHuawei()
   const body = { name: 'P', price: '10.00', duration: 30, features: '{"features":[]}' }
   const headers = { prefer: 'return=representation' }

@@ -1,6 +1,11 @@
 /** Notices of payment channels: good, forged, replayed, reordered, late and mismatching ones. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createGuardedPost } from '../../services/platform/guarded-fetch.ts'
 import { applyNotices } from '../../services/subscriptions/apply-notices.ts'
+import { queryHuawei } from '../../services/subscriptions/channels/huawei.ts'
 import { closeStaleOrders } from '../../services/subscriptions/orders.ts'
 import { closeOrder } from '../../services/subscriptions/store/payments.ts'
 import { certify } from '../support/certificate-chain.ts'
@@ -16,7 +21,7 @@ const DAY = 86_400
 const run = new AbortController()
 
 beforeAll(async () => {
-  api = await startSubscriptionApi()
+  api = await startSubscriptionApi({ WEBHOOK_ALLOW_PRIVATE: 'true' })
   huawei = await fakeHuawei()
   const body = { name: 'P', price: '10.00', duration: 30, features: '{"features":[]}' }
   const headers = { prefer: 'return=representation' }
@@ -63,6 +68,8 @@ describe('alipay', () => {
     ...more,
   })
 
+  const prefixed = (field: string, notice: SentNotice) => ({ ...notice, body: `${field}&${notice.body}` })
+
   test('a good one is answered with "success", stored, and applied once however often it comes', async () => {
     const { out_trade_no, show } = await order('alipay')
     const notice = alipay.notice(paid(out_trade_no))
@@ -88,6 +95,9 @@ describe('alipay', () => {
     ['a signed amount that is not the ordered one', 422, no => alipay.notice(paid(no, { total_amount: '9.99' }))],
     ['an order that nobody opened', 422, () => alipay.notice(paid('T-unknown'))],
     ['an amount that is none', 400, no => alipay.notice(paid(no, { total_amount: 'ten' }))],
+    ['a signed amount that is there twice', 400, no => alipay.notice(paid(no), {}, { total_amount: '99.00' })],
+    ['an empty state before the signed one', 400, no => prefixed('trade_status=', alipay.notice(paid(no)))],
+    ['a second signature', 400, no => prefixed('sign=x', alipay.notice(paid(no)))],
   ])('%s is refused with "failure" and changes nothing', async (_, status, make) => {
     const { out_trade_no, show } = await order('alipay')
     const answer = await send('alipay', make(out_trade_no))
@@ -293,6 +303,39 @@ describe('huawei', () => {
     expect((await show())[0]?.end).toBe(end)
     expect(huawei.confirmed).toContain(about.purchaseOrderId)
     expect(await api.s.c.payments.countDocuments({ payment_id: about.purchaseOrderId })).toBe(1)
+  })
+
+  test('without WEBHOOK_ALLOW_PRIVATE a server inside is not asked, and the notice waits', async () => {
+    const before = huawei.asked()
+    const { status, notify, show } = await purchase()
+    status(31)
+    await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
+    const warned: unknown[] = []
+    const log = { ...api.s.log, warn: (fields: object) => void warned.push(fields) }
+    await applyNotices({ ...api.s, log, post: createGuardedPost({ allowPrivate: false }) }, run.signal)
+    expect(huawei.asked()).toBe(before)
+    expect(warned).toMatchObject([
+      { err: { message: expect.stringMatching(/not a public address.*WEBHOOK_ALLOW_PRIVATE/) } },
+    ])
+    expect((await show()).map(known => known.status)).toEqual([0])
+    api.clock.advance(31_000)
+    await apply()
+    expect((await show()).map(known => known.status)).toEqual([1])
+  })
+
+  test.each<[string, (response: ServerResponse) => void, RegExp]>([
+    ['a redirect', response => response.writeHead(302, { location: '/elsewhere' }).end(), /answered 302/],
+    ['a page', response => response.end('<html>'), /answered 200 with code none/],
+    ['a refusal', response => response.end('{"responseCode":"6"}'), /answered 200 with code 6/],
+    ['an answer without end', response => response.end('x'.repeat(300_000)), /more than 262144 bytes/],
+  ])('%s of the server is no state of a purchase', async (_, answer, message) => {
+    const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close().closeAllConnections())
+    const api_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const about = { purchaseToken: 't', purchaseOrderId: 'o' }
+    const asked = queryHuawei(api.s.post, { ...huawei.settings, sandbox: '0', api_url }, about, api.clock.now())
+    await expect(asked).rejects.toThrow(message)
   })
 
   test('what follows a purchase: renewal off, time moved, expired', async () => {

@@ -17,6 +17,8 @@ const ALIPAY_OFFSET = '+08:00'
 export function checkAlipay(settings: AlipaySettings, rawBody: string): CheckedNotice {
   const fields = new URLSearchParams(rawBody)
   const field = (name: string) => fields.get(name) ?? ''
+  // The signature covers every value, but only the first of a name would be read.
+  if (new Set(fields.keys()).size !== fields.size) throw new NoticeRefused('malformed', 'a field is repeated')
   if (field('sign_type') !== 'RSA2') throw new NoticeRefused('forged', 'sign_type is not RSA2')
   const verifier = createVerify('RSA-SHA256').update(signedText(fields))
   if (!verifier.verify(settings.alipay_public_key, field('sign'), 'base64'))
