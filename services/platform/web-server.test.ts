@@ -37,14 +37,19 @@ interface Answer {
 
 /** A service with three operations; `thrown` is what the failing one throws. */
 async function serve(
-  options: { trusted?: string[]; thrown?: () => unknown; readiness?: () => string | undefined } = {},
+  options: {
+    trusted?: string[]
+    thrown?: () => unknown
+    readiness?: () => string | undefined
+    secretPaths?: string[]
+  } = {},
 ) {
   const lines: [string, Record<string, unknown>][] = []
   const note = (level: string) => (fields: object) => void lines.push([level, { ...fields }])
   const log: Log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
   const metrics = createMetrics('test')
-  const { trusted = [], thrown, readiness } = options
-  const app = createWeb({ log, metrics, trustedProxies: trusted, readiness })
+  const { trusted = [], thrown, readiness, secretPaths = [] } = options
+  const app = createWeb({ log, metrics, trustedProxies: trusted, readiness, secretPaths })
   const router = createRouter()
   const anybody = () => Promise.resolve(undefined)
   router.use(jsonBody('1kb'))
@@ -255,6 +260,17 @@ test('metrics and the log name the operation, never what a stranger wrote into i
   ])
   expect(lines[0]).toMatchObject(['info', { method: 'POST', route: '/echo/{id}', path: '/echo/secret', status: 201 }])
   expect(JSON.stringify(lines)).not.toContain('token=secret')
+})
+
+test.each([
+  ['/echo/t0ken', '/echo/[redacted]'],
+  ['/Echo/t0ken/more', '/echo/[redacted]'],
+  ['/echo', '/echo'],
+  ['/echoes/1', '/echoes/1'],
+])('a secret in a path is not logged, whatever the answer: %s', async (path, logged) => {
+  const { url, lines } = await serve({ secretPaths: ['/echo'] })
+  for (const method of ['GET', 'POST', 'PUT']) await fetch(url + path, { method })
+  expect(lines.map(([, fields]) => fields.path)).toEqual([logged, logged, logged])
 })
 
 test('readiness is told with its reason, and neither counted nor logged', async () => {

@@ -19,6 +19,8 @@ export interface WebOptions {
   trustedProxies: readonly string[]
   /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
   readiness?: (() => string | undefined) | undefined
+  /** Paths below which the rest is a secret, such as `/unsubscribe`: the access log shows `/unsubscribe/[redacted]`. */
+  secretPaths?: readonly string[]
 }
 
 /** A Koa context as handlers see it. */
@@ -37,7 +39,7 @@ export function factsOf(context: WebContext): RequestFacts {
 }
 
 /** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
-export function createWeb({ log, metrics, trustedProxies, readiness }: WebOptions): Koa {
+export function createWeb({ log, metrics, trustedProxies, readiness, secretPaths = [] }: WebOptions): Koa {
   const app = new Koa()
   app.silent = true
   app.use(async (context, next) => {
@@ -69,7 +71,7 @@ export function createWeb({ log, metrics, trustedProxies, readiness }: WebOption
         request: context.state.requestId,
         method: context.method,
         route,
-        path: context.path,
+        path: loggedPath(context.path, secretPaths),
         status: context.status,
         ms: Math.round(seconds * 1000),
       },
@@ -77,6 +79,13 @@ export function createWeb({ log, metrics, trustedProxies, readiness }: WebOption
     )
   })
   return app
+}
+
+/** Compared without regard to case, as the router does. */
+function loggedPath(path: string, secretPaths: readonly string[]): string {
+  const lower = path.toLowerCase()
+  const secret = secretPaths.find(prefix => lower.startsWith(`${prefix}/`))
+  return secret === undefined ? path : `${secret}/[redacted]`
 }
 
 /**

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { createUser } from '../../services/accounts/manage-users.ts'
 import { admin } from '../../services/admin.ts'
+import { silentLog } from '../../services/platform/log.ts'
 import type { Foundation } from '../../services/platform/run.ts'
 import { openSubscriptions, type Subscriptions } from '../../services/subscriptions/context.ts'
 import { openApiDocument, operations } from '../../services/subscriptions/http/openapi.ts'
@@ -38,6 +39,8 @@ export interface SubscriptionApi {
   foundation: Foundation
   s: Subscriptions
   clock: TestClock
+  /** Fields of the information and warnings that the service logged. */
+  logged: Record<string, unknown>[]
   demo: { id: string; publishableKey: string; secret: string }
   /** Calls an operation of administrators on the app `demo`. */
   call(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>
@@ -68,11 +71,13 @@ ajv.addSchema(generated, 'generated')
 export async function startSubscriptionApi(env: Readonly<Record<string, string>> = {}): Promise<SubscriptionApi> {
   const mongo = await freshDatabase()
   const clock = testClock()
-  const foundation = testFoundation(
-    mongo,
-    { ADMIN_REQUESTS_PER_MINUTE: '100000', SERVER_REQUESTS_PER_MINUTE: '100000', ...env },
-    clock,
-  )
+  const logged: Record<string, unknown>[] = []
+  const note = (fields: object) => void logged.push({ ...fields })
+  const rates = { ADMIN_REQUESTS_PER_MINUTE: '100000', SERVER_REQUESTS_PER_MINUTE: '100000' }
+  const foundation: Foundation = {
+    ...testFoundation(mongo, { ...rates, ...env }, clock),
+    log: { ...silentLog, info: note, warn: note },
+  }
   await createUser(foundation, { username: 'root', password: PASSWORD, role: 'admin', lang: 'zh', tz: 'Asia/Shanghai' })
   const running = await admin(foundation)
   const url = `http://127.0.0.1:${running.port}`
@@ -91,6 +96,7 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
     foundation,
     s: openSubscriptions(foundation),
     clock,
+    logged,
     demo,
     call: (method, path, given = {}) => request(url, method, path, { token, query: { app_key: 'demo' }, ...given }),
     server: (method, path, given = {}) =>

@@ -55,6 +55,17 @@ describe('a POST ends the reminders', () => {
   })
 })
 
+test('the token of a link stays out of the access log', async () => {
+  const { path } = await giveUser()
+  const token = path.split('/').at(-1) ?? ''
+  const from = api.logged.length
+  for (const method of ['GET', 'POST', 'PUT']) await visit(method, path)
+  await visit('GET', path.replace('/unsubscribe/', '/UNSUBSCRIBE/'))
+  const logged = api.logged.slice(from)
+  expect(logged.map(fields => fields.path)).toEqual(Array(4).fill('/unsubscribe/[redacted]'))
+  expect(JSON.stringify(logged)).not.toContain(token)
+})
+
 test('an app gives and takes the reminders of a user who says so; a login alone changes nothing', async () => {
   const { id, openid, path } = await giveUser()
   const logIn = async (more: object) =>

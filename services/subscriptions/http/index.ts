@@ -4,9 +4,11 @@ import cors from '@koa/cors'
 import type Koa from 'koa'
 import type { Config } from '../../platform/config.ts'
 import { problems } from '../../platform/problems.ts'
+import { securityHeaders } from '../../platform/security-headers.ts'
 import { createWeb } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
+import { UNSUBSCRIBE_PATH } from '../unsubscribe.ts'
 import { envelopeErrors } from './envelope.ts'
 import { adminRouter, dispatch } from './mount.ts'
 import { mountNotices } from './notify.ts'
@@ -28,7 +30,13 @@ export interface AdminApiOptions {
  * document of the API.
  */
 export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminApiOptions): Koa {
-  const app = createWeb({ log: s.log, metrics: s.metrics, trustedProxies: config.TRUSTED_PROXIES })
+  const app = createWeb({
+    log: s.log,
+    metrics: s.metrics,
+    trustedProxies: config.TRUSTED_PROXIES,
+    secretPaths: [UNSUBSCRIBE_PATH],
+  })
+  app.use(securityHeaders(config.ADMIN_BASE_URL ?? config.APP_BASE_URL))
   app.use(envelopeErrors(s))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
   const { router, deps } = adminRouter({ subscriptions: s, rates: createRates(s, config), maySendFrom })
@@ -50,7 +58,7 @@ export function answerNonsense(socket: Duplex): void {
   if (!socket.writable) return
   const { envelope, zh } = problems.invalid_request
   const body = JSON.stringify({ code: envelope, message: zh, data: {} })
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`
   socket.end(head + body)
 }
 
