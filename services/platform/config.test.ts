@@ -118,6 +118,8 @@ test.each([
   ['MAIL_HOSTNAME', `${'a'.repeat(250)}.com`],
   ['SESSION_SECRET', 'x'.repeat(31)],
   ['SESSION_SECRET_PREVIOUS', 'x'.repeat(31)],
+  ['API_TOKEN', 'x'.repeat(31)],
+  ['API_TOKEN', `${'x'.repeat(31)} `],
   ['SUCCESS_CODE', '201'],
   ['LOG_LEVEL', 'loud'],
 ])('refuses %s=%s, and nothing else', (name, value) => {

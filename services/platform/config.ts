@@ -117,8 +117,10 @@ const shape = {
     '',
   ).describe('Third-party SPF mechanisms to keep, as in `include:_spf.example.net`.'),
   SEND_REQUIRES_VERIFIED: withDefault(flag, 'true').describe('An unverified domain cannot send.'),
-  API_TOKEN: optional(text).describe(
-    'Legacy send token; acts for the first admin on POST /api/send and POST /api/v1/emails only.',
+  API_TOKEN: optional(
+    text.min(32, 'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and empty means none'),
+  ).describe(
+    'Legacy send token of at least 32 characters; acts for the first admin on POST /api/send and POST /api/v1/emails only.',
   ),
   ADMIN_USERNAME: optional(text).describe('First admin; creates the account when it is missing.'),
   ADMIN_PASSWORD: optional(text).describe('Password of the first admin, used only to create it.'),
@@ -215,7 +217,7 @@ const shape = {
     'Requests per minute of one app secret, over all processes.',
   ),
   WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
-    'Send webhooks of apps over plain HTTP and to private, loopback and documentation addresses as well.',
+    'Send webhooks of apps, and ask the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, over all processes.',
@@ -242,7 +244,7 @@ const TEMPLATE_VALUES: Readonly<Record<string, string>> = {
   ADMIN_PASSWORD: 'change-me-admin-password',
   SMTP_PASSWORD: 'change-me-smtp-password',
   SESSION_SECRET: 'change-me-to-at-least-32-random-bytes-please',
-  API_TOKEN: 'change-me-api-token',
+  API_TOKEN: 'change-me-to-at-least-32-random-characters',
 }
 
 /** Every setting, parsed. Names are those of the environment. */

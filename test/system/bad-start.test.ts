@@ -56,6 +56,7 @@ afterAll(async () => {
 test.each([
   ['no secret', { SESSION_SECRET: undefined }, ['SESSION_SECRET is missing']],
   ['a short secret', { SESSION_SECRET: 'short' }, ['SESSION_SECRET: must have at least 32 bytes']],
+  ['a short token', { API_TOKEN: 'x'.repeat(31) }, ['API_TOKEN: must have at least 32 characters']],
   ['no host name', { MAIL_HOSTNAME: undefined }, ['MAIL_HOSTNAME is missing']],
   [
     'the values of the template',
