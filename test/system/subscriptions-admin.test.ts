@@ -6,7 +6,7 @@ import { checked, type SubscriptionApi, startSubscriptionApi } from '../support/
 
 let api: SubscriptionApi
 beforeAll(async () => {
-  api = await startSubscriptionApi()
+  api = await startSubscriptionApi({ ADMIN_BASE_URL: 'https://admin.example.net' })
 })
 afterAll(() => api.stop())
 
@@ -390,6 +390,39 @@ test('the language decides every message', async () => {
   expect((await root('GET', '/nowhere', { headers: { lang: 'en-GB' } })).body.message).toBe(
     'There is no such thing here.',
   )
+})
+
+test.each([
+  ['zh', 'en-US,en', 'zh'],
+  ['en', 'zh-CN', 'en'],
+  ['fr', 'en', 'zh'],
+  ['', 'en-US,en;q=0.9', 'en'],
+  ['', 'zh-CN,zh;q=0.9,en;q=0.8', 'zh'],
+  ['', 'fr,en;q=0.2', 'en'],
+  ['', 'en;q=0.2,zh;q=0.8', 'zh'],
+  ['', 'fr-FR', 'zh'],
+  ['', '*', 'zh'],
+  ['', '', 'zh'],
+  ['', ';;q=,', 'zh'],
+])('lang %j and Accept-Language %j give %s', async (lang, accepted, language) => {
+  const answer = await root('GET', '/overview', { headers: { lang, 'accept-language': accepted } })
+  expect(answer.headers.get('content-language')).toBe(language)
+  expect(answer.body.message).toBe(language === 'zh' ? '操作成功' : 'OK')
+})
+
+test.each([
+  ['an answer', 'GET', '/overview'],
+  ['a refusal', 'GET', '/nowhere'],
+  ['its document', 'GET', '/openapi.json'],
+  ['a notice', 'POST', '/notify/alipay/demo'],
+  ['an evaluation', 'POST', '/ofrep/v1/evaluate/flags'],
+  ['a file', 'GET', '/user/export?app_key=demo'],
+])('%s is neither kept nor guessed at, and browsers stay on https', async (_, method, path) => {
+  const { headers } = await root(method, path)
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'")
 })
 
 test('every answer above was checked against a contract', () => {

@@ -3,11 +3,12 @@ import { ProblemError, problems } from '../../platform/problems.ts'
 import { factsOf, toProblem, type WebContext } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import { localise } from '../rules/faults.ts'
-import { type Lang, langOf, say } from '../rules/lang.ts'
+import { LANGS, type Lang, langOf, say } from '../rules/lang.ts'
 
-/** The language of this request. */
+/** The language of the answer: the header `lang` decides, without it `Accept-Language` (RFC 9110), without both Chinese. */
 export function langOfRequest(context: WebContext): Lang {
-  return langOf(context.get('lang'))
+  const lang = context.get('lang').trim()
+  return langOf(lang === '' ? context.acceptsLanguages(...LANGS) || '' : lang)
 }
 
 /** Answers with the envelope of success. */

@@ -31,7 +31,12 @@ export function openApiDocument(baseUrl?: string | undefined) {
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
   return {
     openapi: '3.1.0',
-    info: { title: 'Subscription Administration API', version: '1' },
+    info: {
+      title: 'Subscription Administration API',
+      version: '1',
+      description:
+        'Messages are in Chinese (`zh`) or English (`en`): the header `lang` decides, without it `Accept-Language`, without both it is Chinese. `Content-Language` says which it is.',
+    },
     ...(baseUrl ? { servers: [{ url: baseUrl }] } : {}),
     paths,
     components: {

@@ -3,6 +3,9 @@
 /** A language of answers. */
 export type Lang = 'zh' | 'en'
 
+/** The preferred one first: it answers a client that takes any language. */
+export const LANGS = ['zh', 'en'] as const satisfies readonly Lang[]
+
 /** The language of the header `lang`; anything missing or unknown is Chinese, the only value that the reference shows. */
 export function langOf(header: string): Lang {
   return /^en\b/i.test(header.trim()) ? 'en' : 'zh'
