@@ -1,4 +1,7 @@
 /** Switches evaluated over OFREP: by hand, and by the published OpenFeature provider. */
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { OFREPProvider } from '@openfeature/ofrep-provider'
 import { OpenFeature, StandardResolutionReasons } from '@openfeature/server-sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,11 +20,15 @@ const switches = [
   { name: 'settings', type: 'json', value: '{"a":{"b":1}}' },
   { name: 'half', type: 'boolean', value: '1', rollout: 50 },
   { name: 'hidden', type: 'boolean', value: '1', client_visible: '0' },
+  { name: 'silent', type: 'boolean', value: '1', client_visible: undefined },
   { name: 'later', type: 'boolean', value: '0', schedules: [{ at: in2030, value: '1' }] },
 ]
 beforeAll(async () => {
   api = await startSubscriptionApi({ OFREP_REQUESTS_PER_MINUTE: '100000' })
-  for (const body of switches) expect((await api.call('POST', '/switch_manage', { body })).status).toBe(200)
+  for (const body of switches) {
+    const created = await api.call('POST', '/switch_manage', { body: { client_visible: '1', ...body } })
+    expect(created.status).toBe(200)
+  }
 })
 afterAll(async () => {
   await OpenFeature.close()
@@ -96,6 +103,7 @@ describe('by hand', () => {
     ['a switch that is not there', '/nope', {}, {}, 404, { key: 'nope', errorCode: 'FLAG_NOT_FOUND' }],
     ['a prototype name', '/constructor', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
     ['a hidden switch', '/hidden', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
+    ['a switch that nobody made visible', '/silent', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
     ['a rollout without a key', '/half', {}, {}, 400, { errorCode: 'TARGETING_KEY_MISSING' }],
     ['a targetingKey that is a number', '/on', { targetingKey: 1 }, {}, 400, { errorCode: 'INVALID_CONTEXT' }],
     ['a context that is a list', '/on', [], {}, 400, { errorCode: 'INVALID_CONTEXT' }],
@@ -110,6 +118,31 @@ describe('by hand', () => {
     const headers = { 'x-api-key': api.demo.publishableKey }
     const answer = await api.call('POST', '/ofrep/v1/evaluate/flags/on', { query: {}, body: '{', headers })
     expect([answer.status, answer.body.errorCode]).toEqual([400, 'PARSE_ERROR'])
+  })
+
+  test.each([
+    ['one switch', '/on', false],
+    ['one switch, in chunks', '/on', true],
+    ['all switches', '', false],
+  ])('a body without Content-Type is JSON: %s', async (_, path, chunked) => {
+    const body = JSON.stringify({ context: { targetingKey: 'u1' } })
+    const length = chunked ? {} : { 'content-length': String(body.length) }
+    const request = httpRequest(`${api.url}/ofrep/v1/evaluate/flags${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': api.demo.publishableKey, ...length },
+    })
+    if (chunked) request.write(body.slice(0, 10))
+    request.end(chunked ? body.slice(10) : body)
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(200)
+    const answer = await json(response)
+    if (path === '') expect(answer).toMatchObject({ flags: expect.any(Array) })
+    else expect(answer).toMatchObject({ key: 'on', value: true })
+  })
+
+  test('a body of another type is still refused', async () => {
+    const answer = await evaluate('/on', {}, { 'content-type': 'text/plain' })
+    expect([answer.status, answer.body.errorCode]).toEqual([415, 'PARSE_ERROR'])
   })
 
   test('a disabled app evaluates nothing', async () => {

@@ -257,7 +257,7 @@ describe('when nobody listens', () => {
     await sendWebhooks(api.s, createGuardedPost({ allowPrivate: false }), never)
     expect(heard).toEqual([])
     const event = await api.s.c.webhookEvents.findOne({ state: 'waiting' })
-    expect(event?.result).toBe('127.0.0.1 is not a public address')
+    expect(event?.result).toBe('127.0.0.1 is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it')
   })
 })
 
@@ -301,13 +301,23 @@ describe('its administration', () => {
       expect([body, await create(body)]).toEqual([body, 42200])
   })
 
-  test('where private addresses are not allowed, plain HTTP is not either', async () => {
+  test('where private addresses are not allowed, plain HTTP is not either, and the answer says why', async () => {
     const strict = await startSubscriptionApi()
     try {
       const create = async (url: string) =>
-        (await strict.call('POST', `/app_manage/${strict.demo.id}/webhook`, { body: { url } })).body.code
-      expect(await create('http://example.com/hook')).toBe(42200)
-      expect(await create('https://example.com/hook')).toBe(0)
+        (await strict.call('POST', `/app_manage/${strict.demo.id}/webhook`, { body: { url }, headers: { lang: 'en' } }))
+          .body
+      const refused = (rule: string, message: RegExp) => ({
+        code: 42200,
+        data: { errors: [{ field: 'url', rule, message: expect.stringMatching(message) }] },
+      })
+      const setting = /WEBHOOK_ALLOW_PRIVATE=true/
+      expect(await create('http://example.com/hook')).toMatchObject(refused('tls_required', setting))
+      expect(await create('https://10.0.0.1/hook')).toMatchObject(refused('private_address', setting))
+      expect(await create('https://me:pw@example.com/hook')).toMatchObject(
+        refused('url_login', /user name or password/),
+      )
+      expect(await create('https://example.com/hook')).toMatchObject({ code: 0 })
     } finally {
       await strict.stop()
     }

@@ -48,6 +48,8 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     const isPublic = entry.credential.kind === 'publishable'
     if (isPublic) rates.ofrep(`${clientNetwork(factsOf(context).ip)} ${entry.credential._id}`)
     else rates.server(entry.credential._id)
+    // Published clients (Go) send no Content-Type, and the protocol knows no other body than JSON.
+    context.req.headers['content-type'] ||= 'application/json'
     await json(context, async () => undefined)
     const { app_key } = entry.app
     const switches = await recent.get(app_key, () => allSwitches(s.c, app_key))
