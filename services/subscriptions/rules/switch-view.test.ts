@@ -79,7 +79,7 @@ describe('a switch on the wire', () => {
       value: { title: '', logs: [], test_json: 'true' },
       raw_value: '1',
       enabled: '1',
-      client_visible: '1',
+      client_visible: '0',
       rollout: '12.5',
       rules: [],
       schedules: [],
