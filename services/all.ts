@@ -3,8 +3,9 @@ import { findFirstAdmin } from './accounts/store/users.ts'
 import { admin } from './admin.ts'
 import { sandboxName } from './mail/first-start.ts'
 import { issueToken } from './mail/issue-token.ts'
-import { welcomeText } from './mail/rules/welcome.ts'
+import { type Outlet, welcomeText } from './mail/rules/welcome.ts'
 import { panel } from './panel.ts'
+import type { Config } from './platform/config.ts'
 import { type Foundation, type Running, run, together } from './platform/run.ts'
 import { prepareTrial, type Trial } from './platform/trial.ts'
 import { smtp } from './smtp.ts'
@@ -67,8 +68,14 @@ async function welcome({ config, mongo, clock }: Foundation, trial: Trial): Prom
         password: SMTP_PASSWORD,
       },
       token: value,
-      domain: sandboxName(config.MAIL_HOSTNAME),
+      outlet: outletOf(config),
     }),
   )
   await trial.loginsShown()
+}
+
+function outletOf({ DELIVERY_MODE: mode, MAIL_HOSTNAME: hostname, RELAY_URL }: Config): Outlet {
+  if (mode === 'capture') return { mode, domain: sandboxName(hostname) }
+  // The configuration has RELAY_URL in this mode; its login must not be shown.
+  return mode === 'relay' ? { mode, relay: RELAY_URL ? new URL(RELAY_URL).host : '' } : { mode, hostname }
 }

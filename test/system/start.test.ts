@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtPanel } from '../panel/support/built.ts'
 import { type Postwright, startPostwright, trialSettings } from '../support/postwright.ts'
 import { until } from '../support/until.ts'
 
@@ -23,6 +24,8 @@ describe('npm start', () => {
   let adminPassword: string
 
   beforeAll(async () => {
+    // `npm start` builds the web app before it runs what this starts.
+    await builtPanel()
     dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
     settings = await trialSettings(dataDir)
     postwright = startPostwright(settings)
@@ -186,6 +189,22 @@ test('with a chosen admin password nothing is made up, and no password or token 
   await rm(dataDir, { recursive: true, force: true })
   expect(postwright.output()).not.toMatch(/a password|pw_live_/)
 })
+
+test.each([
+  ['direct', {}, 'messages leave this machine for the servers of their recipients, as localhost.localdomain'],
+  ['relay', { RELAY_URL: 'smtp://login:s3cret@127.0.0.1:9' }, 'messages leave this machine through 127.0.0.1:9'],
+])(
+  'in DELIVERY_MODE=%s the first start says that mail leaves, and prints no command that fails',
+  async (mode, more, said) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
+    const postwright = startPostwright({ ...(await trialSettings(dataDir)), DELIVERY_MODE: mode, ...more })
+    await postwright.printed('shown this once')
+    expect(await postwright.end('SIGTERM')).toBe(0)
+    await rm(dataDir, { recursive: true, force: true })
+    expect(postwright.output()).toContain(said)
+    expect(postwright.output()).not.toMatch(/othing leaves|sandbox|s3cret/)
+  },
+)
 
 test.each([
   [

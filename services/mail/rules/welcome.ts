@@ -1,4 +1,13 @@
-/** What the first `npm start` shows, once: the logins it made, and two commands that work as they stand. */
+/** What the first `npm start` shows, once: the logins that it made, and how the first message is sent. */
+
+/** Where mail goes, by DELIVERY_MODE. */
+export type Outlet =
+  /** `domain`: a verified domain to send from. */
+  | { mode: 'capture'; domain: string }
+  /** `hostname`: MAIL_HOSTNAME, which receivers see. */
+  | { mode: 'direct'; hostname: string }
+  /** `relay`: host and port of RELAY_URL, without its login. */
+  | { mode: 'relay'; relay: string }
 
 /** Everything that the text names. */
 export interface Welcome {
@@ -6,18 +15,15 @@ export interface Welcome {
   admin: { username: string; password: string }
   smtp: { host: string; port: number; username: string; password: string }
   token: string
-  /** A verified domain to send from. */
-  domain: string
+  outlet: Outlet
 }
 
-/** The text, with a line end. */
-export function welcomeText({ panelUrl, admin, smtp, token, domain }: Welcome): string {
-  const message = JSON.stringify({
-    from: `hello@${domain}`,
-    to: 'you@example.com',
-    subject: 'The first message',
-    text: 'It works.',
-  })
+/** What users put in place of it: no domain of the trial can send in the modes that deliver. */
+const OWN_DOMAIN = 'YOUR-DOMAIN'
+
+/** The text, with a line end. In capture mode its two commands work as they are printed. */
+export function welcomeText(welcome: Welcome): string {
+  const { panelUrl, admin, smtp, token, outlet } = welcome
   return `
 Postwright runs.
 
@@ -26,13 +32,31 @@ Postwright runs.
   SMTP    ${smtp.host}:${smtp.port} (STARTTLS), ${smtp.username} / ${smtp.password}
   token   ${token}
 
-Send the first message. Nothing leaves this machine: it lands in the inbox of the panel.
+${introduction(outlet, panelUrl)}
 
-  curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${message}' ${panelUrl}/api/send
-
-  swaks --server ${smtp.host} --port ${smtp.port} --tls --auth PLAIN --auth-user ${smtp.username} --auth-password ${smtp.password} --from hello@${domain} --to you@example.com --header 'Subject: The second message'
+${commands(welcome)}
 
 These logins are shown this once. A lost admin password: npm run admin -- reset-password ${admin.username}
 
 `
+}
+
+function introduction(outlet: Outlet, panelUrl: string): string {
+  if (outlet.mode === 'capture')
+    return 'Send the first message. Nothing leaves this machine: it lands in the inbox of the panel.'
+  const way =
+    outlet.mode === 'relay'
+      ? `DELIVERY_MODE is relay: messages leave this machine through ${outlet.relay}.`
+      : `DELIVERY_MODE is direct: messages leave this machine for the servers of their recipients, as ${outlet.hostname}.`
+  return `${way}
+Add a domain of yours at ${panelUrl}/domains and create its DNS records. Once it is verified, put it in place of
+${OWN_DOMAIN} and an address of yours in place of you@example.com:`
+}
+
+function commands({ panelUrl, smtp, token, outlet }: Welcome): string {
+  const from = `hello@${outlet.mode === 'capture' ? outlet.domain : OWN_DOMAIN}`
+  const message = JSON.stringify({ from, to: 'you@example.com', subject: 'The first message', text: 'It works.' })
+  return `  curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${message}' ${panelUrl}/api/send
+
+  swaks --server ${smtp.host} --port ${smtp.port} --tls --auth PLAIN --auth-user ${smtp.username} --auth-password ${smtp.password} --from ${from} --to you@example.com --header 'Subject: The second message'`
 }
