@@ -13,6 +13,7 @@ import { silentLog } from '../services/platform/log.ts'
 import { collectionOf, connectMongo, type Mongo } from '../services/platform/mongo.ts'
 import { startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
 import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
+import { createSecrets } from '../services/platform/secrets.ts'
 import { freshDatabase } from '../test/support/database.ts'
 import { giveUser, PASSWORD } from '../test/support/tenants.ts'
 
@@ -49,13 +50,14 @@ describe('on the database of MONGODB_URI', () => {
 
   test('the new password is shown and works, the old one and all sessions end, and it is on record', async () => {
     const user = await giveUser(mongo.db, { username: 'ada' })
-    const token = await openSession(mongo.db, user, '127.0.0.1', systemClock.now())
+    const store = { db: mongo.db, secrets: createSecrets('a master secret of more than thirty-two bytes') }
+    const token = await openSession(store, user, '127.0.0.1', systemClock.now())
     const result = await admin(['reset-password', 'ADA'], env())
     expect(result).toMatchObject({ code: 0, stderr: '' })
     const hash = (await findUser(mongo.db, user._id))?.password_hash
     expect(await verifyPassword(hash, madePassword(result))).toBe(true)
     expect(await verifyPassword(hash, PASSWORD)).toBe(false)
-    expect(await readSession(mongo.db, token, systemClock.now())).toBeUndefined()
+    expect(await readSession(store, token, systemClock.now())).toBeUndefined()
     expect(await listAudit(mongo.db, user._id, { limit: 10 })).toMatchObject([
       { action: 'user.password_reset', actor: { via: 'command' } },
     ])

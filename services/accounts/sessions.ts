@@ -1,6 +1,7 @@
 /** Opens, reads and ends login sessions. */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Db } from '../platform/mongo.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { type Account, toAccount } from './account.ts'
 import { passwordMark } from './passwords.ts'
 import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
@@ -14,6 +15,12 @@ const SESSION_LIFE_MS = 30 * 24 * HOUR_MS
 /** The end moves only when it gains this much, so that reading a page does not write each time. */
 const EXTEND_STEP_MS = HOUR_MS / 4
 
+/** The database with the sessions, and the keys without which no row of it opens one. */
+export interface SessionStore {
+  db: Db
+  secrets: Secrets
+}
+
 /** A session that is open. */
 export interface OpenSession {
   id: string
@@ -21,11 +28,16 @@ export interface OpenSession {
 }
 
 /** Opens a session of the user whose password was checked; gives the token for the cookie, 256 random bits that are stored nowhere. */
-export async function openSession(db: Db, user: UserDoc, ip: string, now: Date): Promise<string> {
+export async function openSession(
+  { db, secrets }: SessionStore,
+  user: UserDoc,
+  ip: string,
+  now: Date,
+): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const expires = new Date(now.getTime() + SESSION_IDLE_MS)
   await insertSession(db, {
-    _id: sessionId(token),
+    _id: secrets.mac('session', token).toString('hex'),
     user_id: user._id,
     password: passwordMark(user.password_hash),
     ip,
@@ -37,10 +49,12 @@ export async function openSession(db: Db, user: UserDoc, ip: string, now: Date):
 
 /**
  * The session of a token when it has not ended, its account is active and has the password still under which it was
- * opened: a login that was under way while the password was reset opens nothing. Moves its end.
+ * opened: a login that was under way while the password was reset opens nothing. Moves its end. A session ends when
+ * SESSION_SECRET changes, unless the former value is SESSION_SECRET_PREVIOUS.
  */
-export async function readSession(db: Db, token: string, now: Date): Promise<OpenSession | undefined> {
-  const session = await findSession(db, sessionId(token), now)
+export async function readSession(store: SessionStore, token: string, now: Date): Promise<OpenSession | undefined> {
+  const { db } = store
+  const session = await findSession(db, idsOf(store, token), now)
   if (!session) return undefined
   const user = await findUser(db, session.user_id)
   if (user?.status !== 'active') return undefined
@@ -51,11 +65,11 @@ export async function readSession(db: Db, token: string, now: Date): Promise<Ope
 }
 
 /** Ends the session of a token. */
-export async function endSession(db: Db, token: string): Promise<void> {
-  await deleteSession(db, sessionId(token))
+export async function endSession(store: SessionStore, token: string): Promise<void> {
+  await deleteSession(store.db, idsOf(store, token))
 }
 
-/** What stands for a token in the database; 256 random bits need no slow hash. */
-function sessionId(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+/** The ids that the token may have in the database: under the current key, and under the previous one while it counts. */
+function idsOf({ secrets }: SessionStore, token: string): string[] {
+  return secrets.macs('session', token).map(mac => mac.toString('hex'))
 }

@@ -84,10 +84,10 @@ const shape = {
     'Public IPv4 and IPv6 addresses of the sending server, comma separated.',
   ),
   SESSION_SECRET: secret.describe(
-    'Random secret of at least 32 bytes; the keys for sessions and encryption are derived from it. Made by the first `npm start`.',
+    'Random secret of at least 32 bytes; the keys for sessions and encryption are derived from it, so that a change ends all sessions. Made by the first `npm start`.',
   ),
   SESSION_SECRET_PREVIOUS: optional(secret).describe(
-    'The secret before the last rotation; what it encrypted stays readable and is re-encrypted by a job.',
+    'The secret before the last rotation; sessions that it opened go on, and what it encrypted stays readable and is re-encrypted by a job.',
   ),
   SUBMISSION_HOST: optional(text).describe('Public SMTP host shown to users; default MAIL_HOSTNAME.'),
   SUBMISSION_PORTS: withDefault(list, '25,587,465,2525').describe('Public SMTP ports shown to users.'),

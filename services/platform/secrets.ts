@@ -5,16 +5,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** What a key is for. A new use gets a new name. */
-export type Purpose =
-  | 'session'
-  | 'dkim'
-  | 'smtp-password'
-  | 'dns-credential'
-  | 'app-secret'
-  | 'cursor'
-  | 'reset'
-  | 'rate-limit'
-  | 'unsubscribe'
+export type Purpose = 'session' | 'dkim' | 'smtp-password' | 'dns-credential' | 'app-secret' | 'unsubscribe'
 
 /** Seals and opens values, and makes message authentication codes. */
 export interface Secrets {
@@ -26,8 +17,10 @@ export interface Secrets {
   isKnown(sealed: string): boolean
   /** True when the value was sealed with an older secret and should be sealed again. */
   isStale(sealed: string): boolean
-  /** HMAC-SHA-256 of a value under the purpose's key. */
+  /** HMAC-SHA-256 of a value under the purpose's current key. */
   mac(purpose: Purpose, value: string): Buffer
+  /** The same under the current key and, while one is configured, the previous key: to look up what either has made. */
+  macs(purpose: Purpose, value: string): Buffer[]
 }
 
 /** A sealed value that cannot be opened: other place, other secret, or damaged. */
@@ -77,7 +70,8 @@ export function createSecrets(master: string, previous?: string): Secrets {
     },
     isKnown: sealed => rings.some(({ id }) => id === sealed.split('.')[1]),
     isStale: sealed => sealed.split('.')[1] !== current.id,
-    mac: (purpose, value) => createHmac('sha256', current.key(purpose)).update(value).digest(),
+    mac: (purpose, value) => macWith(current, purpose, value),
+    macs: (purpose, value) => rings.map(ring => macWith(ring, purpose, value)),
   }
 }
 
@@ -88,6 +82,10 @@ export function sameSecret(given: string, expected: string): boolean {
 }
 
 const COMPARE_KEY = randomBytes(32)
+
+function macWith(ring: KeyRing, purpose: Purpose, value: string): Buffer {
+  return createHmac('sha256', ring.key(purpose)).update(value).digest()
+}
 
 function keyRing(master: string): KeyRing {
   const derive = (info: string, length: number) => Buffer.from(hkdfSync('sha256', master, 'postwright', info, length))

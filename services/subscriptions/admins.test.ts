@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../test/support/database.ts'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { codeOf, openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { createLoginLimiter } from '../accounts/login-limiter.ts'
 import { createUser, resetPassword, suspendUser } from '../accounts/manage-users.ts'
 import { ProblemError } from '../platform/problems.ts'
+import { createSecrets } from '../platform/secrets.ts'
 import { toProblem } from '../platform/web.ts'
-import { adminOfAccount, createAdmin, logIn, readSession, roleOfAccount, updateAdmin } from './admins.ts'
+import { adminOfAccount, createAdmin, logIn, logOut, readSession, roleOfAccount, updateAdmin } from './admins.ts'
 import { type Actor, openSubscriptions, systemActor } from './context.ts'
 import type { AdminDoc } from './store/documents.ts'
 
@@ -62,6 +63,22 @@ test.each<[string, (given: Awaited<ReturnType<typeof loggedIn>>) => Promise<unkn
   await expect(readSession(openSubscriptions(given.foundation), given.token)).rejects.toMatchObject({
     code: 'session_invalid',
   })
+})
+
+test.each([
+  ['go on', 'while the old secret is the previous one', true],
+  ['end', 'without it', false],
+] as const)('sessions %s after SESSION_SECRET has changed, %s', async (_, __, kept) => {
+  const { foundation, token } = await loggedIn()
+  const { SESSION_SECRET } = foundation.config
+  const secrets = createSecrets(`${SESSION_SECRET}, changed`, kept ? SESSION_SECRET : undefined)
+  const restarted = openSubscriptions({ ...foundation, secrets })
+  const reading = codeOf(readSession(restarted, token), ({ username }) => username)
+  expect(await reading).toBe(kept ? 'root' : 'session_invalid')
+  if (!kept) return
+  await logOut(restarted, token, await readSession(restarted, token), false)
+  expect(await codeOf(readSession(restarted, token))).toBe('session_invalid')
+  expect(await codeOf(readSession(openSubscriptions(foundation), token))).toBe('session_invalid')
 })
 
 describe('somebody remains who may do everything', () => {

@@ -1,5 +1,5 @@
 /** Administrators: who may do what in which apps, and the sessions of the header `token`. */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { LoginLimiter } from '../accounts/login-limiter.ts'
 import { checkLogin, createUser } from '../accounts/manage-users.ts'
 import { passwordMark } from '../accounts/passwords.ts'
@@ -62,7 +62,7 @@ export async function logIn(
   const token = `at_${randomBytes(32).toString('base64url')}`
   const expiresAt = new Date(now.getTime() + IDLE_MS)
   const session = {
-    _id: hashOf(token),
+    _id: idOf(s, token),
     admin_id: known._id,
     account_id: account._id,
     password: passwordMark(account.password_hash),
@@ -77,18 +77,18 @@ export async function logIn(
 
 /** True for a token whose session this process found open when it last looked; anybody can make up the others. */
 export function isKnownToken(s: Subscriptions, token: string): boolean {
-  return s.memory.sessions.peek(hashOf(token)) !== undefined
+  return s.memory.sessions.peek(idOf(s, token)) !== undefined
 }
 
 /** The administrator behind a token. Throws `session_invalid`, and `admin_disabled` after rights were taken. */
 export async function readSession(s: Subscriptions, token: string): Promise<AdminDoc> {
-  const id = hashOf(token)
-  return s.memory.admins.get(id, () => loadSession(s, id))
+  return s.memory.admins.get(idOf(s, token), () => loadSession(s, token))
 }
 
-async function loadSession(s: Subscriptions, id: string): Promise<AdminDoc> {
+async function loadSession(s: Subscriptions, token: string): Promise<AdminDoc> {
   const now = s.clock.now()
-  const session = await findAdminSession(s.c, id, now)
+  const id = idOf(s, token)
+  const session = await findAdminSession(s.c, idsOf(s, token), now)
   if (!session) {
     s.memory.sessions.forget(id)
     throw new ProblemError('session_invalid')
@@ -128,8 +128,8 @@ export async function roleOfAccount(s: Subscriptions, accountId: string): Promis
 /** Ends the session of a token, or all sessions of its administrator. */
 export async function logOut(s: Subscriptions, token: string, admin: AdminDoc, all: boolean): Promise<void> {
   if (all) return endSessions(s, admin.account_id)
-  await dropAdminSession(s.c, hashOf(token))
-  s.memory.admins.forget(hashOf(token))
+  await dropAdminSession(s.c, idsOf(s, token))
+  s.memory.admins.forget(idOf(s, token))
   return undefined
 }
 
@@ -239,7 +239,12 @@ function deedOf(action: string, before: AdminDoc | undefined, after: AdminDoc) {
   return { action, appKey: '', target: { kind: 'admin', id: String(after._id) }, before, after }
 }
 
-/** What stands for a token in the database; 256 random bits need no slow hash. */
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+/** The id of a token's session in the database and in memory: without SESSION_SECRET no row opens a session. */
+function idOf({ secrets }: Subscriptions, token: string): string {
+  return secrets.mac('session', token).toString('hex')
+}
+
+/** The ids that the session of a token may have in the database while SESSION_SECRET is being rotated. */
+function idsOf({ secrets }: Subscriptions, token: string): string[] {
+  return secrets.macs('session', token).map(mac => mac.toString('hex'))
 }

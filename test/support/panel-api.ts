@@ -50,7 +50,7 @@ export async function startPanelApi(env: Record<string, string> = {}, clock?: Cl
   const anonymous = apiClient(url, MAIL_OPERATIONS)
   const cookie = env.APP_BASE_URL?.startsWith('https') ? '__Host-pw_session' : 'pw_session'
   const as = async (user: UserDoc) => {
-    const token = await openSession(db, user, '127.0.0.1', foundation.clock.now())
+    const token = await openSession({ db, secrets: foundation.secrets }, user, '127.0.0.1', foundation.clock.now())
     return anonymous.with({ cookie: `${cookie}=${token}`, 'x-csrf': '1' })
   }
   return {

@@ -93,7 +93,11 @@ export async function sendApiForThisTest(env: Record<string, string> = {}): Prom
 export async function sessionHeaders(mongo: Mongo, userId: string): Promise<Record<string, string>> {
   const user = await findUser(mongo.db, userId)
   if (!user) throw new Error(`there is no user ${userId}`)
-  return { cookie: `pw_session=${await openSession(mongo.db, user, '127.0.0.1', new Date())}`, 'x-csrf': '1' }
+  const secrets = createSecrets(SECRET)
+  return {
+    cookie: `pw_session=${await openSession({ db: mongo.db, secrets }, user, '127.0.0.1', new Date())}`,
+    'x-csrf': '1',
+  }
 }
 
 async function call(url: string, method: string, path: string, { body, token, headers }: CallOptions) {

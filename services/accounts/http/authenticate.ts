@@ -1,16 +1,14 @@
 /** Finds the session of a request and keeps other sites from using it. */
 import type { Clock } from '../../platform/clock.ts'
-import type { Db } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { WebContext } from '../../platform/web.ts'
-import { type OpenSession, readSession } from '../sessions.ts'
+import { type OpenSession, readSession, type SessionStore } from '../sessions.ts'
 import { readCookie, type SessionCookie } from './session-cookie.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** What is needed to read sessions. */
-export interface SessionDeps {
-  db: Db
+export interface SessionDeps extends SessionStore {
   clock: Clock
   cookie: SessionCookie
 }
@@ -22,11 +20,11 @@ export interface SessionDeps {
  */
 export async function sessionOf(
   context: WebContext,
-  { db, clock, cookie }: SessionDeps,
+  { clock, cookie, ...store }: SessionDeps,
   otherwise?: string,
 ): Promise<OpenSession> {
   const token = readCookie(context, cookie)
-  const session = token === undefined ? undefined : await readSession(db, token, clock.now())
+  const session = token === undefined ? undefined : await readSession(store, token, clock.now())
   if (!session) throw new ProblemError('not_logged_in', otherwise)
   if (!READS.has(context.method) && context.get('x-csrf') === '') throw new ProblemError('csrf_header_missing')
   return session

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/mongo.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import type { Authorise } from '../../platform/web.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
 import type { Audit, Caller } from './caller.ts'
@@ -12,6 +13,7 @@ import type { SessionCookie } from './session-cookie.ts'
 export interface AccountsHttpDeps {
   mongo: Mongo
   clock: Clock
+  secrets: Secrets
   /** Made with channel `panel`. */
   limiter: LoginLimiter
   cookie: SessionCookie

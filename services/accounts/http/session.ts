@@ -14,7 +14,8 @@ const anybody: Authorise<{ kind: 'public' }, undefined> = () => Promise.resolve(
 
 /** Puts the session operations on the router. */
 export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
-  const { mongo, clock, cookie, authorise, audit, deliveryMode, subscriptionRole, businessTimeZone } = deps
+  const { mongo, clock, secrets, cookie, authorise, audit, deliveryMode, subscriptionRole, businessTimeZone } = deps
+  const store = { db: mongo.db, secrets }
   const show = async (user: UserDoc): Promise<z.input<typeof session>> => ({
     object: 'session',
     user: showUser(user),
@@ -27,8 +28,8 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
     const { ip } = factsOf(context)
     const user = await checkLogin(deps, { ...body, ip })
     const before = readCookie(context, cookie)
-    if (before !== undefined) await endSession(mongo.db, before)
-    writeCookie(context, cookie, await openSession(mongo.db, user, ip, clock.now()))
+    if (before !== undefined) await endSession(store, before)
+    writeCookie(context, cookie, await openSession(store, user, ip, clock.now()))
     await audit({ account: toAccount(user), via: 'session' }, context, {
       action: 'session.opened',
       target: { type: 'user', id: user._id, name: user.username },
@@ -40,7 +41,7 @@ export function mountSession(router: ReturnType<typeof createRouter>, deps: Acco
 
   bind(router, authorise, logOutOperation, async (_, __, context) => {
     const token = readCookie(context, cookie)
-    if (token !== undefined) await endSession(mongo.db, token)
+    if (token !== undefined) await endSession(store, token)
     writeCookie(context, cookie, undefined)
   })
 }

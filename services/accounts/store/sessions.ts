@@ -1,7 +1,7 @@
-/** Login sessions of the panel. Only a hash of the cookie's value is stored: a stolen database opens no session. */
+/** Login sessions of the panel. Only a keyed hash of the cookie's value is stored: a stolen database opens no session. */
 import { collectionOf, type Db, defineCollection, type Session } from '../../platform/mongo.ts'
 
-/** A session; `_id` is the SHA-256 of its token in hex. Removed at `expires_at`. */
+/** A session; `_id` is the HMAC-SHA-256 of its token in hex, under the key `session`. Removed at `expires_at`. */
 export interface SessionDoc {
   _id: string
   user_id: string
@@ -23,9 +23,9 @@ export async function insertSession(db: Db, session: SessionDoc): Promise<void> 
   await collectionOf(db, sessions).insertOne(session)
 }
 
-/** The session if it has not expired; the TTL monitor of MongoDB may be a minute late, so the time is compared. */
-export async function findSession(db: Db, id: string, now: Date): Promise<SessionDoc | undefined> {
-  return (await collectionOf(db, sessions).findOne({ _id: id, expires_at: { $gt: now } })) ?? undefined
+/** The session with one of these ids if it has not expired; the TTL monitor of MongoDB may be a minute late, so the time is compared. */
+export async function findSession(db: Db, ids: string[], now: Date): Promise<SessionDoc | undefined> {
+  return (await collectionOf(db, sessions).findOne({ _id: { $in: ids }, expires_at: { $gt: now } })) ?? undefined
 }
 
 /** Moves the end of a session. */
@@ -33,9 +33,9 @@ export async function extendSession(db: Db, id: string, expiresAt: Date): Promis
   await collectionOf(db, sessions).updateOne({ _id: id }, { $set: { expires_at: expiresAt } })
 }
 
-/** Ends one session. */
-export async function deleteSession(db: Db, id: string): Promise<void> {
-  await collectionOf(db, sessions).deleteOne({ _id: id })
+/** Ends the session with one of these ids. */
+export async function deleteSession(db: Db, ids: string[]): Promise<void> {
+  await collectionOf(db, sessions).deleteOne({ _id: { $in: ids } })
 }
 
 /** Lets a session go on under another password. */

@@ -49,9 +49,10 @@ export function authoriseWith({
   mongo: { db },
   clock,
   log,
-}: Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'>): Authorise<Access, Principal> {
+  secrets,
+}: Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'secrets'>): Authorise<Access, Principal> {
   const checkToken = createTokenCheck({ db, clock, log, apiToken: config.API_TOKEN })
-  return createAuthorise({ db, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
+  return createAuthorise({ db, secrets, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
 }
 
 /** Refuses a token for certain domains where the answer is about the account as a whole. */

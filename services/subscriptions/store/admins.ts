@@ -56,9 +56,9 @@ export async function otherActiveSupers(c: Collections, db: Db, id: number, sess
   )
 }
 
-/** The session of a token's hash when it has not ended. */
-export async function findAdminSession(c: Collections, id: string, now: Date): Promise<AdminSessionDoc | undefined> {
-  return (await c.adminSessions.findOne({ _id: id, expires_at: { $gt: now } })) ?? undefined
+/** The session with one of these ids when it has not ended. */
+export async function findAdminSession(c: Collections, ids: string[], now: Date): Promise<AdminSessionDoc | undefined> {
+  return (await c.adminSessions.findOne({ _id: { $in: ids }, expires_at: { $gt: now } })) ?? undefined
 }
 
 /** Stores a session and drops the oldest of the account beyond `keep`. */
@@ -77,9 +77,9 @@ export async function slideAdminSession(c: Collections, id: string, seenAt: Date
   await c.adminSessions.updateOne({ _id: id }, { $set: { seen_at: seenAt, expires_at: expiresAt } })
 }
 
-/** Ends one session. */
-export async function dropAdminSession(c: Collections, id: string): Promise<void> {
-  await c.adminSessions.deleteOne({ _id: id })
+/** Ends the session with one of these ids. */
+export async function dropAdminSession(c: Collections, ids: string[]): Promise<void> {
+  await c.adminSessions.deleteOne({ _id: { $in: ids } })
 }
 
 /** Ends all sessions of an account. */

@@ -15,7 +15,7 @@ export interface AdminDoc extends StoredAdmin {
   account_id: string
 }
 
-/** A session of the header `token`; `_id` is the SHA-256 of the token. */
+/** A session of the header `token`; `_id` is the HMAC-SHA-256 of the token in hex, under the key `session`. */
 export interface AdminSessionDoc {
   _id: string
   admin_id: number
