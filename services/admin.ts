@@ -1,6 +1,6 @@
 /** The Subscription Administration API on its own port: administrators, server API, switch evaluation, notices. */
 import { createServer } from 'node:http'
-import { loginLimits } from './accounts/login-limiter.ts'
+import { knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { domains } from './mail/store/domains.ts'
 import { createMaySendFrom } from './mail/system-sender.ts'
@@ -13,7 +13,7 @@ import { subscriptionCollections } from './subscriptions/store/collections.ts'
 /** Starts the API; resolves with the port that it listens on. */
 export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
-  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits, domains])
+  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits, knownNetworks, domains])
   const app = createAdminApi({
     ...foundation,
     subscriptions: openSubscriptions(foundation),

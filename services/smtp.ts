@@ -1,5 +1,5 @@
 /** SMTP submission as a process of its own: clients log in and hand over mail. */
-import { createLoginLimiter, loginLimits } from './accounts/login-limiter.ts'
+import { createLoginLimiter, knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { createSmtpLogin } from './mail/login.ts'
 import { openDoor } from './mail/open-door.ts'
@@ -21,6 +21,7 @@ import { type Foundation, type Running, run } from './platform/run.ts'
 const COLLECTIONS = [
   users,
   loginLimits,
+  knownNetworks,
   credentials,
   domains,
   QUOTAS,

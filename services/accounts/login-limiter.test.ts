@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { newId } from '../platform/ids.ts'
 import { createMetrics } from '../platform/metrics.ts'
-import { ensureIndexes } from '../platform/mongo.ts'
-import { createLoginLimiter, type LoginChannel, loginLimits } from './login-limiter.ts'
+import { collectionOf, ensureIndexes } from '../platform/mongo.ts'
+import { createLoginLimiter, knownNetworks, type LoginChannel, loginLimits } from './login-limiter.ts'
 
 let mongo: TestDatabase
 beforeAll(async () => {
   mongo = await freshDatabase()
-  await ensureIndexes(mongo.db, [loginLimits])
+  await ensureIndexes(mongo.db, [loginLimits, knownNetworks])
 })
 afterAll(() => mongo.stop())
 
@@ -77,6 +77,72 @@ test('a success forgives what failed before from there', async () => {
   await fail(2, () => one.guard(who, from, wrong))
   expect(await one.guard(who, from, right)).toEqual({ kind: 'ok', value: 'value' })
   expect(await fail(3, () => one.guard(who, from, wrong))).toEqual(refusedThen(3, 0))
+})
+
+describe('an address from which a name logged in lately', () => {
+  const known = async (channel: LoginChannel = 'smtp') => {
+    const [who, from] = [name(), address()]
+    expect((await limiter(channel).guard(who, from, right)).kind).toBe('ok')
+    return { who, from }
+  }
+
+  test('keeps its way in while others fail with the name, in every process', async () => {
+    const { who, from } = await known()
+    expect(await fail(20, () => limiter('smtp').guard(who, address(), wrong))).toEqual(refusedThen(7, 13))
+    for (let n = 0; n < 3; n++) expect((await limiter('smtp').guard(who, from, right)).kind).toBe('ok')
+    expect((await limiter('smtp').guard(who, address(), right)).kind).toBe('limited')
+  })
+
+  test('keeps its way in while others fail with other names from there', async () => {
+    const { who, from } = await known()
+    expect(await fail(8, () => limiter('smtp').guard(name(), from, wrong))).toEqual(refusedThen(5, 3))
+    expect((await limiter('smtp').guard(who, from, right)).kind).toBe('ok')
+    expect((await limiter('smtp').guard(name(), from, right)).kind).toBe('limited')
+  })
+
+  test('is an IPv6 /64', async () => {
+    const who = name()
+    await limiter().guard(who, '2001:db8:7:7::1', right)
+    await fail(8, () => limiter().guard(who, address(), wrong))
+    expect((await limiter().guard(who, '2001:db8:7:7:ffff::2', right)).kind).toBe('ok')
+    expect((await limiter().guard(who, '2001:db8:7:8::1', right)).kind).toBe('limited')
+  })
+
+  test('may guess no more often than before, and what fails there counts against the name', async () => {
+    const { who, from } = await known()
+    expect(await fail(20, () => limiter('smtp').guard(who, from, wrong))).toEqual(refusedThen(3, 17))
+    expect((await limiter('smtp').guard(who, from, right)).kind).toBe('limited')
+    expect(await fail(6, () => limiter('smtp').guard(who, address(), wrong))).toEqual(refusedThen(4, 2))
+  })
+
+  test('is not known to another channel, for another name, or after a week', async () => {
+    const { who, from } = await known()
+    await fail(8, () => limiter('panel').guard(who, address(), wrong))
+    expect((await limiter('panel').guard(who, from, right)).kind).toBe('limited')
+    const second = name()
+    await fail(8, () => limiter('smtp').guard(second, address(), wrong))
+    expect((await limiter('smtp').guard(second, from, right)).kind).toBe('limited')
+    await fail(8, () => limiter('smtp').guard(who, address(), wrong))
+    const week = new Date(Date.now() - 7 * 86_400_000)
+    await collectionOf(mongo.db, knownNetworks).updateOne({ _id: `smtp ${who}` }, { $set: { 'from.0.at': week } })
+    expect((await limiter('smtp').guard(who, from, right)).kind).toBe('limited')
+  })
+
+  test('is one of 20, of which the oldest goes, and costs one write an hour', async () => {
+    const [who, first] = [name(), address()]
+    const one = limiter('panel', createMetrics('test'), { pair: 3, address: 5, account: 100 })
+    await one.guard(who, first, right)
+    const stored = () => collectionOf(mongo.db, knownNetworks).findOne({ _id: `panel ${who}` })
+    const before = await stored()
+    await one.guard(who, first, right)
+    expect(await stored()).toEqual(before)
+    for (let n = 0; n < 20; n++) await one.guard(who, address(), right)
+    const { from = [], expire } = (await stored()) ?? {}
+    expect(from).toHaveLength(20)
+    expect(from.map(({ network }) => network)).not.toContain(first)
+    const days = ((expire?.getTime() ?? 0) - Date.now()) / 86_400_000
+    expect(Math.abs(days - 7)).toBeLessThan(0.01)
+  })
 })
 
 test('many successes from one address never limit it', async () => {

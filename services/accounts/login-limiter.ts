@@ -1,13 +1,26 @@
 /** Slows down the guessing of passwords, on every channel, over all processes. */
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Metrics } from '../platform/metrics.ts'
-import { type Db, defineCollection } from '../platform/mongo.ts'
+import { collectionOf, type Db, defineCollection } from '../platform/mongo.ts'
 import { clientNetwork } from '../platform/networks.ts'
 
 /** Counters of login attempts; written by the limiter alone. */
 export const loginLimits = defineCollection<{ key: string; points: number; expire: Date }>('login_limits', [
   { key: { expire: 1 }, expireAfterSeconds: 0 },
   { key: { key: 1 }, unique: true },
+])
+
+/** Networks that a name logged in from lately, newest first; written by the limiter alone. */
+interface KnownNetworksDoc {
+  /** Channel and name, as in `smtp app@example.com`. */
+  _id: string
+  from: { network: string; at: Date }[]
+  expire: Date
+}
+
+/** One document for each name that had a successful login in the last {@link KNOWN_DAYS} days. */
+export const knownNetworks = defineCollection<KnownNetworksDoc>('login_networks', [
+  { key: { expire: 1 }, expireAfterSeconds: 0 },
 ])
 
 /** Where a login comes from; accounts of different channels are counted apart. */
@@ -23,18 +36,28 @@ export type LoginOutcome<T> =
 export interface LoginLimiter {
   /**
    * Runs `check` unless the name or the address has failed too often. The attempt is counted before the check, so
-   * that parallel guesses cannot slip past, and taken back when the check gives a value or cannot be made.
+   * that parallel guesses cannot slip past, and taken back when the check gives a value or cannot be made. An address
+   * (or IPv6 /64) from which the name logged in lately is limited by its own failures with this name only, so that
+   * strangers cannot lock the name out there.
    */
   guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>>
 }
 
 const WINDOW_SECONDS = 15 * 60
+const DAY_MS = 86_400_000
 
 /**
  * Failures allowed in 15 minutes. The account as a whole has a higher limit than the account from one address, so
  * that a stranger cannot lock somebody out with a few wrong passwords.
  */
 export const LOGIN_LIMITS = { pair: 10, address: 50, account: 100 } as const
+
+/** How long a successful login keeps its network known. */
+const KNOWN_DAYS = 7
+/** Known networks of one name; the one whose last login is oldest goes first. */
+const KNOWN_NETWORKS = 20
+/** A known network is noted again only after this time: a busy client costs no write for each login. */
+const NOTE_AGAIN_MS = 3_600_000
 
 /**
  * A limiter in MongoDB; a key over its limit is refused from memory, and while the database is away each process
@@ -58,19 +81,21 @@ export function createLoginLimiter(
     })
   }
   const counters = { pair: counter('pair'), address: counter('address'), account: counter('account') }
+  const known = createKnownNetworks(db, channel)
   return {
     async guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>> {
       const address = clientNetwork(ip)
       const pair = `${address} ${username}`
-      // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
-      const retryAfterSeconds =
-        (await consume(counters.pair, pair)) ||
+      const countOthers = async () =>
         Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
+      // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
+      const [pairWait, knownAt] = await Promise.all([consume(counters.pair, pair), known.lastLogin(username, address)])
+      const retryAfterSeconds = pairWait || (knownAt ? 0 : await countOthers())
       if (retryAfterSeconds > 0) {
         metrics.logins.inc({ channel, outcome: 'limited' })
         return { kind: 'limited', retryAfterSeconds }
       }
-      const others = () => [counters.address.reward(address), counters.account.reward(username)]
+      const others = () => (knownAt ? [] : [counters.address.reward(address), counters.account.reward(username)])
       let value: T | undefined
       try {
         value = await check()
@@ -79,9 +104,40 @@ export function createLoginLimiter(
         throw error
       }
       metrics.logins.inc({ channel, outcome: value === undefined ? 'refused' : 'ok' })
-      if (value === undefined) return { kind: 'refused' }
-      await Promise.all([counters.pair.delete(pair), ...others()]) // older failures from here are forgiven too
+      if (value === undefined) {
+        if (knownAt) await countOthers()
+        return { kind: 'refused' }
+      }
+      const note = known.note(username, address, knownAt)
+      await Promise.all([counters.pair.delete(pair), ...others(), note]) // older failures from here are forgiven too
       return { kind: 'ok', value }
+    },
+  }
+}
+
+/** The networks from which names logged in lately, shared by all processes. Never rejects: without a database none is known. */
+function createKnownNetworks(db: Db, channel: LoginChannel) {
+  const names = collectionOf(db, knownNetworks)
+  const idOf = (username: string) => `${channel} ${username}`
+  return {
+    /** When this name last logged in from this network; undefined when that is longer ago than {@link KNOWN_DAYS}. */
+    async lastLogin(username: string, network: string): Promise<Date | undefined> {
+      const found = await names.findOne({ _id: idOf(username) }).catch(() => undefined)
+      const at = found?.from.find(one => one.network === network)?.at
+      return at && Date.now() - at.getTime() < KNOWN_DAYS * DAY_MS ? at : undefined
+    },
+    /** Notes a successful login. `knownAt`: what {@link lastLogin} said. */
+    async note(username: string, network: string, knownAt: Date | undefined): Promise<void> {
+      if (knownAt && Date.now() - knownAt.getTime() < NOTE_AGAIN_MS) return
+      const others = {
+        $filter: { input: { $ifNull: ['$from', []] }, cond: { $ne: ['$$this.network', { $literal: network }] } },
+      }
+      const here = { network: { $literal: network }, at: '$$NOW' }
+      const from = { $slice: [{ $concatArrays: [[here], others] }, KNOWN_NETWORKS] }
+      const expire = { $dateAdd: { startDate: '$$NOW', unit: 'day', amount: KNOWN_DAYS } }
+      await names
+        .updateOne({ _id: idOf(username) }, [{ $set: { from, expire } }], { upsert: true })
+        .catch(() => undefined)
     },
   }
 }

@@ -59,6 +59,17 @@ test('a right password gives the submitter with the limits of its login', async 
   })
 })
 
+test('a hundred failures from a few addresses do not refuse the right password from where it was right lately', async () => {
+  const login = await process()
+  const home = address()
+  expect(await login.with(PASSWORD, home)).toMatchObject({ userId: login.user._id })
+  login.clock.advance(61_000) // what is remembered of a right password is gone
+  const strangers = Array.from({ length: 12 }, address)
+  for (const ip of strangers) for (let n = 0; n < 10; n++) await login.with(`wrong ${n}`, ip)
+  expect(await login.with(PASSWORD)).toEqual(refused('rate_limited'))
+  expect(await login.with(PASSWORD, home)).toMatchObject({ userId: login.user._id })
+})
+
 test('forty connections that log in at once are one guess', async () => {
   const login = await process()
   const ip = address()

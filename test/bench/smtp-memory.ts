@@ -44,7 +44,7 @@ async function client(): Promise<void> {
 async function conversation(): Promise<void> {
   const socket = connect({ port, host, rejectUnauthorized: false })
   const replies: string[] = []
-  let wake = () => undefined as void
+  let wake: () => void = () => undefined
   let text = ''
   let over = false
   socket.on('data', chunk => {
@@ -71,6 +71,10 @@ async function conversation(): Promise<void> {
     socket.write(`${command}\r\n`)
     return reply()
   }
+  const writeBody = async () => {
+    for (let sent = 0; sent < mib * 1024 * 1024 && !over; sent += block.length)
+      if (!socket.write(block) && !over) await new Promise<void>(resolve => (wake = resolve))
+  }
   await reply()
   await ask('EHLO bench.example')
   await ask(`AUTH PLAIN ${Buffer.from(`\0${LOGIN_NAME}\0${PASSWORD}`).toString('base64')}`)
@@ -78,8 +82,7 @@ async function conversation(): Promise<void> {
     while (performance.now() < end) {
       for (const command of ENVELOPE) await ask(command)
       socket.write(HEAD)
-      for (let sent = 0; sent < mib * 1024 * 1024 && !over; sent += block.length)
-        if (!socket.write(block) && !over) await new Promise<void>(resolve => (wake = resolve))
+      await writeBody()
       const answer = await ask('.')
       if (answer.startsWith('250')) count.accepted++
       else if (answer.startsWith('4')) {

@@ -5,7 +5,7 @@ import * as accountsContract from '../../accounts/http/contract.ts'
 import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/index.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
-import { createLoginLimiter, loginLimits } from '../../accounts/login-limiter.ts'
+import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/login-limiter.ts'
 import { auditLog } from '../../accounts/store/audit.ts'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
@@ -36,6 +36,7 @@ export const managementCollections = [
   sessions,
   auditLog,
   loginLimits,
+  knownNetworks,
   domains,
   credentials,
   tokens,
