@@ -35,7 +35,12 @@ const DOMAINS: Record<string, { id: string; maySend: boolean }> = {
 function door(over: Partial<AcceptOptions> = {}) {
   return createAccept({
     mongo,
-    config: { MAIL_HOSTNAME: 'mail.example.com', MAX_MESSAGE_BYTES: 10_000, MAX_RECIPIENTS: 3 },
+    config: {
+      MAIL_HOSTNAME: 'mail.example.com',
+      MAX_MESSAGE_BYTES: 10_000,
+      MAX_RECIPIENTS: 3,
+      RECEIVED_SHOWS_CLIENT: false,
+    },
     clock: systemClock,
     log: silentLog,
     metrics: createMetrics('test'),
@@ -98,7 +103,7 @@ describe('a message that passes', () => {
       created_at: answer.createdAt,
     })
     const raw = await readBody(mongo, answer.id, 1)
-    expect(raw?.toString()).toMatch(/^Received: from client\.example/)
+    expect(raw?.toString()).toMatch(/^Received: by mail\.example\.com with ESMTPSA id em_/)
     expect(raw?.toString()).toContain(`Message-ID: ${answer.messageId}\r\nFrom: a@example.org`)
   })
 
@@ -117,6 +122,22 @@ describe('a message that passes', () => {
       mail_from: 'x@xn--mnchen-3ya.example',
       from: 'a@example.org',
       rcpts: [{ email: 'b@xn--bcher-kva.example' }],
+    })
+  })
+
+  test('in the name of others of the account it goes, too, and the log says from where it came', async () => {
+    const lines: unknown[] = []
+    const log = { ...silentLog, info: (line: unknown) => lines.push(line) }
+    const text = 'Sender: s@example.net\r\nResent-From: R <r@example.org>\r\nFrom: a@example.org\r\n\r\n'
+    const answer = accepted(await door({ log: log as typeof silentLog }).accept(submission({ text })))
+    expect((await readBody(mongo, answer.id, 1))?.toString()).not.toMatch(/client\.example|192\.0\.2\.1/)
+    expect(lines).toMatchObject([{ id: answer.id, ip: '192.0.2.1', helo: 'client.example' }])
+  })
+
+  test('where a foreign address stands is said', async () => {
+    const text = 'From: a@example.org\r\nSender: x@victim.example\r\n\r\n'
+    expect(await door().accept(submission({ text }))).toMatchObject({
+      detail: 'Sender: victim.example is not a domain of this account.',
     })
   })
 
@@ -144,6 +165,18 @@ describe('a message that is refused leaves nothing behind', () => {
     ['unverified author', { text: 'From: a@new.example\r\n\r\n' }, 'domain_not_verified'],
     ['unverified envelope', { mailFrom: 'a@new.example' }, 'domain_not_verified'],
     ['author hidden in a display name', { text: 'From: a@example.org <b@victim.example>\r\n\r\n' }, 'bad_header'],
+    ['foreign Sender', { text: 'From: a@example.org\r\nSender: x@victim.example\r\n\r\n' }, 'sender_not_allowed'],
+    [
+      'foreign Resent-From',
+      { text: 'Resent-From: x@victim.example\r\nFrom: a@example.org\r\n\r\n' },
+      'sender_not_allowed',
+    ],
+    [
+      'unverified Resent-Sender',
+      { text: 'Resent-Sender: x@new.example\r\nFrom: a@example.org\r\n\r\n' },
+      'domain_not_verified',
+    ],
+    ['two Subject fields', { text: 'From: a@example.org\r\nSubject: a\r\nsubject: b\r\n\r\n' }, 'bad_header'],
     ['two From fields', { text: 'From: a@example.org\r\nFrom: b@example.org\r\n\r\n' }, 'bad_header'],
     ['bare LF', { text: 'From: a@example.org\r\n\r\na\nb' }, 'bad_line_endings'],
     ['too large', { text: `From: a@example.org\r\n\r\n${'x\r\n'.repeat(4000)}` }, 'message_too_large'],

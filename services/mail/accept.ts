@@ -113,9 +113,10 @@ function dayUsedUp(limit: number, { left, endsAt }: Extract<Taken, { kind: 'used
 /** One line and one count for each answer. */
 function record(options: AcceptOptions, submission: Submission, answer: Accepted | Refused, seconds: number): void {
   const { log, metrics } = options
-  const { userId, via } = submission.submitter
-  const { channel, id: login } = via
-  const line = { user: userId, login, channel, bytes: submission.raw.length, ms: Math.round(seconds * 1000) }
+  const { submitter, received, raw } = submission
+  const { channel, id: login } = submitter.via
+  const client = { ip: received.ip, helo: received.from.slice(0, 255) }
+  const line = { user: submitter.userId, login, channel, ...client, bytes: raw.length, ms: Math.round(seconds * 1000) }
   if (answer.kind === 'refused') {
     metrics.refused.inc({ channel, code: answer.code })
     log.info({ ...line, code: answer.code, reason: answer.detail }, 'message refused')

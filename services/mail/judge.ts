@@ -12,7 +12,7 @@ import type { Refused, Submission } from './submission.ts'
 
 /** What judging needs to know of the world. */
 export interface JudgeOptions {
-  config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS'>
+  config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS' | 'RECEIVED_SHOWS_CLIENT'>
   clock: Clock
   findSenderDomain: FindSenderDomain
   /** True for an account that may do nothing any more; at most 5 s behind the database. */
@@ -51,17 +51,27 @@ function judgeRecipients(submission: Submission, most: number): NewMessage['reci
   return judged
 }
 
-/** The account, the envelope sender and every author must pass; the first author's domain owns the message. */
+/**
+ * The account, the envelope sender, every author and everybody else in whose name the message goes (Sender, Resent-From)
+ * must pass; the first author's domain owns the message.
+ */
 async function judgeSenders(
   options: JudgeOptions,
   { submitter, mailFrom, smtputf8 }: Submission,
-  { from }: ReadMessage,
+  { from, identities }: ReadMessage,
 ): Promise<{ mailFrom: string; domainId: string } | Refused> {
   if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
-  const [envelope, author, ...others] = await Promise.all(
-    [mailFrom, ...from].map(address => judgeSender(options.findSenderDomain, submitter, address)),
+  const named = [{ email: mailFrom }, ...from.map(email => ({ email })), ...identities]
+  const judged = await Promise.all(
+    named.map(async identity => {
+      const one = await judgeSender(options.findSenderDomain, submitter, identity.email)
+      if (one.kind === 'allowed' || !('field' in identity)) return one
+      return { ...one, detail: `${identity.field}: ${one.detail}` }
+    }),
   )
-  for (const one of [envelope, author, ...others]) if (one?.kind === 'refused') return one
+  const refused = judged.find(one => one.kind === 'refused')
+  if (refused) return refused
+  const [envelope, author] = judged
   if (envelope?.kind !== 'allowed' || author?.kind !== 'allowed') return refuse('sender_not_allowed')
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
     return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
@@ -78,7 +88,8 @@ function toMessage(
   const id = newId('em', at.getTime())
   const { submitter, received, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
   const smtputf8 = submission.smtputf8 === true
-  const stamp = { id, hostname: config.MAIL_HOSTNAME, at, received, smtputf8 }
+  const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
+  const stamp = { id, hostname, at, received, showClient, smtputf8 }
   const { raw, messageId } = finishMessage(submission.raw, read, stamp)
   return {
     id,

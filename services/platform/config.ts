@@ -116,6 +116,9 @@ const shape = {
     text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
     '',
   ).describe('Third-party SPF mechanisms to keep, as in `include:_spf.example.net`.'),
+  RECEIVED_SHOWS_CLIENT: withDefault(flag, 'false').describe(
+    "The Received header shows recipients the address and the name of who submitted a message; the process's log always does.",
+  ),
   SEND_REQUIRES_VERIFIED: withDefault(flag, 'true').describe('An unverified domain cannot send.'),
   API_TOKEN: optional(
     text.min(32, 'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and empty means none'),

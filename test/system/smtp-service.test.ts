@@ -47,10 +47,16 @@ test.each(['starttls', 'tls'] as const)('a message from the %s port is stored as
   })
   expect(await mongo.db.collection('deliveries').countDocuments({ m: id })).toBe(1)
   const raw = (await readBody(mongo, id, 1))?.toString()
-  expect(raw).toMatch(
+  expect(raw).toMatch(/^Received: by mail\.example\.net with ESMTPSA id em_/)
+  expect(raw).not.toContain('secret@example.net')
+})
+
+test('with RECEIVED_SHOWS_CLIENT recipients read the address and the name of the client', async () => {
+  const service = await startSubmission(mongo, { RECEIVED_SHOWS_CLIENT: 'true' })
+  const id = idOf(await send(service, await giveSendingAccount(mongo)))
+  expect((await readBody(mongo, id, 1))?.toString()).toMatch(
     /^Received: from client\.example \(\[127\.0\.0\.1\]\)\r\n\tby mail\.example\.net with ESMTPSA id em_/,
   )
-  expect(raw).not.toContain('secret@example.net')
 })
 
 test('the slots of the database count, not those of the setting', async () => {

@@ -86,7 +86,7 @@ export const attachment = z.strictObject({
 
 /** Headers that the composer or the door writes, or that would lie about the way of the message. */
 const DENIED =
-  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|authentication-results|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key)$/i
+  /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key)$/i
 
 /**
  * What may not fold into lines of 998 octets (RFC 5322 2.1.1): lines are folded between words only, and a line of

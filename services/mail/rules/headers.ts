@@ -9,6 +9,8 @@ export interface HeaderField {
   /** First octet of the name, and the octet behind the field's last CRLF. */
   start: number
   end: number
+  /** `value` is not what was submitted, but what replaces it (header-encoding.ts, submission.ts). */
+  encoded?: true
 }
 
 /** The header of a message. */
@@ -78,7 +80,8 @@ const ENCODED_WORD = /=\?([\w.:+-]{1,40})(?:\*[\w-]*)?\?([bq])\?([!->@-~]*)\?=/i
 const ENCODED_WORDS = new RegExp(ENCODED_WORD.source, 'gi')
 const BETWEEN_ENCODED_WORDS = new RegExp(`(${ENCODED_WORD.source})[ \\t]+(?==\\?)`, 'gi')
 
-function decodeWords(text: string): string {
+/** Text with its encoded words decoded (RFC 2047); one in a charset that is not known stays as it is. */
+export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text
   return text
     .replace(BETWEEN_ENCODED_WORDS, '$1')

@@ -7,6 +7,7 @@ const stamp = {
   hostname: 'mail.example.com',
   at: new Date('2026-11-21T10:26:32Z'),
   received: { from: 'client.example', ip: '192.0.2.1', protocol: 'ESMTPSA' },
+  showClient: true,
   smtputf8: false,
 }
 
@@ -37,7 +38,7 @@ describe('reading a submission', () => {
 
   test('what is missing is missing', () => {
     const { header, ...rest } = read('From: a@example.org\r\n\r\n')
-    expect(rest).toEqual({ from: ['a@example.org'], subject: '', hasDate: false })
+    expect(rest).toEqual({ from: ['a@example.org'], identities: [], subject: '', hasDate: false })
     expect(header.fields).toHaveLength(1)
   })
 
@@ -61,6 +62,51 @@ describe('reading a submission', () => {
     ],
   ])('refused: %s', (_, text, code) => {
     expect(readMessage(Buffer.from(text), LIMIT)).toMatchObject({ code })
+  })
+
+  test.each([
+    ...['Sender', 'Reply-To', 'To', 'Cc', 'Subject', 'Date', 'Message-ID', 'In-Reply-To', 'References', 'MIME-Version'],
+    ...['Content-Type', 'Content-Transfer-Encoding', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'List-ID'],
+  ])('refused: a second %s, in whatever letters', name => {
+    const text = `From: a@example.org\r\n${name}: <a@example.org>\r\n${name.toUpperCase()}: <b@example.org>\r\n\r\n`
+    expect(readMessage(Buffer.from(text), LIMIT)).toEqual({
+      code: 'bad_header',
+      detail: `A message has at most one ${name} field.`,
+    })
+  })
+
+  test.each(['Received', 'Comments', 'Keywords', 'X-Tag', 'Resent-To', 'Bcc', 'Return-Path', 'DKIM-Signature'])(
+    '%s may be repeated',
+    name => {
+      expect(read(`From: a@example.org\r\n${name}: x\r\n${name}: y\r\n\r\n`).from).toEqual(['a@example.org'])
+    },
+  )
+
+  test('those in whose name it goes are read, each once, with the field that names them', () => {
+    const text =
+      'Resent-From: R <r@Example.net>, a@example.org\r\nResent-Sender: s@example.net\r\nResent-From: r@example.net\r\n' +
+      'Sender: Some One <s@example.org>\r\nFrom: a@example.org\r\n\r\n'
+    expect(read(text).identities).toEqual([
+      { field: 'Resent-From', email: 'r@example.net' },
+      { field: 'Resent-From', email: 'a@example.org' },
+      { field: 'Resent-Sender', email: 's@example.net' },
+      { field: 'Sender', email: 's@example.org' },
+    ])
+  })
+
+  test.each([
+    ['Sender: nobody', 'The Sender field is not an address like Name <user@example.com>.'],
+    ['Sender: a@example.org, b@example.org', 'The Sender field has more than one address.'],
+    ['Resent-From: g: a@example.org;', 'The Resent-From field is not an address like Name <user@example.com>.'],
+    [
+      Array.from({ length: 11 }, (_, i) => `Resent-From: a${i}@example.org`).join('\r\n'),
+      'Sender, Resent-From and Resent-Sender have more than 10 addresses together.',
+    ],
+  ])('refused: %s', (field, detail) => {
+    expect(readMessage(Buffer.from(`From: a@example.org\r\n${field}\r\n\r\n`), LIMIT)).toEqual({
+      code: 'bad_header',
+      detail,
+    })
   })
 
   test('50 hops and the full size pass', () => {
@@ -104,6 +150,39 @@ describe('finishing a message', () => {
       'From: a@example.org\r\nTo: b@example.net\r\n\r\nBcc: in the body\r\n',
     )
     expect(text).not.toContain('y@example.net')
+  })
+
+  test('what only receivers may add goes, too', () => {
+    const { text } = finish(
+      'Return-Path: <x@example.net>\r\nAuthentication-Results: example.net; dmarc=pass\r\n header.from=x\r\n' +
+        'From: a@example.org\r\nReceived-SPF: pass\r\nDelivered-To: b@example.net\r\nOriginal-Recipient: rfc822;b\r\n' +
+        'ARC-Seal: i=1\r\nDKIM-Signature: v=1\r\nReceived: from x\r\n\r\n',
+    )
+    expect(text.replace(/^[\s\S]*?(?=From:)/, '')).toBe(
+      'From: a@example.org\r\nARC-Seal: i=1\r\nDKIM-Signature: v=1\r\nReceived: from x\r\n\r\n',
+    )
+  })
+
+  test('fields beyond ASCII go encoded, in their place and under their name; all others keep their octets', () => {
+    const raw = Buffer.from(
+      'SUBJECT: Gr\xfc\xdfe\r\nX-A:  b\r\nFrom: J\xfcrgen <a@example.org>\r\nBcc: \xfc@example.net\r\n\r\n\xfc\r\n',
+      'latin1',
+    )
+    const result = readMessage(raw, LIMIT)
+    if ('code' in result) throw new Error(result.detail)
+    expect(result).toMatchObject({ subject: 'Grüße', from: ['a@example.org'] })
+    const { text } = { text: finishMessage(raw, result, stamp).raw.toString('latin1') }
+    expect(text.replace(/^[\s\S]*?(?=SUBJECT:)/, '')).toBe(
+      'SUBJECT: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\nX-A:  b\r\nFrom: =?utf-8?Q?J=C3=BCrgen?= <a@example.org>\r\n\r\n\xfc\r\n',
+    )
+  })
+
+  test('by default the trace does not say where the message came from', () => {
+    const { text } = finish('From: a@example.org\r\n\r\n', { showClient: false })
+    expect(text).toMatch(
+      /^Received: by mail\.example\.com with ESMTPSA id em_1;\r\n\tSat, 21 Nov 2026 10:26:32 \+0000\r\n/,
+    )
+    expect(text).not.toMatch(/client\.example|192\.0\.2\.1/)
   })
 
   test.each([

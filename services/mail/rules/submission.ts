@@ -1,5 +1,7 @@
 /** What a submitted message must be, and what is added to it before it is queued. */
 import { domainOf } from './address.ts'
+import { encodeHeader } from './header-encoding.ts'
+import { type Identity, onceFault, REMOVED, readIdentities } from './header-policy.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
 import { findLineFault } from './line-endings.ts'
 import { MAX_FROM_MAILBOXES, readMailboxes } from './mailboxes.ts'
@@ -20,9 +22,12 @@ export interface SubmissionFault {
 
 /** A message that was read once; every later check and change uses this reading. */
 export interface ReadMessage {
+  /** In ASCII but for local parts of addresses; fields that were encoded for that say so. */
   header: Header
   /** Addresses of the one From field, domains as A-labels; at least one. */
   from: readonly [string, ...string[]]
+  /** Further addresses that the message claims to come from: those of Sender, Resent-From and Resent-Sender. */
+  identities: readonly Identity[]
   subject: string
   /** With its angle brackets; absent when the message has none. */
   messageId?: string
@@ -35,8 +40,6 @@ export interface ReadMessage {
 const MAX_RECEIVED = 50
 /** Longest subject that is kept for lists; the message itself keeps all of it. */
 const SUBJECT_LENGTH = 300
-/** Fields that never leave: blind recipients, and what was meant for us alone. */
-const DROPPED = new Set(['bcc', 'resent-bcc', 'x-idempotency-key'])
 
 /** Judges the bytes of a message and reads what the door needs to know. */
 export function readMessage(raw: Buffer, maxBytes: number): ReadMessage | SubmissionFault {
@@ -45,7 +48,10 @@ export function readMessage(raw: Buffer, maxBytes: number): ReadMessage | Submis
   if (lineFault) return { code: lineFault.code, detail: LINE_FAULTS[lineFault.code](lineFault.at) }
   const header = parseHeader(raw)
   if (typeof header === 'string') return badHeader(header)
-  return readFields(header)
+  const fault = onceFault(header.fields)
+  if (fault) return badHeader(fault)
+  const fields = encodeHeader(raw, header, REMOVED)
+  return typeof fields === 'string' ? badHeader(fields) : readFields({ ...header, fields })
 }
 
 const LINE_FAULTS = {
@@ -58,19 +64,22 @@ function readFields(header: Header): ReadMessage | SubmissionFault {
   const named = (name: string): HeaderField[] => header.fields.filter(field => field.name === name)
   if (named('received').length > MAX_RECEIVED)
     return { code: 'mail_loop', detail: `The message has more than ${MAX_RECEIVED} Received fields.` }
-  const [author, ...others] = named('from')
-  if (!author || others.length > 0) return badHeader('a message has exactly one From field')
+  const [author] = named('from')
+  if (!author) return badHeader('a message has exactly one From field')
   const authors = readMailboxes(unfold(author.value))
   if (authors === 'too_many')
     return { code: 'too_many_authors', detail: `The From field has more than ${MAX_FROM_MAILBOXES} addresses.` }
   const [first, ...rest] = authors ?? []
   if (first === undefined) return badHeader('the From field is not a list of addresses like Name <user@example.com>')
+  const identities = readIdentities(header.fields)
+  if (typeof identities === 'string') return badHeader(identities)
   const [subject] = named('subject')
   const [id] = named('message-id')
   const [key] = named('x-idempotency-key')
   return {
     header,
     from: [first, ...rest],
+    identities,
     subject: subject ? fieldText(subject).slice(0, SUBJECT_LENGTH) : '',
     hasDate: named('date').length > 0,
     ...(id && { messageId: unfold(id.value) }),
@@ -88,12 +97,14 @@ export interface Stamp {
   hostname: string
   at: Date
   received: { from: string; ip: string; protocol: string }
+  /** Recipients may read the client's name and address. */
+  showClient: boolean
   smtputf8: boolean
 }
 
 /**
- * The bytes that are queued: the message as submitted without blind recipients, behind a Received field and, where
- * they are missing, Date and Message-ID (RFC 6409 8). Returns them with the Message-ID.
+ * The bytes that are queued: the message without the fields of {@link REMOVED} and with those that were encoded, behind a
+ * Received field and, where they are missing, Date and Message-ID (RFC 6409 8). Returns them with the Message-ID.
  */
 export function finishMessage(raw: Buffer, read: ReadMessage, stamp: Stamp): { raw: Buffer; messageId: string } {
   const messageId = read.messageId || `<${stamp.id}@${domainOf(read.from[0])}>`
@@ -105,20 +116,31 @@ export function finishMessage(raw: Buffer, read: ReadMessage, stamp: Stamp): { r
   const pieces: Uint8Array[] = [Buffer.from(added.join(''), 'latin1')]
   let kept = 0
   for (const field of read.header.fields) {
-    if (!DROPPED.has(field.name) && !(field.name === 'message-id' && !read.messageId)) continue
+    const removed = REMOVED.has(field.name) || (field.name === 'message-id' && !read.messageId)
+    if (!removed && !field.encoded) continue
     pieces.push(raw.subarray(kept, field.start))
+    if (!removed) pieces.push(encodedField(raw, field))
     kept = field.end
   }
   pieces.push(raw.subarray(kept))
   return { raw: Buffer.concat(pieces), messageId }
 }
 
-/** Trace field of RFC 5321 4.4; what the client called itself is reduced to what a host name may hold. */
-function receivedField({ id, hostname, at, received, smtputf8 }: Stamp): string {
+/** The name keeps its case. */
+function encodedField(raw: Buffer, { name, value, start }: HeaderField): Buffer {
+  return Buffer.from(`${raw.toString('latin1', start, start + name.length)}:${value}\r\n`, 'latin1')
+}
+
+/**
+ * Trace field of RFC 5321 4.4. It says where the message came from only on request: the address of a person at home is
+ * nothing that recipients need (the log has it). What the client called itself is reduced to what a host name may hold.
+ */
+function receivedField({ id, hostname, at, received, showClient, smtputf8 }: Stamp): string {
   const helo = received.from.replace(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'
   const address = received.ip.includes(':') ? `IPv6:${received.ip}` : received.ip
+  const from = showClient ? `from ${helo} ([${address}])\r\n\t` : ''
   const protocol = smtputf8 ? received.protocol.replace(/^ESMTP/, 'UTF8SMTP') : received.protocol
-  return `Received: from ${helo} ([${address}])\r\n\tby ${hostname} with ${protocol} id ${id};\r\n\t${mailDate(at)}\r\n`
+  return `Received: ${from}by ${hostname} with ${protocol} id ${id};\r\n\t${mailDate(at)}\r\n`
 }
 
 /** `Sat, 21 Nov 2026 10:26:32 +0000` (RFC 5322 3.3). */
