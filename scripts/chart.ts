@@ -25,6 +25,7 @@ const REFINED: Record<string, object> = {
   },
   appBaseUrl: { type: 'string', pattern: '^$|^https?://[^/]+' },
   adminBaseUrl: { type: 'string', pattern: '^$|^https?://[^/]+' },
+  trustedProxies: { type: 'array', items: { type: 'string', pattern: '^(private|[0-9a-fA-F:.]+(/[0-9]{1,3})?)$' } },
   mailHostname: { type: 'string', pattern: '^$|^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$' },
   config: {
     type: 'object',

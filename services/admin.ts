@@ -4,6 +4,7 @@ import { knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { domains } from './mail/store/domains.ts'
 import { createMaySendFrom } from './mail/system-sender.ts'
+import { FORWARDING_NOTES } from './platform/forwarding.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
@@ -13,7 +14,8 @@ import { subscriptionCollections } from './subscriptions/store/collections.ts'
 /** Starts the API; resolves with the port that it listens on. */
 export async function admin(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
-  await ensureIndexes(mongo.db, [...subscriptionCollections, users, loginLimits, knownNetworks, domains])
+  const own = [users, loginLimits, knownNetworks, domains, FORWARDING_NOTES]
+  await ensureIndexes(mongo.db, [...subscriptionCollections, ...own])
   const app = createAdminApi({
     ...foundation,
     subscriptions: openSubscriptions(foundation),

@@ -9,6 +9,7 @@ import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { createMaySendFrom } from './mail/system-sender.ts'
+import { FORWARDING_NOTES, watchForwarding } from './platform/forwarding.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { securityHeaders } from './platform/security-headers.ts'
@@ -22,7 +23,12 @@ import { subscriptionCollections } from './subscriptions/store/collections.ts'
 /** Prepares the database and the first accounts, and serves app and API on APP_HOST:APP_PORT. */
 export async function panel(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
-  await ensureIndexes(mongo.db, [...managementCollections, ...sendCollections, ...subscriptionCollections])
+  await ensureIndexes(mongo.db, [
+    ...managementCollections,
+    ...sendCollections,
+    ...subscriptionCollections,
+    FORWARDING_NOTES,
+  ])
   const admin = await ensureFirstAdmin(foundation)
   if (admin) {
     await ensureFirstCredential(foundation, admin._id)
@@ -30,7 +36,11 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   }
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
-  const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
+  const app = createWeb({
+    ...foundation,
+    trustedProxies: config.TRUSTED_PROXIES,
+    onUntrustedForwarding: watchForwarding(foundation),
+  })
   app.use(securityHeaders(config.APP_BASE_URL))
   const authorise = authoriseWith(foundation)
   const subscriptions = openSubscriptions(foundation)

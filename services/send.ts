@@ -4,6 +4,7 @@ import { authoriseWith } from './mail/http/authorise.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
+import { FORWARDING_NOTES, watchForwarding } from './platform/forwarding.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
 import { securityHeaders } from './platform/security-headers.ts'
@@ -12,10 +13,14 @@ import { createWeb, notFound } from './platform/web.ts'
 /** Serves the send API on APP_HOST:APP_PORT; resolves with the bound port. */
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
-  await ensureIndexes(mongo.db, sendCollections)
+  await ensureIndexes(mongo.db, [...sendCollections, FORWARDING_NOTES])
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
-  const app = createWeb({ ...foundation, trustedProxies: config.TRUSTED_PROXIES })
+  const app = createWeb({
+    ...foundation,
+    trustedProxies: config.TRUSTED_PROXIES,
+    onUntrustedForwarding: watchForwarding(foundation),
+  })
   app.use(securityHeaders(config.APP_BASE_URL))
   mountSend(app, { ...foundation, authorise: authoriseWith(foundation), door, closing: closing.signal })
   app.use(notFound)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, describeSettings, readConfig } from './config.ts'
+import { PRIVATE_NETWORKS } from './networks.ts'
 
 const NEEDED = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes' }
 const read = (env: Readonly<Record<string, string | undefined>> = {}) => readConfig({ ...NEEDED, ...env })
@@ -74,6 +75,11 @@ test.each<[string, Record<string, string>, object]>([
     { TRUSTED_PROXIES: '10.0.0.0/8,2001:db8::/32,192.0.2.1' },
     { TRUSTED_PROXIES: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1'] },
   ],
+  [
+    'the word for all private networks',
+    { TRUSTED_PROXIES: '203.0.113.0/24 Private' },
+    { TRUSTED_PROXIES: ['203.0.113.0/24', ...PRIVATE_NETWORKS] },
+  ],
 ])('reads %s', (_, env, expected) => expect(read(env)).toMatchObject(expected))
 
 test.each<[string, object[]]>([
@@ -112,6 +118,7 @@ test.each([
   ['SENDING_IP', '010.0.0.1'],
   ['SENDING_IP', '192.0.2.0/24'],
   ['TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['TRUSTED_PROXIES', 'public'],
   ['MAIL_HOSTNAME', 'mail_host.example.com'],
   ['MAIL_HOSTNAME', '-mail.example.com'],
   ['MAIL_HOSTNAME', 'mail.example.com.'],

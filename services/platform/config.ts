@@ -3,7 +3,7 @@
  * the result as a value. `docs/configuration.md` is generated from this file.
  */
 import { z } from 'zod'
-import { canonicalAddress, isAddress, isNetwork } from './networks.ts'
+import { canonicalAddress, isAddress, isNetwork, PRIVATE_NETWORKS } from './networks.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
@@ -26,6 +26,12 @@ const addresses = list
   })
   .transform(values => [...new Set(values.map(canonicalAddress))])
 const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
+const proxies = list
+  .transform(entries => entries.flatMap(entry => (entry.toLowerCase() === 'private' ? PRIVATE_NETWORKS : entry)))
+  .refine(
+    values => values.every(isNetwork),
+    'must be networks like 10.0.0.0/8, separated by commas, or the word private',
+  )
 const secret = text.refine(
   value => Buffer.byteLength(value) >= 32,
   'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',
@@ -70,7 +76,9 @@ const shape = {
   CORS_ORIGINS: withDefault(list, '').describe(
     'Origins that browsers may call the Subscription Administration API from, comma separated.',
   ),
-  TRUSTED_PROXIES: withDefault(networks, '').describe('Networks whose X-Forwarded-* headers count. None by default.'),
+  TRUSTED_PROXIES: withDefault(proxies, '').describe(
+    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` stands for all private networks, for ports that nothing but the proxy can reach. None by default.',
+  ),
   MAIL_HOSTNAME: text
     .toLowerCase()
     .regex(

@@ -1,6 +1,12 @@
 /** The form of addresses and networks that people write: read by everybody in the same way. */
 import ipaddr from 'ipaddr.js'
 
+/** What `private` stands for in TRUSTED_PROXIES: loopback, link-local, RFC 1918, RFC 6598 (CGNAT) and RFC 4193. */
+export const PRIVATE_NETWORKS = [
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
+  ...['::1/128', 'fc00::/7', 'fe80::/10'],
+] as const
+
 /**
  * True for an IPv4 address of four decimal numbers, or an IPv6 address without a zone. Short and octal forms are none:
  * `10` is 0.0.0.10, and `010.0.0.1` is 8.0.0.1 for some and 10.0.0.1 for others.

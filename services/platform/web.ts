@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js'
 import Koa, { type Context } from 'koa'
 import type { z } from 'zod'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
+import { type ForwardingWatch, forwardingHeader } from './forwarding.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { isUnavailable } from './mongo.ts'
@@ -17,6 +18,7 @@ export interface WebOptions {
   metrics: Metrics
   /** Networks whose X-Forwarded-For counts. */
   trustedProxies: readonly string[]
+  onUntrustedForwarding?: ForwardingWatch
   /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
   readiness?: (() => string | undefined) | undefined
   /** Paths below which the rest is a secret, such as `/unsubscribe`: the access log shows `/unsubscribe/[redacted]`. */
@@ -39,7 +41,8 @@ export function factsOf(context: WebContext): RequestFacts {
 }
 
 /** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
-export function createWeb({ log, metrics, trustedProxies, readiness, secretPaths = [] }: WebOptions): Koa {
+export function createWeb(options: WebOptions): Koa {
+  const { log, metrics, readiness, secretPaths = [] } = options
   const app = new Koa()
   app.silent = true
   app.use(async (context, next) => {
@@ -53,7 +56,7 @@ export function createWeb({ log, metrics, trustedProxies, readiness, secretPaths
     const started = performance.now()
     const given = context.get('x-request-id')
     context.state.requestId = /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
-    context.state.ip = clientAddress(context, trustedProxies)
+    context.state.ip = clientAddress(context, options)
     context.set('X-Request-Id', context.state.requestId)
     try {
       await next()
@@ -221,13 +224,15 @@ export function toProblem(error: unknown): ProblemError {
   return new ProblemError('internal', undefined, { cause: error })
 }
 
-function clientAddress(context: WebContext, trusted: readonly string[]): string {
+function clientAddress(context: WebContext, { trustedProxies: trusted, onUntrustedForwarding }: WebOptions): string {
   const hops = context
     .get('x-forwarded-for')
     .split(',')
     .map(hop => hop.trim())
     .filter(Boolean)
   let address = plain(context.req.socket.remoteAddress ?? '')
+  const header = forwardingHeader(context.req.headers)
+  if (header && !isTrusted(address, trusted)) onUntrustedForwarding?.(address, header)
   while (hops.length > 0 && isTrusted(address, trusted)) {
     const next = hops.pop() ?? ''
     if (!ipaddr.isValid(next)) break

@@ -1,6 +1,6 @@
 /** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
 import { describe, expect, test } from 'vitest'
-import { describeSettings } from '../../services/platform/config.ts'
+import { describeSettings, readConfig } from '../../services/platform/config.ts'
 import { databaseForThisTest } from '../support/database.ts'
 import {
   helmMissing,
@@ -52,8 +52,24 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
     ],
     [
       'gateway without parents',
-      [...LEAST, ...set('gateway.enabled=true')],
+      [...LEAST, ...set('gateway.enabled=true', 'trustedProxies={private}')],
       /gateway\.enabled needs gateway\.parentRefs/,
+    ],
+    [
+      'an ingress whose clients all look like one',
+      [...LEAST, ...set('ingress.enabled=true')],
+      /trustedProxies is required with ingress\.enabled: .*--set 'trustedProxies=\{10\.244\.0\.0\/16\}'.*kubectl get pods/,
+    ],
+    [
+      'a gateway whose clients all look like one',
+      [...LEAST, ...set('gateway.enabled=true', 'gateway.parentRefs[0].name=public')],
+      /trustedProxies is required with gateway\.enabled/,
+    ],
+    ['a proxy that is no network', [...LEAST, ...set('trustedProxies={ingress-nginx}')], /trustedProxies/],
+    [
+      'proxies in two places',
+      [...LEAST, ...set('trustedProxies={private}', 'config.TRUSTED_PROXIES=10.0.0.0/8')],
+      /trustedProxies and config\.TRUSTED_PROXIES exclude each other/,
     ],
     [
       'two autoscalers',
@@ -263,6 +279,23 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
   })
 
   test.each([
+    ['trustedProxies={10.244.0.0/16,fd00::/8}', '10.244.0.0/16,fd00::/8'],
+    ['trustedProxies={private}', 'private'],
+    ['config.TRUSTED_PROXIES=10.0.0.0/8\\,192.0.2.1', '10.0.0.0/8,192.0.2.1'],
+  ])('%s reaches every process that speaks HTTP, in a form that it reads', async (pair, value) => {
+    const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', pair))
+    for (const component of ['panel', 'send', 'admin']) {
+      const deployment = manifests.find(
+        ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${component}`),
+      )
+      const { env } = podOf(deployment as Manifest).containers[0] as Container
+      expect(env.filter(({ name }) => name === 'TRUSTED_PROXIES')).toEqual([{ name: 'TRUSTED_PROXIES', value }])
+    }
+    const config = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'x'.repeat(32), TRUSTED_PROXIES: value }
+    expect(readConfig(config).TRUSTED_PROXIES.length).toBeGreaterThan(0)
+  })
+
+  test.each([
     ['https://mail.example.com:8443', 'mail.example.com'],
     ['https://Mail.Example.com', 'mail.example.com'],
     ['', 'm.example.com'],
@@ -272,6 +305,7 @@ describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing
       'mongodb.mode=trial',
       `appBaseUrl=${appBaseUrl}`,
       'ingress.enabled=true',
+      'trustedProxies={private}',
     ]
     const manifests = await renderChart(...set(...args, 'gateway.enabled=true', 'gateway.parentRefs[0].name=public'))
     const specOf = (wanted: string) => manifests.find(({ kind }) => kind === wanted)?.spec

@@ -38,6 +38,13 @@ test('only settings that exist are set, and every published port is listened on'
   expect(ports.map(port => port.split(':').at(-1)).filter(port => !listened.includes(port ?? ''))).toEqual([])
 })
 
+test('the panel is reached through a proxy on this host alone, whose address is trusted', () => {
+  const { environment = {}, ports = [] } = services.postwright
+  expect(environment.TRUSTED_PROXIES).toBe('private')
+  const web = ports.filter(port => /:302[56]$/.test(port))
+  expect(web).toEqual(['127.0.0.1:3025:3025', '127.0.0.1:3026:3026'])
+})
+
 test('certificate and key are read from the folder that is mounted, and git never sees the key', async () => {
   const { environment = {}, volumes: mounts } = services.postwright
   expect([environment.SUBMISSION_TLS_CERT, environment.SUBMISSION_TLS_KEY]).toEqual(['/tls/tls.crt', '/tls/tls.key'])

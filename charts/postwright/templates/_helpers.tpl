@@ -53,12 +53,20 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- if and .Values.smtp.proxyProtocol.enabled (not .Values.smtp.proxyProtocol.trustedCIDRs) }}{{ fail "smtp.proxyProtocol.enabled needs smtp.proxyProtocol.trustedCIDRs: without them anybody could claim any client address" }}{{ end }}
 {{- if and (eq .Values.tls.mode "certManager") (not .Values.tls.certManager.issuerRef.name) }}{{ fail "tls.mode=certManager needs tls.certManager.issuerRef.name" }}{{ end }}
 {{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) }}{{ fail "gateway.enabled needs gateway.parentRefs" }}{{ end }}
+{{- $proxies := .Values.config.TRUSTED_PROXIES | default "" | toString }}
+{{- if and .Values.trustedProxies $proxies }}{{ fail "trustedProxies and config.TRUSTED_PROXIES exclude each other: set trustedProxies" }}{{ end }}
+{{- if and (or .Values.ingress.enabled .Values.gateway.enabled) (not .Values.trustedProxies) (not $proxies) }}{{ fail (include "pw.proxiesMissing" .) }}{{ end }}
 {{- if and .Values.worker.keda.enabled .Values.worker.autoscaling.enabled }}{{ fail "worker.keda and worker.autoscaling exclude each other: enable one" }}{{ end }}
 {{- $owned := dict "MAIL_HOSTNAME" "mailHostname" "APP_BASE_URL" "appBaseUrl" "ADMIN_BASE_URL" "adminBaseUrl" "SENDING_IP" "sendingIp" "SUBMISSION_PORTS" "smtp.service.ports" "SUBMISSION_PROXY_FROM" "smtp.proxyProtocol" "SUBMISSION_TLS_CERT" "tls" "SUBMISSION_TLS_KEY" "tls" "SUBMISSION_CA_FILE" "tls" "MONGODB_URI" "mongodb.existingSecret" "SESSION_SECRET" "secrets.existingSecret" "ADMIN_USERNAME" "secrets.existingSecret" "ADMIN_PASSWORD" "secrets.existingSecret" "WATCH_NAMESPACES" "operator.watchNamespaces" "OPERATOR_NAMESPACE" "" "OPERATOR_IDENTITY" "" "SUBMISSION_LISTEN" "" "APP_HOST" "" "APP_PORT" "" "ADMIN_API_PORT" "" "METRICS_PORT" "" }}
 {{- range $name, $value := .Values.config }}
 {{- if hasKey $owned $name }}{{ fail (get $owned $name | empty | ternary (printf "config.%s cannot be set: inside of the pods the chart decides it" $name) (printf "config.%s cannot be set: use %s" $name (get $owned $name))) }}{{ end }}
 {{- end }}
 {{- if and .Release.IsUpgrade (not .Values.secrets.existingSecret) (not (lookup "v1" "Secret" .Release.Namespace (include "pw.secretName" .))) (lookup "v1" "Namespace" "" .Release.Namespace) }}{{ fail (printf "the Secret %s is gone: it holds the key that opens stored DKIM keys and passwords. Restore it; a new one would lose them" (include "pw.secretName" .)) }}{{ end }}
+{{- end }}
+
+{{/* The chart does not look the networks up itself: under GitOps helm cannot read the cluster. */}}
+{{- define "pw.proxiesMissing" -}}
+trustedProxies is required with {{ ternary "ingress" "gateway" .Values.ingress.enabled }}.enabled: the networks that its pods connect from, as in --set 'trustedProxies={10.244.0.0/16}'. Without them every client seems to have the proxy's address, and a few wrong passwords lock everybody out. `kubectl get pods -A -o wide` shows the addresses of your {{ ternary "ingress controller" "gateway" .Values.ingress.enabled }}, `kubectl get nodes -o jsonpath='{.items[*].spec.podCIDR}'` the networks of pods in many clusters. If networkPolicy.ingressFromNamespaces lets in nobody else, trustedProxies={private} will do
 {{- end }}
 
 {{/* In the order of the names: the function "values" gives another order each time. */}}
@@ -80,6 +88,9 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 - { name: SUBMISSION_HOST, value: {{ dig "SUBMISSION_HOST" .Values.mailHostname .Values.config | quote }} }
 - { name: SUBMISSION_PORTS, value: {{ include "pw.publicPorts" . | quote }} }
+{{- with .Values.trustedProxies }}
+- { name: TRUSTED_PROXIES, value: {{ join "," . | quote }} }
+{{- end }}
 {{- if .Values.smtp.proxyProtocol.enabled }}
 - { name: SUBMISSION_PROXY_FROM, value: {{ join "," .Values.smtp.proxyProtocol.trustedCIDRs | quote }} }
 {{- end }}

@@ -2,7 +2,8 @@
 import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
-import { bind } from '../../platform/web.ts'
+import { forwardingNotes } from '../../platform/forwarding.ts'
+import { bind, inNetwork } from '../../platform/web.ts'
 import { judgeHealth, overall } from '../rules/health.ts'
 import { livingWorkers, oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
 import { suspendedSites } from '../store/sites.ts'
@@ -31,7 +32,14 @@ export function addAdminReports(
   })
   bind(router, authorise, getHealth, async () => {
     const now = clock.now()
-    const [workers, oldestDue] = await Promise.all([livingWorkers(mongo), oldestDueOf(mongo)])
+    const [workers, oldestDue, forwarding] = await Promise.all([
+      livingWorkers(mongo),
+      oldestDueOf(mongo),
+      forwardingNotes(mongo),
+    ])
+    const trusted = config.TRUSTED_PROXIES
+    // Noted before it was trusted: the note goes within an hour.
+    const untrusted = forwarding.find(({ peer }) => !trusted.some(network => inNetwork(peer, network)))
     const checks = judgeHealth({
       mongoUp: mongo.isUp(),
       workers,
@@ -39,6 +47,8 @@ export function addAdminReports(
       hostname: config.MAIL_HOSTNAME,
       sendingIps: config.SENDING_IP,
       mode: config.DELIVERY_MODE,
+      trustedProxies: trusted,
+      untrustedProxy: untrusted?.peer,
       now,
     })
     return { object: 'health' as const, status: overall(checks), checks }

@@ -9,6 +9,8 @@ const fine: Observed = {
   hostname: 'mail.example.com',
   sendingIps: ['192.0.2.1'],
   mode: 'direct',
+  trustedProxies: ['10.0.0.0/8'],
+  untrustedProxy: undefined,
   now: NOW,
 }
 const waiting = (seconds: number) => ({ oldestDue: new Date(NOW.getTime() - seconds * 1000) })
@@ -25,9 +27,11 @@ test.each<[string, Partial<Observed>, string, string[]]>([
   ['a name without a dot', { hostname: 'mail' }, 'warning', ['hostname warning']],
   ['no address', { sendingIps: [] }, 'warning', ['sending_ip warning']],
   ['neither name nor address in capture mode', { hostname: 'localhost', sendingIps: [], mode: 'capture' }, 'ok', []],
+  ['no proxy at all', { trustedProxies: [] }, 'ok', []],
+  ['a proxy that is not trusted', { untrustedProxy: '10.1.2.3' }, 'warning', ['proxies warning']],
 ])('%s', (_, change, status, notOk) => {
   const checks = judgeHealth({ ...fine, ...change })
   expect(overall(checks)).toBe(status)
   expect(checks.filter(check => check.status !== 'ok').map(check => `${check.name} ${check.status}`)).toEqual(notOk)
-  expect(checks.map(({ name }) => name)).toEqual(['database', 'workers', 'queue', 'hostname', 'sending_ip'])
+  expect(checks.map(({ name }) => name)).toEqual(['database', 'workers', 'queue', 'hostname', 'sending_ip', 'proxies'])
 })

@@ -10,6 +10,9 @@ export interface Observed {
   sendingIps: readonly string[]
   /** `direct`, `relay` or `capture`. */
   mode: string
+  trustedProxies: readonly string[]
+  /** A peer that lately sent forwarding headers and is not in `trustedProxies`. */
+  untrustedProxy: string | undefined
   now: Date
 }
 
@@ -18,7 +21,7 @@ export type Health = 'ok' | 'warning' | 'failing'
 
 /** The judgement of one part. */
 export interface Check {
-  name: 'database' | 'workers' | 'queue' | 'hostname' | 'sending_ip'
+  name: 'database' | 'workers' | 'queue' | 'hostname' | 'sending_ip' | 'proxies'
   status: Health
   detail: string
 }
@@ -53,7 +56,23 @@ export function judgeHealth(observed: Observed): Check[] {
           detail: 'SENDING_IP is not set; SPF and PTR cannot be checked for it.',
         }
       : { name: 'sending_ip', status: 'ok', detail: sendingIps.join(', ') || `Not needed for DELIVERY_MODE=${mode}.` },
+    judgeProxies(observed),
   ]
+}
+
+function judgeProxies({ trustedProxies, untrustedProxy }: Observed): Check {
+  if (untrustedProxy !== undefined)
+    return {
+      name: 'proxies',
+      status: 'warning',
+      detail: `${untrustedProxy} sends forwarding headers and is not in TRUSTED_PROXIES: all clients behind it share its address and limits. If it is your reverse proxy, add its network.`,
+    }
+  const trusted = trustedProxies.join(', ')
+  return {
+    name: 'proxies',
+    status: 'ok',
+    detail: trusted ? `Forwarding headers count from ${trusted}.` : 'No reverse proxy is trusted, and none was seen.',
+  }
 }
 
 function judgeQueue({ oldestDue, now }: Observed): Check {

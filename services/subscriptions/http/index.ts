@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import cors from '@koa/cors'
 import type Koa from 'koa'
 import type { Config } from '../../platform/config.ts'
+import { watchForwarding } from '../../platform/forwarding.ts'
 import { problems } from '../../platform/problems.ts'
 import { securityHeaders } from '../../platform/security-headers.ts'
 import { createWeb } from '../../platform/web.ts'
@@ -34,6 +35,7 @@ export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminA
     log: s.log,
     metrics: s.metrics,
     trustedProxies: config.TRUSTED_PROXIES,
+    onUntrustedForwarding: watchForwarding(s),
     secretPaths: [UNSUBSCRIBE_PATH],
   })
   app.use(securityHeaders(config.ADMIN_BASE_URL ?? config.APP_BASE_URL))

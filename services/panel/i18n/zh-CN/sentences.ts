@@ -246,6 +246,10 @@ export const sentences: Readonly<Record<string, string>> = {
   'The host calls itself {hostname}.': '主机自称 {hostname}。',
   'SENDING_IP is not set; SPF and PTR cannot be checked for it.': '未设置 SENDING_IP，无法检查 SPF 与 PTR。',
   'Not needed for DELIVERY_MODE={mode}.': 'DELIVERY_MODE={mode} 时不需要。',
+  '{peer} sends forwarding headers and is not in TRUSTED_PROXIES: all clients behind it share its address and limits. If it is your reverse proxy, add its network.':
+    '{peer} 发来了转发请求头，但不在 TRUSTED_PROXIES 中：其后的所有客户端共用该地址及其限额。如果它是您的反向代理，请把其网段加入该设置。',
+  'Forwarding headers count from {networks}.': '采信来自 {networks} 的转发请求头。',
+  'No reverse proxy is trusted, and none was seen.': '未信任任何反向代理，也未发现反向代理。',
   'The oldest due mail waits {seconds} s.': '最早到期的邮件已等待 {seconds} 秒。',
   'Nothing waits.': '没有邮件在等待。',
 }
