@@ -43,8 +43,8 @@ anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd
 `
 
-/** Starts Postfix. With `certificate` it offers STARTTLS. */
-export async function startPostfix(domain: string): Promise<Postfix> {
+/** Starts Postfix, with STARTTLS. `settings`: further lines of its main.cf. */
+export async function startPostfix(domain: string, settings = ''): Promise<Postfix> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-postfix-'))
   const port = await freePort()
   const { cert, key } = await makeCertificate([`mx.${domain}`], 30, new Date())
@@ -52,7 +52,7 @@ export async function startPostfix(domain: string): Promise<Postfix> {
   for (const name of ['etc', 'spool', 'data', 'mail']) await mkdir(join(folder, name))
   await writeFile(join(folder, 'tls.pem'), `${key}\n${cert}`, { mode: 0o600 })
   await writeFile(join(folder, 'etc/master.cf'), MASTER.replace('PORT', String(port)))
-  await writeFile(join(folder, 'etc/main.cf'), mainCf(folder, domain))
+  await writeFile(join(folder, 'etc/main.cf'), `${mainCf(folder, domain)}${settings}\n`)
   const { stdout: uid } = await run('id', ['-u', 'postfix'])
   await chown(join(folder, 'data'), Number(uid), 0)
   await chown(join(folder, 'mail'), 65_534, 65_534)

@@ -2,14 +2,13 @@
 
 import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
-import { SecretError } from '../../platform/secrets.ts'
 import type { SiteLimits } from '../rules/shaping.ts'
-import { type SignedMessage, signMessage } from '../smtp/signer.ts'
 import type { Route, Transport } from '../smtp/transport.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { createByteGate } from './byte-gate.ts'
 import type { FindKeys } from './keys.ts'
+import { createPreparation } from './prepare.ts'
 import { type LocalFailure, localResult, type Result, type ResultWorld, resultOf } from './result.ts'
 
 /** Recipients of a message that share one transaction. */
@@ -53,7 +52,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   const send = async ({ outgoing, deliveries, route }: Group, limits: SiteLimits): Promise<Attempted> => {
     const { message } = outgoing
-    const ready = await prepare(outgoing)
+    const ready = await prepare.signed(outgoing)
     if ('judged' in ready) return failed(deliveries, outgoing, ready, world())
     const mine = () => deliveries.every(mayFinish)
     const sent = await transport.send(
@@ -67,6 +66,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         }),
         content: ready.content,
         eightBit: ready.eightBit,
+        sevenBit: () => prepare.sevenBit(outgoing),
         utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
         dsn: message.dsn,
         mark: async () => mine() && (await Promise.all(deliveries.map(mark))).every(Boolean),
@@ -101,39 +101,6 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
 function failed(deliveries: Claimed[], { message }: Outgoing, failure: LocalFailure, world: ResultWorld): Attempted {
   return { results: deliveries.map(delivery => localResult(delivery, message, failure, world)), untouched: [] }
-}
-
-/** Reads and signs; equal messages for several destinations are signed once. */
-function createPreparation({ findKeys, world, log }: AttemptOptions) {
-  const prepared = new WeakMap<Outgoing, Promise<SignedMessage | LocalFailure>>()
-
-  const unsigned = (m: string, reason: string): LocalFailure => {
-    log.error({ m, reason }, 'a message cannot be signed; it waits until its domain has a usable key')
-    return { judged: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
-  }
-
-  const prepare = async ({ message, raw }: Outgoing): Promise<SignedMessage | LocalFailure> => {
-    const [bytes, keys] = await Promise.all([
-      raw(),
-      findKeys(message).catch((error: unknown) => {
-        if (error instanceof SecretError) return error
-        throw error
-      }),
-    ])
-    if (!bytes)
-      return { judged: { outcome: 'bounced', kind: 'other' }, enhanced: '5.3.0', text: 'the stored message is gone' }
-    if (keys instanceof SecretError) return unsigned(message._id, `its key cannot be opened: ${keys.message}`)
-    if (!keys) return unsigned(message._id, 'its domain has no active DKIM key')
-    return signMessage(bytes, keys, Math.floor(world().now.getTime() / 1000))
-  }
-
-  return (outgoing: Outgoing) => {
-    const known = prepared.get(outgoing)
-    if (known) return known
-    const fresh = prepare(outgoing)
-    prepared.set(outgoing, fresh)
-    return fresh
-  }
 }
 
 /** The durable mark of one delivery, shared with others of this moment; false when it is not ours or not known. */

@@ -105,6 +105,11 @@ describe('what an outcome comes to', () => {
       { kind: 'unsupported', reply: { code: 550, enhanced: '5.6.7', text: 'no' } },
       'bounced bounced unsupported 550 5.6.7 !',
     ],
+    [
+      'a message that could not be converted just now',
+      { kind: 'unsupported', reply: { code: 451, enhanced: '4.3.0', text: 'not now' } },
+      'deferred in 5 min signing 451 4.3.0 !',
+    ],
   ])('%s', (_, outcome, expected) => {
     expect(show(outcome)).toBe(expected)
   })

@@ -195,11 +195,14 @@ function judge(
     return { judged: { outcome: 'deferred', kind }, text: outcome.error.message }
   }
   const { reply } = outcome
-  const judged: Judged =
-    outcome.kind === 'unsupported'
-      ? { outcome: 'bounced', kind: reply.enhanced === '5.3.4' ? 'size' : 'unsupported' }
-      : judgeReply(reply, outcome.stage, site)
+  const judged: Judged = outcome.kind === 'unsupported' ? unsupported(reply) : judgeReply(reply, outcome.stage, site)
   return { judged, code: reply.code, enhanced: reply.enhanced ?? defaultStatus(reply), text: showReply(reply) }
+}
+
+/** A message that does not fit the server, or that could not be made to fit just now. */
+function unsupported({ code, enhanced }: Reply): Judged {
+  if (code < 500) return { outcome: 'deferred', kind: 'signing' }
+  return { outcome: 'bounced', kind: enhanced === '5.3.4' ? 'size' : 'unsupported' }
 }
 
 function defaultStatus({ code }: Reply): string {

@@ -86,7 +86,7 @@ function fieldsOf(head: string): (name: string) => string | undefined {
 }
 
 /** `type/subtype; name=value; name="value"` in lower case but for the values. */
-function parameters(value: string): [string, Map<string, string>] {
+export function parameters(value: string): [string, Map<string, string>] {
   const [type = ''] = value.split(';', 1)
   const params = new Map<string, string>()
   for (const match of value.slice(type.length).matchAll(/;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s;]+))/g))
@@ -109,7 +109,8 @@ function split(body: string, boundary: string): string[] {
   return parts
 }
 
-function decodeTransfer(body: string, encoding: string): Buffer {
+/** The octets behind a Content-Transfer-Encoding (RFC 2045 section 6); an unknown one is taken as none. */
+export function decodeTransfer(body: string, encoding: string): Buffer {
   switch (encoding.toLowerCase()) {
     case 'base64':
       return Buffer.from(body, 'base64')

@@ -336,6 +336,30 @@ describe('what a server offers', () => {
     expect(session.wire.usable).toBe(true)
   })
 
+  test('without 8BITMIME the message goes in 7 bits, by its own size, and the log says so', async () => {
+    const server = await serve({ EHLO: '250-scripted.test\r\n250 SIZE 1000' })
+    const session = await open(server)
+    const content = Buffer.from('Subject: hello\r\n\r\n=C3=A9\r\n')
+    const given = transaction({ eightBit: true, sevenBit: async () => ({ content }) })
+    expect(show(await session.transact(given))).toEqual(['dot 250', 'dot 250'])
+    expect(server.commands).toContain(`1 MAIL FROM:<a@example.com> SIZE=${content.length}`)
+    expect(server.contents).toEqual([content.toString()])
+    expect(session.takeConversation()).toContain('does not offer 8BITMIME: the message was converted to 7 bits')
+    const large = { ...given, sevenBit: async () => ({ content: Buffer.alloc(1001, 'x\r\n') }) }
+    expect(await session.transact(large)).toMatchObject(
+      Array(2).fill({ kind: 'unsupported', reply: { enhanced: '5.3.4' } }),
+    )
+  })
+
+  test('a message that cannot be converted is not begun; one for a server that takes it is not converted', async () => {
+    const refusal = { code: 554, enhanced: '5.6.2', text: 'signed' }
+    const given = transaction({ eightBit: true, sevenBit: async () => refusal })
+    const old = await open(await serve({ EHLO: '250 scripted.test' }))
+    expect(await old.transact(given)).toEqual(Array(2).fill({ kind: 'unsupported', reply: refusal }))
+    const modern = await open(await serve({ EHLO: PLAIN }))
+    expect(show(await modern.transact(given))).toEqual(['dot 250', 'dot 250'])
+  })
+
   test('a server that knows no EHLO is greeted with HELO and offered nothing', async () => {
     const server = await serve({ EHLO: '500 what' })
     const session = await open(server)

@@ -40,7 +40,12 @@ export interface Transaction {
   content: Buffer
   /** Has bytes above 127. */
   eightBit: boolean
-  /** Addresses or header fields need SMTPUTF8. */
+  /**
+   * The message in 7 bits, signed anew, for a server without 8BITMIME; or the reply that says why there is none. Asked
+   * before anything is sent. Never rejects.
+   */
+  sevenBit?(): Promise<{ content: Buffer } | Reply>
+  /** An address, in the envelope or in the header, needs SMTPUTF8. */
   utf8: boolean
   dsn?: { ret?: 'FULL' | 'HDRS'; envid?: string } | undefined
   /** Marks the attempt durably; false: another worker owns the delivery now, nothing may be sent. */
@@ -127,12 +132,12 @@ export class Session {
   /** Runs one transaction; never rejects. */
   async transact(transaction: Transaction): Promise<RecipientOutcome[]> {
     const all = (outcome: RecipientOutcome) => transaction.recipients.map(() => outcome)
-    const unsupported = this.#unsupported(transaction)
-    if (unsupported) return all({ kind: 'unsupported', reply: unsupported })
+    const fitting = await this.#fit(transaction)
+    if ('code' in fitting) return all({ kind: 'unsupported', reply: fitting })
     this.used++
     try {
       if (this.#dirty) await this.#reset()
-      const outcomes = await this.#exchange(transaction)
+      const outcomes = await this.#exchange(fitting)
       if (outcomes.some(isClosing)) this.wire.quit()
       return outcomes
     } catch (error) {
@@ -185,19 +190,20 @@ export class Session {
     this.#dirty = false
   }
 
-  #unsupported({ eightBit, utf8, content }: Transaction): Reply | undefined {
-    if (utf8 && !this.offers('SMTPUTF8'))
-      return {
-        code: 550,
-        enhanced: '5.6.7',
-        text: 'the receiving server does not take internationalised mail (SMTPUTF8)',
-      }
-    if (eightBit && !this.offers('8BITMIME'))
-      return { code: 554, enhanced: '5.6.3', text: 'the receiving server does not take 8-bit mail (8BITMIME)' }
+  /** The transaction as this server takes it, converted to 7 bits where it must be; a reply says what cannot be done. */
+  async #fit(transaction: Transaction): Promise<Transaction | Reply> {
+    if (transaction.utf8 && !this.offers('SMTPUTF8')) return NO_SMTPUTF8
+    let fitting = transaction
+    if (transaction.eightBit && !this.offers('8BITMIME')) {
+      const converted = (await transaction.sevenBit?.()) ?? NO_8BITMIME
+      if ('code' in converted) return converted
+      this.wire.conversation.note('the server does not offer 8BITMIME: the message was converted to 7 bits')
+      fitting = { ...transaction, content: converted.content, eightBit: false }
+    }
     const limit = Number(this.#offers.get('SIZE') || 0)
-    if (limit > 0 && content.length > limit)
+    if (limit > 0 && fitting.content.length > limit)
       return { code: 552, enhanced: '5.3.4', text: `the receiving server takes at most ${limit} bytes` }
-    return undefined
+    return fitting
   }
 
   async #exchange(transaction: Transaction): Promise<RecipientOutcome[]> {
@@ -321,6 +327,17 @@ export class Session {
     this.wire.destroy('another worker owns this delivery; the final dot was withheld')
     return { kind: 'withheld' }
   }
+}
+
+const NO_SMTPUTF8: Reply = {
+  code: 550,
+  enhanced: '5.6.7',
+  text: 'the receiving server does not take internationalised mail (SMTPUTF8)',
+}
+const NO_8BITMIME: Reply = {
+  code: 554,
+  enhanced: '5.6.3',
+  text: 'the receiving server does not take 8-bit mail (8BITMIME)',
 }
 
 /** A server that says so closes the connection, whatever the command was (RFC 5321 section 3.8). */

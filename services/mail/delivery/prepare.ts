@@ -1,0 +1,111 @@
+/** What goes to the wire: the stored message read, signed, and for servers without 8BITMIME converted to 7 bits. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Log } from '../../platform/log.ts'
+import { SecretError } from '../../platform/secrets.ts'
+import { type SevenBitFault, toSevenBit } from '../rules/seven-bit.ts'
+import type { Reply } from '../rules/smtp-reply.ts'
+import { type SignedMessage, type SigningKey, signMessage } from '../smtp/signer.ts'
+import type { Outgoing } from '../store/outgoing.ts'
+import type { FindKeys } from './keys.ts'
+import type { LocalFailure } from './result.ts'
+
+/** Dependencies of {@link createPreparation}. */
+export interface PreparationOptions {
+  findKeys: FindKeys
+  world(): { now: Date }
+  log: Log
+}
+
+/** Messages ready to be sent; equal ones for several destinations are prepared once. */
+export interface Preparation {
+  signed(outgoing: Outgoing): Promise<SignedMessage | LocalFailure>
+  /** In 7 bits, signed after the conversion; a reply in the place of the server's says why it cannot be done. */
+  sevenBit(outgoing: Outgoing): Promise<{ content: Buffer } | Reply>
+}
+
+interface Loaded {
+  bytes: Buffer
+  keys: readonly SigningKey[]
+}
+
+/** Makes the preparation of a worker. */
+export function createPreparation({ findKeys, world, log }: PreparationOptions): Preparation {
+  const unsigned = (m: string, reason: string): LocalFailure => {
+    log.error({ m, reason }, 'a message cannot be signed; it waits until its domain has a usable key')
+    return { judged: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
+  }
+
+  const load = async ({ message, raw }: Outgoing): Promise<Loaded | LocalFailure> => {
+    const [bytes, keys] = await Promise.all([
+      raw(),
+      findKeys(message).catch((error: unknown) => {
+        if (error instanceof SecretError) return error
+        throw error
+      }),
+    ])
+    if (!bytes)
+      return { judged: { outcome: 'bounced', kind: 'other' }, enhanced: '5.3.0', text: 'the stored message is gone' }
+    if (keys instanceof SecretError) return unsigned(message._id, `its key cannot be opened: ${keys.message}`)
+    if (!keys) return unsigned(message._id, 'its domain has no active DKIM key')
+    return { bytes, keys }
+  }
+
+  const sign = (bytes: Buffer, keys: readonly SigningKey[]) =>
+    signMessage(bytes, keys, Math.floor(world().now.getTime() / 1000))
+
+  const convert = async (outgoing: Outgoing): Promise<{ content: Buffer } | Reply> => {
+    const loaded = await load(outgoing)
+    if ('judged' in loaded) return { code: 451, enhanced: '4.3.0', text: loaded.text }
+    const converted = toSevenBit(loaded.bytes)
+    if ('fault' in converted) return REPLIES[converted.fault]
+    const pieces: Buffer[] = []
+    for (const piece of converted.pieces) {
+      pieces.push(piece)
+      await nextTurn()
+    }
+    return sign(Buffer.concat(pieces), loaded.keys)
+  }
+
+  return {
+    signed: once(async outgoing => {
+      const loaded = await load(outgoing)
+      return 'judged' in loaded ? loaded : sign(loaded.bytes, loaded.keys)
+    }),
+    sevenBit: once(outgoing =>
+      convert(outgoing).catch((error: unknown) => {
+        log.error({ err: error, m: outgoing.message._id }, 'a message was not converted to 7 bits; it waits')
+        return { code: 451, enhanced: '4.3.0', text: 'not sent: the message could not be converted to 7 bits now' }
+      }),
+    ),
+  }
+}
+
+/** In the place of the server's reply (RFC 3463 section 3.7). */
+const REPLIES: Readonly<Record<SevenBitFault, Reply>> = {
+  signed: {
+    code: 554,
+    enhanced: '5.6.2',
+    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and converting a signed part (multipart/signed) would break its signature; sign text that is encoded as quoted-printable or base64',
+  },
+  address: {
+    code: 554,
+    enhanced: '5.6.7',
+    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and an address in the header is not ASCII',
+  },
+  structure: {
+    code: 554,
+    enhanced: '5.6.3',
+    text: 'the receiving server takes 7-bit mail only (no 8BITMIME), and the MIME structure of the message does not allow its conversion',
+  },
+}
+
+function once<Value>(prepare: (outgoing: Outgoing) => Promise<Value>): (outgoing: Outgoing) => Promise<Value> {
+  const prepared = new WeakMap<Outgoing, Promise<Value>>()
+  return outgoing => {
+    const known = prepared.get(outgoing)
+    if (known) return known
+    const fresh = prepare(outgoing)
+    prepared.set(outgoing, fresh)
+    return fresh
+  }
+}

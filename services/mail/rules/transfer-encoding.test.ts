@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeTransfer } from './mime-reader.ts'
+import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts'
+
+const base64 = (content: Buffer) => Buffer.concat([...encodeBase64(content)]).toString('latin1')
+const quoted = (content: Buffer) => Buffer.concat([...encodeQuotedPrintable(content)]).toString('latin1')
+const latin1 = (text: string) => Buffer.from(text, 'latin1')
+
+test.each([
+  ['', ''],
+  ['plain\r\ntext\r\n', 'plain\r\ntext\r\n'],
+  ['caf\xe9 = 1\r\n', 'caf=E9 =3D 1\r\n'],
+  ['blank \r\ntab\t\r\nend ', 'blank=20\r\ntab=09\r\nend=20'],
+  ['From here\r\nFrom: x', '=46rom here\r\nFrom: x'],
+  ['a\nb\rc\0', 'a=0Ab=0Dc=00'],
+  ['x'.repeat(76), 'x'.repeat(76)],
+  ['x'.repeat(77), `${'x'.repeat(75)}=\r\nxx`],
+  [`${'x'.repeat(74)}\xe9\xe9`, `${'x'.repeat(74)}=\r\n=E9=E9`],
+])('quoted-printable of %j', (text, expected) => {
+  expect(quoted(latin1(text))).toBe(expected)
+})
+
+describe.each([
+  ['base64', base64],
+  ['quoted-printable', quoted],
+] as const)('%s', (name, encode) => {
+  const octets = fc.oneof(fc.uint8Array({ maxLength: 400 }), fc.array(fc.constantFrom(13, 10, 32, 61, 65, 233)))
+  const check = (content: Buffer) => {
+    const encoded = encode(content)
+    expect(encoded).toMatch(/^[\t\r\n -~]*$/)
+    expect(encoded.split('\r\n').every(line => line.length <= 76 && !/[\t ]$/.test(line))).toBe(true)
+    expect(decodeTransfer(encoded, name)).toEqual(content)
+  }
+
+  test('is read again as what it was, in lines of at most 76 characters', () => {
+    fc.assert(fc.property(octets, given => check(Buffer.from(given))))
+  })
+
+  test('large contents come in pieces', () => {
+    check(latin1(`${'line with \xe9 and \xfc \r\n'.repeat(10_000)}`))
+    check(latin1('\xe9'.repeat(200_000)))
+    const pieces =
+      name === 'base64' ? encodeBase64(Buffer.alloc(300_000)) : encodeQuotedPrintable(Buffer.alloc(300_000))
+    expect([...pieces].length).toBeGreaterThan(4)
+  })
+})
