@@ -6,6 +6,7 @@ import { createDnsDeps } from './mail/dns-deps.ts'
 import { registerDnsJobs } from './mail/dns-jobs.ts'
 import { resealMail } from './mail/reseal.ts'
 import { dnsCollections } from './mail/store/dns-collections.ts'
+import { indexLog } from './mail/store/log-blocks.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { createSystemMail } from './mail/system-mail.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
@@ -41,6 +42,11 @@ const jobs: readonly TimedWork[] = [
     name: 'sweep-orphan-bodies',
     interval: { everyMs: 60 * MINUTE },
     run: ({ mongo, clock }) => sweepOrphanBodies(mongo, clock.now()),
+  },
+  {
+    name: 'index-log',
+    interval: { everyMs: 10_000 },
+    run: ({ mongo, clock }, signal) => indexLog(mongo.db, { now: clock.now(), signal, mostMs: 5 * MINUTE }),
   },
   {
     // Finds something only after a rotation of SESSION_SECRET.

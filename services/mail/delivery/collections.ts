@@ -5,6 +5,7 @@ import { CAPTURED, CAPTURED_PIECES } from '../store/captured.ts'
 import { DELIVERIES } from '../store/deliveries.ts'
 import { domains } from '../store/domains.ts'
 import { EVENTS } from '../store/events.ts'
+import { LOG_BLOCKS } from '../store/log-blocks.ts'
 import { MESSAGES } from '../store/messages.ts'
 import { SITES } from '../store/sites.ts'
 import { SLOTS, WORKERS } from '../store/slots.ts'
@@ -15,6 +16,7 @@ export const deliveryCollections: readonly CollectionDefinition<object>[] = [
   MESSAGES,
   DELIVERIES,
   EVENTS,
+  LOG_BLOCKS,
   SLOTS,
   WORKERS,
   SITES,

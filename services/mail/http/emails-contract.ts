@@ -226,7 +226,7 @@ export const listEmails = endpoint({
   method: 'GET',
   path: '/api/v1/emails',
   summary:
-    'Lists messages, newest first. A page looks at a bounded number of messages: it may be short with has_more true; go on with after=next.',
+    'Lists messages, newest first. q finds messages that contain all of its words, whole addresses, domains, Message-IDs or an id; in the most recent messages also parts of them. A page can be short with has_more true; go on with after=next.',
   access: READ,
   query: emailFilters,
   response: pages(emailSummary),

@@ -7,19 +7,9 @@ import { BODIES } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { DeliveryDoc, MessageDoc } from './documents.ts'
 import { EVENTS } from './events.ts'
-import {
-  deliveriesOf,
-  eventsOf,
-  eventsSince,
-  findMessage,
-  firstIdAt,
-  hasBody,
-  type LogFilters,
-  listMessages,
-  sentFrom,
-  subjectsOf,
-} from './log.ts'
-import { MESSAGES } from './messages.ts'
+import { deliveriesOf, eventsOf, eventsSince, findMessage, hasBody, listMessages, sentFrom, subjectsOf } from './log.ts'
+import type { LogFilters } from './log-filters.ts'
+import { firstIdAt, MESSAGES } from './messages.ts'
 
 let mongo: Mongo
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 10, minute))
@@ -112,7 +102,7 @@ async function walk(filters: LogFilters, limit: number, scan?: number): Promise<
   const found: unknown[] = []
   let after: string | undefined
   for (let pages = 1; ; pages++) {
-    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after }, scan)
+    const page = await listMessages(mongo.db, 'usr_1', filters, { limit, after }, scan ? { scan } : {})
     found.push(...names(page.messages))
     expect(page.messages.length).toBeLessThanOrEqual(limit)
     if (page.next === null) return { pages, found }

@@ -1,30 +1,13 @@
 /** Reads of the delivery log, always within one account: lists, one message, its deliveries and its events. */
-import { newId } from '../../platform/ids.ts'
 import { collectionOf, type Db } from '../../platform/mongo.ts'
-import { isFrom, normaliseEmail } from '../rules/address.ts'
-import { normaliseDomain } from '../rules/domain-name.ts'
+import { isFrom } from '../rules/address.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
-import type { DeliveryDoc, EventDoc, MessageDoc, RecipientStatus } from './documents.ts'
+import type { DeliveryDoc, EventDoc, MessageDoc } from './documents.ts'
 import { EVENTS, eventsOfMessage } from './events.ts'
+import { LogBlocks } from './log-blocks.ts'
+import { filterTerms, type IdBounds, idBounds, type LogFilters, toMatch, toRange } from './log-filters.ts'
 import { MESSAGES } from './messages.ts'
-
-/** What a list is narrowed to. */
-export interface LogFilters {
-  q?: string | undefined
-  status?: RecipientStatus | undefined
-  from?: string | undefined
-  to?: string | undefined
-  domain?: string | undefined
-  /** A tag's name, or `name:value`. */
-  tag?: string | undefined
-  message_id?: string | undefined
-  source?: 'api' | 'smtp' | 'system' | undefined
-  since?: Date | undefined
-  until?: Date | undefined
-  /** Sender domains that the caller is limited to; empty = none. */
-  domains?: readonly string[] | undefined
-}
 
 /** A page of messages. `next` is the cursor behind everything that was looked at, or null at the end. */
 export interface LogPage {
@@ -32,97 +15,90 @@ export interface LogPage {
   next: string | null
 }
 
-/**
- * Messages that one page looks at when a filter applies. There is one index, account and id: each further one would
- * be written with every message and every result. A rare match is found by going on page by page.
- */
+/** Messages that one page looks at when a filter applies that no term leads to, or that are not indexed yet. */
 const SCAN = 10_000
 const MAX_MS = 5_000
+/** A page that has looked for so long ends and says where the next one begins. */
+const PAGE_MS = 60
 
-/** The channel behind each source. */
-const CHANNELS = { api: 'http', smtp: 'smtp', system: 'system' } as const
+/** How far a page looks. For tests. */
+export interface LogBounds {
+  scan?: number
+  pageMs?: number
+}
 
-/** Lists an account's messages, newest first, behind the cursor `after`. `scan` is for tests. */
+/**
+ * Lists an account's messages, newest first, after the cursor `after`. Terms of the filters (recipient, sender, domain,
+ * tag, Message-ID, words) lead to the blocks of the log that have them; newer messages than the newest block, and
+ * filters without a term, are looked through. A page can be short although there are more: follow `next`.
+ */
 export async function listMessages(
   db: Db,
   userId: string,
   filters: LogFilters,
   { limit, after }: { limit: number; after?: string | undefined },
-  scan = SCAN,
+  { scan = SCAN, pageMs = PAGE_MS }: LogBounds = {},
 ): Promise<LogPage> {
+  const look = createLook(db, userId, filters, limit)
+  const bounds = idBounds(filters, after)
+  const terms = filterTerms(userId, filters)
+  if (terms.length === 0) return toPage(await look(bounds, scan), limit)
+  const until = performance.now() + pageMs
+  const blocks = new LogBlocks(db)
+  const indexed = (await blocks.newest())?.last
+  const newer = await look({ ...bounds, above: indexed }, scan)
+  if (newer.found.length > limit || newer.next !== null) return toPage(newer, limit)
+  if (indexed === undefined) return toPage(newer, limit)
+  const { found } = newer
+  for await (const { places, next } of blocks.withAll(terms, bounds)) {
+    for (const { above, first, last } of places) {
+      const part = await look({ ...bounds, above, last }, Number.POSITIVE_INFINITY, found.length)
+      found.push(...part.found)
+      if (found.length > limit || performance.now() > until) return toPage({ found, next: first }, limit)
+    }
+    if (next !== null && performance.now() > until) return toPage({ found, next }, limit)
+  }
+  return toPage({ found, next: null }, limit)
+}
+
+/** Messages that match, and the cursor after all that was looked at, or null when that was everything. */
+interface Looked {
+  found: MessageDoc[]
+  next: string | null
+}
+
+/** Looks through a range of an account's messages, newest first: at `scan` of them, for one more than `limit`. */
+function createLook(db: Db, userId: string, filters: LogFilters, limit: number) {
   const messages = collectionOf(db, MESSAGES)
-  const range = { user_id: userId, ...idRange(filters, after) }
   const match = toMatch(filters)
-  if (Object.keys(match).length === 0) {
-    const found = await messages
-      .find(range, { maxTimeMS: MAX_MS })
-      .sort({ _id: -1 })
-      .limit(limit + 1)
-      .toArray()
-    return toPage(found, limit)
+  const options = { maxTimeMS: MAX_MS }
+  return async (bounds: IdBounds, scan: number, have = 0): Promise<Looked> => {
+    const range = { user_id: userId, ...toRange(bounds) }
+    const wanted = limit + 1 - have
+    if (Object.keys(match).length === 0 || scan === Number.POSITIVE_INFINITY) {
+      const cursor = messages
+        .find({ ...range, ...match }, options)
+        .sort({ _id: -1 })
+        .limit(wanted)
+      return { found: await cursor.batchSize(wanted + 1).toArray(), next: null }
+    }
+    const stages = [{ $match: range }, { $sort: { _id: -1 } }, { $limit: scan }, { $match: match }, { $limit: wanted }]
+    const found = await messages.aggregate<MessageDoc>(stages, options).toArray()
+    if (found.length === wanted) return { found, next: null }
+    const last = await messages.findOne(range, {
+      ...options,
+      sort: { _id: -1 },
+      skip: scan - 1,
+      projection: { _id: 1 },
+    })
+    return { found, next: last?._id ?? null }
   }
-  const found = await messages
-    .aggregate<MessageDoc>(
-      [{ $match: range }, { $sort: { _id: -1 } }, { $limit: scan }, { $match: match }, { $limit: limit + 1 }],
-      { maxTimeMS: MAX_MS },
-    )
-    .toArray()
-  if (found.length > limit) return toPage(found, limit)
-  const last = await messages.findOne(range, {
-    sort: { _id: -1 },
-    skip: scan - 1,
-    projection: { _id: 1 },
-    maxTimeMS: MAX_MS,
-  })
-  return { messages: found, next: last?._id ?? null }
 }
 
-function toPage(found: MessageDoc[], limit: number): LogPage {
+function toPage({ found, next }: Looked, limit: number): LogPage {
+  if (found.length <= limit) return { messages: found, next }
   const messages = found.slice(0, limit)
-  return { messages, next: found.length > limit ? (messages.at(-1)?._id ?? null) : null }
-}
-
-/** Ids start with their time, so that a period is a range of the index. */
-function idRange({ since, until }: LogFilters, after: string | undefined): { _id?: Record<string, string> } {
-  const ends = [...(until ? [firstIdAt(until)] : []), ...(after ? [after] : [])].toSorted()
-  const bounds = { ...(since && { $gte: firstIdAt(since) }), ...(ends[0] && { $lt: ends[0] }) }
-  return Object.keys(bounds).length > 0 ? { _id: bounds } : {}
-}
-
-/** The lowest id of a message accepted at this time: its prefix without the random part. */
-export function firstIdAt(at: Date): string {
-  return newId('em', Math.max(0, at.getTime())).slice(0, -16)
-}
-
-/** Every value is a string compared with $eq, or an escaped expression: callers cannot bring operators. */
-function toMatch(filters: LogFilters): Record<string, unknown> {
-  const { q, status, from, to, domain, tag, message_id: messageId, source, domains = [] } = filters
-  const match: Record<string, unknown> = {}
-  if (status) match['rcpts.status'] = { $eq: status }
-  if (from) match.from = { $regex: `^${RegExp.escape(normaliseEmail(from) ?? from)}$`, $options: 'i' }
-  if (to) match['rcpts.email'] = { $eq: normaliseEmail(to) ?? to }
-  if (messageId) match.message_id = { $eq: messageId.startsWith('<') ? messageId : `<${messageId}>` }
-  if (source) match['via.channel'] = { $eq: CHANNELS[source] }
-  const and: object[] = []
-  if (domain) and.push({ from: { $regex: `@${RegExp.escape(storedName(domain))}$`, $options: 'i' } })
-  if (domains.length > 0) and.push({ from: { $in: domains.map(name => new RegExp(`@${RegExp.escape(name)}$`)) } })
-  if (tag) and.push({ tags: { $elemMatch: toTag(tag) } })
-  if (q) {
-    const part = { $regex: RegExp.escape(q), $options: 'i' }
-    and.push({ $or: [{ subject: part }, { from: part }, { 'rcpts.email': part }, { message_id: part }] })
-  }
-  return and.length > 0 ? { ...match, $and: and } : match
-}
-
-/** A domain as messages hold it, whichever way it was typed. */
-function storedName(typed: string): string {
-  const read = normaliseDomain(typed)
-  return read.ok ? read.name : typed
-}
-
-function toTag(tag: string): { name: { $eq: string }; value?: { $eq: string } } {
-  const [name = '', value] = tag.split(':', 2)
-  return { name: { $eq: name }, ...(value !== undefined && { value: { $eq: value } }) }
+  return { messages, next: messages.at(-1)?._id ?? null }
 }
 
 /** A message of this account. */

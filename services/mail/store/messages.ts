@@ -1,4 +1,5 @@
 /** Accepted messages: one that is here was accepted, with everything that belongs to it. */
+import { newId } from '../../platform/ids.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import type { MessageDoc } from './documents.ts'
 
@@ -12,6 +13,11 @@ export const MESSAGES = defineCollection<MessageDoc>('messages', [
   },
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
+
+/** The lowest id of a message accepted at this time: its prefix without the random part. */
+export function firstIdAt(at: Date): string {
+  return newId('em', Math.max(0, at.getTime())).slice(0, -16)
+}
 
 /** The message accepted durably under an idempotency key that still lives; a key past its time is taken off its message. */
 export async function findByIdempotencyKey(

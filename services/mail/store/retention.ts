@@ -1,8 +1,7 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, bodyId } from './bodies.ts'
-import { firstIdAt } from './log.ts'
-import { MESSAGES } from './messages.ts'
+import { firstIdAt, MESSAGES } from './messages.ts'
 
 /** How far the sweeps have come. */
 interface ProgressDoc {

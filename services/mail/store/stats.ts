@@ -3,8 +3,7 @@ import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts
 import { isFinal, RECIPIENT_STATUSES } from '../rules/email-status.ts'
 import { endOf, reliableFor, startOf } from '../rules/stats-days.ts'
 import type { RecipientStatus } from './documents.ts'
-import { firstIdAt } from './log.ts'
-import { MESSAGES } from './messages.ts'
+import { firstIdAt, MESSAGES } from './messages.ts'
 
 /** Recipients by status. */
 export type StatusCounts = Partial<Record<RecipientStatus, number>>
