@@ -6,7 +6,7 @@ import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
 import type { RecipientOutcome, Transaction } from './transaction.ts'
-import type { Relay } from './transport.ts'
+import type { Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }
 const MINUTE = 60_000
@@ -26,7 +26,9 @@ interface World {
   good: Receiver
   time: { now: number }
   connections: number[]
-  send(...hosts: string[]): Promise<{ outcome: string; mx: string | undefined; conversation: string }>
+  send(
+    ...hosts: string[]
+  ): Promise<{ outcome: string; mx: string | undefined; conversation: string; unreachable: Sent['unreachable'] }>
 }
 
 /** A server that keeps to its script, and behind it, at the next address, one that takes everything. */
@@ -53,12 +55,12 @@ async function world(script: Script, relay?: Omit<Relay, 'port'>): Promise<World
   return {
     ...{ bad, good, time, connections },
     async send(...hosts) {
-      const { outcomes, mx, conversation } = await transport.send(
+      const { outcomes, mx, conversation, unreachable } = await transport.send(
         { key: `${hosts.join(' ')} ${sent++}`, hosts },
         transaction(),
         100,
       )
-      return { outcome: show(outcomes[0]), mx, conversation }
+      return { outcome: show(outcomes[0]), mx, conversation, unreachable }
     },
   }
 }
@@ -143,27 +145,41 @@ describe('TLS that a host offers and breaks', () => {
 })
 
 describe('an address that did not answer', () => {
-  test.each([
+  const scripts: [string, Script, number][] = [
     ['that cut the connection', { greeting: CLOSE }, 2 * MINUTE],
     ['that let us wait', { greeting: '' }, 15 * MINUTE],
     ['that spoke no SMTP', { greeting: 'SSH-2.0-OpenSSH' }, 2 * MINUTE],
-  ])('%s is left alone for its time, and asked again then', async (_, script, ms) => {
+  ]
+  test.each(scripts)('%s is passed over for its time while another one takes the mail', async (_, script, ms) => {
     const { bad, time, send } = await world(script)
-    await send('bad.test')
+    await send('bad.test', 'good.test')
     time.now += ms - 1
-    const meanwhile = await send('bad.test')
-    expect(meanwhile).toMatchObject({ outcome: 'error network', conversation: expect.stringContaining('marked down') })
+    expect(await send('bad.test', 'good.test')).toMatchObject({ mx: 'good.test' })
     expect(bad.connections()).toBe(1)
     time.now += 1
-    await send('bad.test')
+    await send('bad.test', 'good.test')
     expect(bad.connections()).toBe(2)
   })
 
-  test('of a relay is asked again after five seconds: nothing goes out without it', async () => {
+  test.each(scripts)('%s and is the only one is asked once a minute; the rest is withheld', async (_, script) => {
+    const { bad, time, send } = await world(script)
+    const start = time.now
+    expect((await send('bad.test')).unreachable?.reason).toContain('bad.test')
+    for (let n = 0; n < 3; n++) {
+      time.now += 10_000
+      expect(await send('bad.test')).toMatchObject({ outcome: 'withheld', unreachable: { until: start + 55_000 } })
+    }
+    expect(bad.connections()).toBe(1)
+    time.now = start + 55_000
+    expect(await send('bad.test')).toMatchObject({ outcome: expect.stringContaining('error') })
+    expect(bad.connections()).toBe(2)
+  })
+
+  test('of a relay is asked again within five seconds: nothing goes out without it', async () => {
     const { bad, time, send } = await world({ greeting: '' }, { host: 'bad.test', implicitTls: false })
     await send('bad.test')
-    time.now += 4_999
-    await send('bad.test')
+    time.now += 4_499
+    expect((await send('bad.test')).outcome).toBe('withheld')
     expect(bad.connections()).toBe(1)
     time.now += 1
     await send('bad.test')

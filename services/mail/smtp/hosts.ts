@@ -1,5 +1,6 @@
 /** Opens a session to one of a route's hosts: order, addresses, TLS mode, fallback, and hosts that are down. */
 
+import { PROBE_MS, RELAY_PROBE_MS } from '../rules/site-control.ts'
 import type { Mx } from './mx.ts'
 import type { TlsPolicy } from './tls-policy.ts'
 import { DEADLINES, type Deadlines, type RecipientOutcome, Refusal, Session } from './transaction.ts'
@@ -21,21 +22,32 @@ export interface ConnectorOptions {
   now: () => number
 }
 
-/** A session, or why there is none; `notes` are lines for the conversation. */
-export type Connected = { session: Session } | { outcome: RecipientOutcome; notes: string[] }
+/**
+ * A session, or why there is none; `notes` are lines for the conversation. `unreachable`: the hosts do not let a session
+ * begin, whatever the message; `until`: none was asked, because all failed lately.
+ */
+export type Connected = { session: Session } | Failed
 
-/** An address that did not answer is left alone for so long; one that let us wait, longer. */
+interface Failed {
+  outcome: RecipientOutcome
+  notes: string[]
+  unreachable?: { reason: string; until?: number } | undefined
+}
+
+/** An address that did not answer is passed over for so long; one that let us wait, longer. */
 const DOWN_MS = 2 * 60_000
 const TIMEOUT_DOWN_MS = 15 * 60_000
-/** Without its relay nothing goes out, so that one is asked again soon. */
-const RELAY_DOWN_MS = 5_000
+/** Where all addresses failed lately, one is asked again so soon: a little sooner than its site's next probe. */
+const AGAIN_MS = PROBE_MS - 5_000
+const RELAY_AGAIN_MS = RELAY_PROBE_MS - 500
 
 type TlsSetting = 'implicit' | 'require' | 'offered' | 'off'
 
 /** Makes the function that connects; it remembers which addresses are down. */
 export function createConnector(options: ConnectorOptions): (route: Route) => Promise<Connected> {
   const { relay, tlsPolicy, mx, now } = options
-  const down = new Map<string, number>()
+  const down = new Map<string, { failedAt: number; until: number }>()
+  const againMs = relay ? RELAY_AGAIN_MS : AGAIN_MS
 
   const open = (host: string, ip: string, tls: TlsSetting) =>
     Session.open({
@@ -61,7 +73,7 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
     if (error.kind === 'tls') return
     if (down.size > 10_000) down.clear()
     const usual = error.kind === 'timeout' ? TIMEOUT_DOWN_MS : DOWN_MS
-    down.set(ip, now() + (relay ? RELAY_DOWN_MS : usual))
+    down.set(ip, { failedAt: now(), until: now() + (relay ? againMs : usual) })
   }
 
   const tryAddress = async (host: string, ip: string, tls: TlsSetting): Promise<Connected> => {
@@ -77,7 +89,13 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
     return tryAddress(host, ip, 'off')
   }
 
-  const tryHost = async (host: string, route: Route): Promise<Connected> => {
+  /** Addresses that failed lately are passed over; `again`: those that failed some time ago are not. */
+  const mayTry = (ip: string, again: boolean) => {
+    const mark = down.get(ip)
+    return !mark || (again ? mark.failedAt + againMs : mark.until) <= now()
+  }
+
+  const tryHost = async (host: string, route: Route, again: boolean): Promise<Connected | Marked> => {
     const tls = settingOf(host, route)
     if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host)
     const answer = await mx.addressesOf(host)
@@ -86,33 +104,56 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
       return { outcome: { kind: 'unsupported', reply }, notes: [`-- ${answer.text}`] }
     }
     if (answer.kind === 'temporary') return failed(new WireError('network', answer.text), host)
-    let last: Connected = failed(new WireError('network', 'marked down after a failure'), host)
+    let last: Connected | undefined
     for (const ip of answer.ips) {
-      if ((down.get(ip) ?? 0) > now()) continue
+      if (!mayTry(ip, again)) continue
       last = await tryAddress(host, ip, tls)
       if ('session' in last) return last
     }
-    return last
+    return last ?? { marked: answer.ips.map(ip => (down.get(ip)?.failedAt ?? now()) + againMs) }
+  }
+
+  const tryHosts = async (route: Route, again: boolean): Promise<Connected> => {
+    const notes: string[] = []
+    const marked: number[] = []
+    let found: Failed = { outcome: { kind: 'error', error: new WireError('network', 'no host to try') }, notes }
+    for (const host of route.hosts) {
+      const result = await tryHost(host, route, again)
+      if ('session' in result) return result
+      if ('marked' in result) {
+        marked.push(...result.marked)
+        continue
+      }
+      // One host without an address does not speak for the others: a failure that may pass counts more.
+      if (result.outcome.kind !== 'unsupported' || notes.length === 0) found = result
+      notes.push(...result.notes)
+    }
+    if (notes.length > 0 || marked.length === 0) return { ...found, notes }
+    const reason = `no host of ${route.hosts.slice(0, 3).join(', ')} could be reached`
+    return { outcome: { kind: 'withheld' }, notes: [], unreachable: { reason, until: Math.min(...marked) } }
   }
 
   return async route => {
-    const notes: string[] = []
-    let outcome: RecipientOutcome = { kind: 'error', error: new WireError('network', 'no host to try') }
-    for (const host of route.hosts) {
-      const result = await tryHost(host, route)
-      if ('session' in result) return result
-      // One host without an address does not speak for the others: a failure that may pass counts more.
-      if (result.outcome.kind !== 'unsupported' || notes.length === 0) outcome = result.outcome
-      notes.push(...result.notes)
-    }
-    return { outcome, notes }
+    const first = await tryHosts(route, false)
+    return 'session' in first || first.unreachable?.until === undefined ? first : tryHosts(route, true)
   }
 }
 
-function refused({ stage, reply }: Refusal, ip: string): Connected {
-  return { outcome: { kind: 'reply', stage, reply }, notes: [`S: ${reply.code} ${reply.text} (${ip})`] }
+/** All addresses of a host failed lately; when each may be asked again. */
+interface Marked {
+  marked: number[]
 }
 
-function failed(error: WireError, where: string): { outcome: RecipientOutcome; notes: string[] } {
-  return { outcome: { kind: 'error', error }, notes: [`-- ${where}: ${error.message}`] }
+function refused({ stage, reply }: Refusal, ip: string): Failed {
+  const reason = `${ip} answered ${reply.code} ${reply.text}`
+  return {
+    outcome: { kind: 'reply', stage, reply },
+    notes: [`S: ${reply.code} ${reply.text} (${ip})`],
+    unreachable: { reason },
+  }
+}
+
+function failed(error: WireError, where: string): Failed {
+  const notes = [`-- ${where}: ${error.message}`]
+  return { outcome: { kind: 'error', error }, notes, unreachable: { reason: `${where}: ${error.message}` } }
 }

@@ -29,12 +29,15 @@ export function createOutbound(options: OutboundOptions): Transport {
       for (;;) {
         const held = pool.take(route.key)
         const found = held ? { session: held } : await connect(route)
-        if ('outcome' in found)
-          return done(
-            undefined,
-            transaction.recipients.map(() => found.outcome),
-            found.notes.join('\n').slice(0, 4_000),
-          )
+        if (!('session' in found))
+          return {
+            ...done(
+              undefined,
+              transaction.recipients.map(() => found.outcome),
+              found.notes.join('\n').slice(0, 4_000),
+            ),
+            unreachable: found.unreachable,
+          }
         const { session } = found
         if (!held) pool.opened()
         const outcomes = await session.transact(transaction)

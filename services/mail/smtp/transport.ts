@@ -31,6 +31,11 @@ export interface Sent {
   /** The next hop offers DSN (RFC 3461), so that it answers for reports from now on. */
   dsn: boolean
   ms: number
+  /**
+   * No host let a session begin, and why. `until`: none was asked, because all failed lately; then the outcomes are
+   * `withheld`. In milliseconds.
+   */
+  unreachable?: { reason: string; until?: number } | undefined
 }
 
 /** Carries transactions: over SMTP, or into the captured mail. */
