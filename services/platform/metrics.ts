@@ -73,6 +73,11 @@ export function createMetrics(service: string) {
     ),
     queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later, held).', ['state']),
     queueOldest: gauge('queue_oldest_due_seconds', 'Age of the oldest delivery that is due.'),
+    troubledSites: gauge(
+      'sites',
+      'Destination sites that this worker gives mail to less than usual, by state (throttled, down).',
+      ['state'],
+    ),
     slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
     mongoUp: gauge('mongo_up', '1 while the database answers.'),

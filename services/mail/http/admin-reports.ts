@@ -6,7 +6,7 @@ import { forwardingNotes } from '../../platform/forwarding.ts'
 import { bind, inNetwork } from '../../platform/web.ts'
 import { judgeHealth, overall } from '../rules/health.ts'
 import { livingWorkers, oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
-import { suspendedSites } from '../store/sites.ts'
+import { troubledSites } from '../store/sites.ts'
 import type { LogRoutesDeps } from './emails.ts'
 import { getHealth, getQueues } from './reports-contract.ts'
 
@@ -17,16 +17,21 @@ export function addAdminReports(
 ): void {
   bind(router, authorise, getQueues, async () => {
     const now = clock.now()
-    const [view, suspended] = await Promise.all([viewQueue(mongo, now), suspendedSites(mongo, now)])
+    const [view, suspended] = await Promise.all([viewQueue(mongo, now), troubledSites(mongo, now)])
     return {
       object: 'queues' as const,
       depth: view.depth,
       oldest_due_at: view.oldestDue?.toISOString() ?? null,
       sites: view.sites.map(toSite),
       sampled: view.sampled,
-      suspended: suspended.map(({ _id, suspended_until: until }) => ({
+      suspended: suspended.map(({ _id, state, since, reason, suspended_until: until, limit, rate }) => ({
         site: _id,
         until: (until ?? now).toISOString(),
+        state: state === 'down' ? ('down' as const) : ('throttled' as const),
+        since: since?.toISOString() ?? null,
+        reason: reason ?? null,
+        connections: limit,
+        messages_per_second: rate ?? null,
       })),
     }
   })

@@ -89,7 +89,8 @@ export const previewInbox = endpoint({
 export const getQueues = endpoint({
   method: 'GET',
   path: '/api/v1/admin/queues',
-  summary: 'Depth and age of the queue, the destinations with most waiting, and suspended destinations.',
+  summary:
+    'Depth and age of the queue, the destinations with most waiting, and destinations that are throttled or down, with the reason.',
   access: ADMIN,
   response: z.strictObject({
     object: z.literal('queues'),
@@ -100,7 +101,21 @@ export const getQueues = endpoint({
       z.strictObject({ site: z.string(), waiting: count, due: count, held: count, oldest_due_at: time.nullable() }),
     ),
     sampled: z.boolean(),
-    suspended: z.array(z.strictObject({ site: z.string(), until: time })),
+    suspended: z.array(
+      z.strictObject({
+        site: z.string(),
+        /** Nothing begins before; for a destination that is down, the time of the next probe. */
+        until: time,
+        /** `throttled`: the receiver asked for less. `down`: no host lets a session begin. */
+        state: z.enum(['throttled', 'down']),
+        since: time.nullable(),
+        /** The reply or error that began the state. */
+        reason: z.string().nullable(),
+        /** Allowed at once by the worker that wrote last. */
+        connections: z.number().int(),
+        messages_per_second: z.number().nullable(),
+      }),
+    ),
   }),
 })
 

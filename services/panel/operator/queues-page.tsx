@@ -44,7 +44,10 @@ function Content({ queues }: { queues: Queues }) {
   ]
   const suspended: Column<Queues['suspended'][number]>[] = [
     { label: t('operator.site'), cell: site => site.site },
+    { label: t('operator.siteState'), cell: site => t(`operator.siteStates.${site.state}`) },
+    { label: t('operator.since'), cell: site => <Time at={site.since} /> },
     { label: t('operator.until'), cell: site => <Time at={site.until} /> },
+    { label: t('operator.siteReason'), cell: site => site.reason },
   ]
   return (
     <>
