@@ -4,30 +4,32 @@
  */
 import type { Clock } from '../platform/clock.ts'
 import { within } from '../platform/deadline.ts'
-import { createGroupCommit } from '../platform/group-commit.ts'
 import type { Jobs } from '../platform/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Mongo } from '../platform/mongo.ts'
 import type { Running } from '../platform/run.ts'
-import { type Attempt, createAttempt, type Group } from './delivery/attempt.ts'
-import { createClaiming, type Round, VISIBILITY_MS } from './delivery/claiming.ts'
-import { createDispatcher, type Dispatcher } from './delivery/dispatch.ts'
-import { measureQueue } from './delivery/gauges.ts'
+import { createAttempt } from './delivery/attempt.ts'
+import { createClaiming, VISIBILITY_MS } from './delivery/claiming.ts'
+import { measureQueue, measureSites } from './delivery/gauges.ts'
+import { createPostpone } from './delivery/give-back.ts'
 import { Hand } from './delivery/hand.ts'
 import type { FindKeys } from './delivery/keys.ts'
 import { createLeases, type LeaseTimes } from './delivery/leases.ts'
 import type { Result } from './delivery/result.ts'
 import type { FindRoute } from './delivery/routes.ts'
 import { createSettle, type Settle } from './delivery/settle.ts'
+import { createSiteExchange } from './delivery/site-news.ts'
+import { createSites } from './delivery/sites.ts'
 import { createSorting } from './delivery/sorting.ts'
 import { abortableDelay, createBell } from './delivery/timing.ts'
-import { partsOf, slotOf } from './rules/slots.ts'
+import { createTransactions } from './delivery/transactions.ts'
+import { RELAY_SITE, rangesOfSlots } from './rules/flow.ts'
+import { partsOf, slotOf, slotsOf } from './rules/slots.ts'
 import type { Transport } from './smtp/transport.ts'
-import { type Claimed, DeliveryQueue } from './store/deliveries.ts'
+import { DeliveryQueue } from './store/deliveries.ts'
 import { findEvents } from './store/events.ts'
 import { Outbox } from './store/outgoing.ts'
-import { suspendedSites, suspendSite } from './store/sites.ts'
 import type { Wake } from './store/wake.ts'
 
 /** What the engine needs. */
@@ -64,7 +66,8 @@ const CLAIM_GAP_MS = 50
 const KEEP_MS = VISIBILITY_MS / 3
 /** A relay takes what it gets; among many receivers slow ones must not use up the room. */
 const IN_HAND = { relay: 600, direct: 3_000 }
-const SITES_MS = 5_000
+const SITES_MS = 1_000
+const EXPIRE_MS = 30_000
 const GAUGES_MS = 15_000
 /** At the stop, for giving back the slots: a few writes, unless the database is away. */
 const RELEASE_MS = 5_000
@@ -74,16 +77,11 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
   const { mongo, log, metrics, clock, wake, relay, slots } = options
   const queue = new DeliveryQueue(mongo)
   const outbox = new Outbox(mongo, options.logDays)
-  const hand = new Hand()
+  const hand = new Hand(({ site }) => (relay ? RELAY_SITE : site))
   const bell = createBell()
   const stopping = new AbortController()
   const hopeless = new AbortController()
   const world = () => ({ now: clock.now(), random: options.random, logDays: options.logDays })
-  const dispatcher = createDispatcher({
-    partsOf: site => partsOf(site, slots, relay),
-    relay,
-    now: () => clock.now().getTime(),
-  })
   const leases = createLeases({
     ...options,
     onTaken: async taken => {
@@ -93,6 +91,29 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     idle: slot => hand.idle(slot),
     isIdle: slot => hand.isIdle(slot),
     onCount: owned => metrics.slotsOwned.set(owned),
+  })
+  const exchange = createSiteExchange({
+    ...{ mongo, owner: options.owner, now: () => clock.now() },
+    learn: news => sites.learn(news),
+  })
+  const sites = createSites({
+    relay,
+    shareOf(site) {
+      const all = slotsOf(site, slots, relay)
+      const mine = leases.claimable()
+      return { owned: all.filter(slot => mine.has(slot)).length, parts: partsOf(site, slots, relay) }
+    },
+    now: () => clock.now().getTime(),
+    after: (ms, call) => void setTimeout(call, ms).unref(),
+    placesAt: site => hand.placesAt(site),
+    onRoom(site) {
+      claiming.readmit(site)
+      bell.ring()
+    },
+    onChange(news) {
+      log.info({ ...news, resumeInMs: Math.max(0, news.resumeAt - clock.now().getTime()) }, 'state of a site changed')
+      exchange.note(news)
+    },
   })
   const settle = settleInHand(
     createSettle({ ...options, queue, outbox, signal: hopeless.signal }),
@@ -111,26 +132,23 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     moves: !relay,
     world,
     postpone,
-    submit: createSubmit({ ...options, dispatcher, attempt, settle, postpone, queue, hand, signal: hopeless.signal }),
+    sites,
+    onMoved: (slot, flow) => wake.ring([slot], [flow]),
+    submit: createTransactions({ ...options, sites, attempt, settle, queue, hand, signal: hopeless.signal }),
     settle: result => void settle(result),
   })
-  const inHand = relay ? IN_HAND.relay : IN_HAND.direct
-  const claim = createClaiming({
-    queue,
-    outbox,
-    hand,
-    inHand,
+  const claiming = createClaiming({
+    ...{ queue, outbox, hand, sites, relay, world, postpone, sort },
+    slotsOf: site => slotsOf(site, slots, relay),
+    inHand: relay ? IN_HAND.relay : IN_HAND.direct,
     claimable: () => leases.claimable(),
-    world,
-    postpone,
-    sort,
   })
 
   const claimForEver = async () => {
     let pause = POLL.first
     while (!stopping.signal.aborted) {
       const began = performance.now()
-      const round: Round = await claim().catch((error: unknown) => {
+      const round = await claiming.round().catch((error: unknown) => {
         log.warn({ err: error }, 'nothing could be claimed')
         return { taken: 0, full: false }
       })
@@ -141,7 +159,10 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     }
   }
 
-  const deaf = wake.listen(() => bell.ring())
+  const deaf = wake.listen((_, flows) => {
+    claiming.hint(flows)
+    bell.ring()
+  })
   await leases.start()
   await options.jobs.start()
   void wake.follow(stopping.signal) // not waited for: its read may hang for a second, and nothing depends on it
@@ -150,13 +171,13 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     repeat(KEEP_MS, stopping.signal, log, () =>
       queue.keep(hand.all(), new Date(clock.now().getTime() + VISIBILITY_MS)),
     ),
-    repeat(GAUGES_MS, stopping.signal, log, () =>
-      measureQueue(queue, [...leases.claimable().keys()], clock.now(), metrics),
-    ),
-    repeat(SITES_MS, stopping.signal, log, async () => {
-      for (const { _id, suspended_until } of await suspendedSites(mongo, clock.now()))
-        if (suspended_until) dispatcher.suspendUntil(_id, suspended_until.getTime())
+    repeat(GAUGES_MS, stopping.signal, log, () => {
+      const owned = [...leases.claimable().keys()]
+      measureSites(sites, metrics)
+      return measureQueue(queue, owned, rangesOfSlots(owned, relay), clock.now(), metrics)
     }),
+    repeat(SITES_MS, stopping.signal, log, () => exchange.exchange()),
+    repeat(EXPIRE_MS, stopping.signal, log, async () => void (await claiming.expire())),
   ]
 
   return {
@@ -167,7 +188,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
       // While the database is away a round takes as long as the driver's patience lasts, and then another one.
       const late = abortableDelay(options.graceMs, hopeless.signal).then(() => hopeless.abort())
       await Promise.race([Promise.all(loops), late])
-      dispatcher.postponeAll()
+      sites.stop()
       await Promise.race([hand.idle(), late])
       await options.transport.stop()
       const release = options.jobs.stop().then(() => leases.stop())
@@ -179,56 +200,6 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
   }
 }
 
-/** Turns groups into work for the dispatcher. */
-function createSubmit(
-  parts: Pick<DeliveryOptions, 'mongo' | 'log' | 'clock'> & {
-    dispatcher: Dispatcher
-    attempt: Attempt
-    settle: Settle
-    postpone(deliveries: readonly Claimed[], due: Date): void
-    queue: DeliveryQueue
-    hand: Hand
-    /** Ends the attempts to reach a database that is away. */
-    signal: AbortSignal
-  },
-): (group: Group) => void {
-  const { dispatcher, attempt, settle, postpone, queue, hand, clock, log, mongo, signal } = parts
-
-  /**
-   * Nothing was sent: back into the queue at once, without the mark. The usual reason is that the database went away
-   * while the mark was written, so this is tried until it is back: a mark that stayed would look like a sent message.
-   */
-  const untouched = async (deliveries: readonly Claimed[]) => {
-    const steps = deliveries.map(held => ({ held, set: { due: clock.now() } }))
-    await giveBack(deliveries.length, () => queue.reschedule(steps), log, signal)
-    for (const delivery of deliveries) hand.drop(delivery)
-  }
-
-  const note = ({ delivery, judged, next }: Result, site: string) => {
-    if (next.kind === 'delivered') dispatcher.succeeded(site)
-    const pause = judged.slowDown ? dispatcher.slowDown(site) : undefined
-    if (!pause) return
-    log.info({ m: delivery.m, site, ms: pause.suspendedUntil - clock.now().getTime() }, 'site asked for a pause')
-    suspendSite(mongo, site, new Date(pause.suspendedUntil), pause.limit, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, 'pause of a site not shared'),
-    )
-  }
-
-  return group =>
-    dispatcher.submit({
-      site: group.site,
-      async run(limits) {
-        const { results, untouched: withheld } = await attempt(group, limits)
-        for (const result of results) {
-          note(result, group.site)
-          void settle(result)
-        }
-        if (withheld.length > 0) void untouched(withheld)
-      },
-      postpone: until => postpone(group.deliveries, new Date(until)),
-    })
-}
-
 /** Settling ends the time in hand. A result that could not be written stays for the next claim, which finds the mark. */
 function settleInHand(settle: Settle, hand: Hand, ring: () => void, log: Log): Settle {
   return async result => {
@@ -237,45 +208,6 @@ function settleInHand(settle: Settle, hand: Hand, ring: () => void, log: Log): S
     )
     hand.drop(result.delivery)
     if (hand.size % 50 === 0) ring()
-  }
-}
-
-/** Writes deliveries back, again until the database takes them or the signal aborts; then their claims run out. */
-async function giveBack(count: number, write: () => Promise<unknown>, log: Log, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await write()
-      return
-    } catch (error) {
-      log.warn({ err: error, deliveries: count }, 'deliveries not given back; trying again')
-      await abortableDelay(500, signal)
-    }
-  }
-}
-
-/** Gives deliveries back in shared writes, again until the database takes them or the signal aborts. */
-function createPostpone(queue: DeliveryQueue, hand: Hand, log: Log, signal: AbortSignal) {
-  const release = (items: readonly Claimed[], due: Date) =>
-    giveBack(items.length, () => queue.release(items, due), log, signal)
-  const commit = createGroupCommit<{ delivery: Claimed; due: Date }, true>({
-    most: 1_000,
-    mostBytes: Number.POSITIVE_INFINITY,
-    flights: 2,
-    sizeOf: () => 1,
-    async write(batch) {
-      for (const [due, items] of Map.groupBy(batch, ({ due: at }) => Math.ceil(at.getTime() / 100)))
-        await release(
-          items.map(({ delivery }) => delivery),
-          new Date(due * 100),
-        )
-      return batch.map(() => true as const)
-    },
-  })
-  return (deliveries: readonly Claimed[], due: Date) => {
-    for (const delivery of deliveries)
-      commit({ delivery, due })
-        .catch((error: unknown) => log.warn({ err: error }, 'deliveries not given back; their claims run out'))
-        .finally(() => hand.drop(delivery))
   }
 }
 

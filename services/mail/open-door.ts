@@ -30,7 +30,7 @@ export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number)
     relay: config.DELIVERY_MODE === 'relay',
     bodyDays: config.RETENTION_BODY_DAYS,
     logDays: config.RETENTION_LOG_DAYS,
-    wake: due => wake.ring(due),
+    wake: (slots, flows) => wake.ring(slots, flows),
   })
   const { isSuspended, active } = createAccounts(mongo.db, clock)
   const recipientsPerDay = async (userId: string) => (await active(userId))?.recipientsPerDay ?? 0

@@ -38,7 +38,7 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   const deliveries = collectionOf(mongo.db, DELIVERIES)
   await deliveries.updateMany(
     { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
-    { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) } },
+    { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) }, $unset: { flow: '' } },
   )
   const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()
   const taken = found.map(delivery => ({ ...delivery, tok }))
@@ -113,7 +113,6 @@ export async function retrySite(
   const now = clock.now()
   const { modifiedCount } = await collectionOf(mongo.db, DELIVERIES).updateMany(
     {
-      lane: { $in: ['system', 'transactional', 'bulk'] },
       due: { $gt: now },
       slot: { $in: places },
       site,

@@ -40,7 +40,7 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
     relay: config.DELIVERY_MODE === 'relay',
     bodyDays: config.RETENTION_BODY_DAYS,
     logDays: config.RETENTION_LOG_DAYS,
-    wake: due => wake.ring(due),
+    wake: (slots, flows) => wake.ring(slots, flows),
   })
   const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
   const findSender = createSystemSenders(foundation)

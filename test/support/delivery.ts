@@ -75,7 +75,7 @@ export async function deliveryScene(
     mongo,
     log: silentLog,
     metrics,
-    wake: ids => wakeOf(mongo).ring(ids),
+    wake: (ids, flows) => wakeOf(mongo).ring(ids, flows),
     slots,
     relay: config.DELIVERY_MODE === 'relay',
     bodyDays: config.RETENTION_BODY_DAYS,

@@ -97,7 +97,13 @@ async function prepare(mongo: Mongo): Promise<() => Promise<string | undefined>>
   const placement = { slots: await fixSlotCount(mongo, 16), relay: true, bodyDays: 7, logDays: 30 }
   const wake = wakeOf(mongo)
   const metrics = createMetrics('kills')
-  const enqueue = createEnqueue({ mongo, log: silentLog, metrics, wake: slots => wake.ring(slots), ...placement })
+  const enqueue = createEnqueue({
+    mongo,
+    log: silentLog,
+    metrics,
+    wake: (slots, flows) => wake.ring(slots, flows),
+    ...placement,
+  })
   return async () => {
     const id = newId('em')
     const outcome = await enqueue({

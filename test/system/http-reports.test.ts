@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { saveCaptured } from '../../services/mail/store/captured.ts'
 import { DELIVERIES } from '../../services/mail/store/deliveries.ts'
 import type { DeliveryDoc } from '../../services/mail/store/documents.ts'
-import { suspendSite } from '../../services/mail/store/sites.ts'
+import { writeSites } from '../../services/mail/store/sites.ts'
 import { beat } from '../../services/mail/store/slots.ts'
 import { newId } from '../../services/platform/ids.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
@@ -90,7 +90,13 @@ describe('the queue', () => {
       give('two.example', 7, 1e9, new Date()),
       give('two.example', 7, -10),
     ])
-    await suspendSite(api.mongo, 'two.example', new Date(now + 600_000), 1, new Date(now))
+    await writeSites(api.mongo, [
+      {
+        ...{ _id: 'two.example', state: 'down', since: new Date(now - 60_000), reason: 'ECONNREFUSED', limit: 1 },
+        ...{ suspended_until: new Date(now + 600_000), updated_at: new Date(now) },
+      },
+      { _id: 'slow.example', state: 'throttled', since: new Date(now), limit: 4, rate: 2.5, updated_at: new Date(now) },
+    ])
     const { status, body } = await get('/api/v1/admin/queues')
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -101,7 +107,13 @@ describe('the queue', () => {
         { site: 'two.example', waiting: 3, due: 2, held: 1, oldest_due_at: new Date(now - 120_000).toISOString() },
         { site: 'one.example', waiting: 2, due: 1, held: 0 },
       ],
-      suspended: [{ site: 'two.example', until: new Date(now + 600_000).toISOString() }],
+      suspended: [
+        {
+          ...{ site: 'two.example', state: 'down', reason: 'ECONNREFUSED', messages_per_second: null },
+          ...{ until: new Date(now + 600_000).toISOString(), since: new Date(now - 60_000).toISOString() },
+        },
+        { site: 'slow.example', state: 'throttled', reason: null, connections: 4, messages_per_second: 2.5 },
+      ],
     })
   })
 

@@ -2,8 +2,8 @@
 
 import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
-import type { SiteLimits } from '../rules/shaping.ts'
-import type { Route, Transport } from '../smtp/transport.ts'
+import type { SiteLimits } from '../rules/site-control.ts'
+import type { Route, Sent, Transport } from '../smtp/transport.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { createByteGate } from './byte-gate.ts'
@@ -23,6 +23,8 @@ export interface Group {
 export interface Attempted {
   results: Result[]
   untouched: Claimed[]
+  /** The site did not let a session begin. */
+  unreachable?: Sent['unreachable']
 }
 
 /** Runs an attempt; never rejects. */
@@ -75,7 +77,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       limits.messagesPerConnection,
     )
     const now = world()
-    const attempted: Attempted = { results: [], untouched: [] }
+    const attempted: Attempted = { results: [], untouched: [], unreachable: sent.unreachable }
     deliveries.forEach((delivery, index) => {
       const outcome = sent.outcomes[index]
       const result = outcome && resultOf(delivery, message, outcome, sent, now)

@@ -1,67 +1,226 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** Claiming from a real queue; what sites allow is played by the test. */
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
+import { flowOf, RELAY_SITE } from '../rules/flow.ts'
 import { type Claimed, DELIVERIES, DeliveryQueue } from '../store/deliveries.ts'
-import type { DeliveryDoc } from '../store/documents.ts'
+import type { DeliveryDoc, MessageDoc } from '../store/documents.ts'
+import { MESSAGES } from '../store/messages.ts'
 import { Outbox } from '../store/outgoing.ts'
-import { createClaiming } from './claiming.ts'
+import { type ClaimingOptions, createClaiming } from './claiming.ts'
 import { Hand } from './hand.ts'
+import type { SiteNews } from './sites.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const ago = (ms: number) => new Date(NOW.getTime() - ms)
 
 let mongo: Mongo
-beforeAll(async () => {
+beforeEach(async () => {
   mongo = await freshDatabase()
+  onTestFinished(() => mongo.stop())
   await ensureIndexes(mongo.db, [DELIVERIES])
 })
-afterAll(() => mongo.stop())
 
-test('a round takes what is due; what turns up with an old time is found by the next whole look', async () => {
-  const start = Date.parse('2026-11-21T12:00:00Z')
-  const hand = new Hand()
-  const taken: string[] = []
-  const claim = createClaiming({
+/** Deliveries as acceptance writes them; `flow: undefined` makes them timed. */
+async function give(...docs: (Partial<DeliveryDoc> & { _id: string })[]): Promise<void> {
+  await collectionOf(mongo.db, DELIVERIES).insertMany(
+    docs.map(({ flow, ...change }) => {
+      const doc = {
+        ...{ slot: 0, lane: 'transactional', site: 'example.net', user_id: 'usr_a', due: ago(1_000), att: 0 },
+        ...{ m: change._id.split('.')[0], expires_at: new Date(NOW.getTime() + 60_000), created_at: ago(1_000) },
+        ...change,
+      } as DeliveryDoc
+      return flow === 'timed' ? doc : { ...doc, flow: flow ?? flowOf(doc, false) }
+    }),
+  )
+}
+
+const many = (count: number, name: string, change: Partial<DeliveryDoc> = {}) =>
+  Array.from({ length: count }, (_, n) => ({ _id: `em_${name}${String(n).padStart(4, '0')}.0`, ...change }))
+
+function scene(
+  options: { slots?: number[]; relay?: boolean; room?: number; down?: string[] } & Partial<ClaimingOptions> = {},
+) {
+  const { slots = [0], relay = false, room = 1_000, down = [], ...more } = options
+  const owned = { slots }
+  const hand = new Hand(({ site }) => (relay ? RELAY_SITE : site))
+  const taken: Claimed[] = []
+  const rooms = new Map<string, number>()
+  const paused = new Set(down)
+  const claiming = createClaiming({
     queue: new DeliveryQueue(mongo),
     outbox: new Outbox(mongo, 30),
     hand,
-    inHand: 100,
-    claimable: () => new Map([[0, 1]]),
-    world: () => ({ now: new Date(start) }),
-    postpone: () => undefined,
-    async sort(claimed: readonly Claimed[]) {
-      taken.push(...claimed.map(({ _id }) => _id))
+    sites: {
+      roomAt: site => Math.max(0, (rooms.get(site) ?? room) - hand.placesAt(site)),
+      isPaused: site => paused.has(site),
+      troubled: () => [...paused].map(site => ({ site, status: 'down' }) as SiteNews),
     },
+    relay,
+    slotsOf: () => owned.slots,
+    inHand: 100,
+    claimable: () => new Map(owned.slots.map(slot => [slot, 1])),
+    world: () => ({ now: NOW }),
+    postpone: () => undefined,
+    async sort(claimed) {
+      taken.push(...claimed)
+    },
+    ...more,
   })
-  const give = (name: string, due: number) =>
-    collectionOf(mongo.db, DELIVERIES).insertOne({
-      _id: name,
-      slot: 0,
-      lane: 'bulk',
-      due: new Date(due),
-    } as DeliveryDoc)
+  return {
+    ...{ claiming, hand, taken, rooms, paused, owned },
+    ids: () => taken.map(({ _id }) => _id),
+    /** The accounts of what was taken, in order. */
+    users: () => taken.map(({ user_id }) => user_id),
+  }
+}
 
-  await give('em_a.0', start - 60_000)
-  expect(await claim()).toEqual({ taken: 1, full: false })
-  await give('em_b.0', start - 500)
-  expect(await claim()).toEqual({ taken: 1, full: false })
-  await give('em_late.0', start - 60_000)
-  while (!taken.includes('em_late.0')) await claim()
-  expect(taken).toEqual(['em_a.0', 'em_b.0', 'em_late.0'])
+describe('a round', () => {
+  test('takes what is ready, and timed deliveries whose time has come; nothing twice', async () => {
+    await give({ _id: 'em_a.0' }, { _id: 'em_b.0', flow: 'timed' })
+    await give({ _id: 'em_later.0', flow: 'timed', due: new Date(NOW.getTime() + 1) }, { _id: 'em_other.0', slot: 1 })
+    const { claiming, ids } = scene()
+    expect(await claiming.round()).toEqual({ taken: 2, full: false })
+    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    expect(ids().toSorted()).toEqual(['em_a.0', 'em_b.0'])
+  })
+
+  test('without slots, and with the hand full, takes nothing', async () => {
+    await give(...many(5, 'a'))
+    const { claiming, owned, hand } = scene({ slots: [] })
+    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    owned.slots = [0]
+    const held = many(95, 'held').map(({ _id }) => ({ _id, m: _id, site: 'x', slot: 0, tok: 't', epoch: 1 }))
+    hand.take(held as Claimed[])
+    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+  })
+
+  test('finds what a hint names at once, without looking at the index again', async () => {
+    const { claiming, ids } = scene()
+    await claiming.round()
+    await give({ _id: 'em_new.0' })
+    claiming.hint([
+      flowOf({ slot: 0, site: 'example.net', user_id: 'usr_a', lane: 'transactional' }, false),
+      'nonsense',
+    ])
+    await claiming.round()
+    expect(ids()).toEqual(['em_new.0'])
+  })
+
+  test('finds what no hint named, also with an old time in a flow that is being read', async () => {
+    await give(...many(3, 'a'))
+    const { claiming, ids } = scene()
+    await claiming.round()
+    await give({ _id: 'em_late.0', due: ago(3_600_000) })
+    while (!ids().includes('em_late.0')) await claiming.round()
+  })
+
+  test('leaves what a flow holds beyond its room in the queue, untouched', async () => {
+    await give(...many(50, 'a'))
+    const { claiming, hand, taken } = scene({ room: 7 })
+    await claiming.round()
+    expect(taken).toHaveLength(7)
+    await claiming.round()
+    expect(taken).toHaveLength(7)
+    for (const delivery of taken.slice(0, 3)) hand.leave(delivery)
+    claiming.readmit('example.net')
+    await claiming.round()
+    expect(taken).toHaveLength(10)
+    expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ flow: { $gte: '' } })).toBe(40)
+  })
+
+  test('takes the recipients of one message together, though the limit lies between them', async () => {
+    await collectionOf(mongo.db, MESSAGES).insertOne({
+      _id: 'em_m',
+      rcpts: Array(30).fill({}),
+      size: 1,
+    } as unknown as MessageDoc)
+    await give(...Array.from({ length: 30 }, (_, n) => ({ _id: `em_m.${n}` })))
+    const { claiming, taken, hand } = scene({ room: 5 })
+    await claiming.round()
+    expect(taken).toHaveLength(30)
+    expect(hand.placesAt('example.net')).toBe(1)
+  })
 })
 
-test('without slots, and with the hand full, nothing is asked for', async () => {
-  const hand = new Hand()
-  let slots = new Map<number, number>()
-  const claim = createClaiming({
-    queue: new DeliveryQueue(mongo),
-    outbox: new Outbox(mongo, 30),
-    hand,
-    inHand: 20,
-    claimable: () => slots,
-    world: () => ({ now: new Date() }),
-    postpone: () => undefined,
-    sort: async () => undefined,
+describe('fairness', () => {
+  test.each([{ relay: false }, { relay: true }])(
+    'an account with three messages does not wait for one with a thousand (relay: $relay)',
+    async ({ relay }) => {
+      const named = (user_id: string) => ({
+        user_id,
+        flow: flowOf({ slot: 0, site: 'example.net', user_id, lane: 'transactional' }, relay),
+      })
+      await give(...many(1_000, 'a', { ...named('usr_a'), due: ago(600_000) }))
+      await give(...many(3, 'b', named('usr_b')))
+      const { claiming, users } = scene({ relay, room: 20 })
+      await claiming.round()
+      expect(users().filter(user => user === 'usr_b')).toHaveLength(3)
+      expect(users()).toHaveLength(13)
+    },
+  )
+
+  test('one dead site of an account does not hold up its other mail, nor that of others', async () => {
+    await give(...many(1_000, 'dead', { site: 'dead.example', due: ago(600_000) }))
+    await give(...many(2, 'x', { site: 'x.example' }), ...many(2, 'y', { site: 'dead.example', user_id: 'usr_b' }))
+    const { claiming, taken, paused, rooms } = scene({ down: ['dead.example'] })
+    await claiming.round()
+    expect(taken.map(({ site }) => site)).toEqual(['x.example', 'x.example'])
+    paused.clear()
+    rooms.set('dead.example', 1)
+    claiming.readmit('dead.example')
+    await claiming.round()
+    expect(taken.map(({ site }) => site)).toEqual(['x.example', 'x.example', 'dead.example'])
   })
-  expect(await claim()).toEqual({ taken: 0, full: false })
-  slots = new Map([[0, 1]])
-  hand.take(Array.from({ length: 19 }, (_, n) => ({ _id: `em_${n}.0`, slot: 0, tok: 't', epoch: 1 }) as Claimed))
-  expect(await claim()).toEqual({ taken: 0, full: false })
+
+  test('thousands of flows are reached a few at a time', async () => {
+    await give(...Array.from({ length: 3_000 }, (_, n) => ({ _id: `em_${n}.0`, site: `s${n}.example` })))
+    const { claiming, taken, hand } = scene({ inHand: 5_000 })
+    while (taken.length < 3_000) await claiming.round()
+    expect(new Set(taken.map(({ site }) => site)).size).toBe(3_000)
+    expect(hand.size).toBe(3_000)
+  })
+})
+
+describe('slots', () => {
+  test('that come are looked at at once, that went are left alone', async () => {
+    await give(...many(40, 'a'), ...many(2, 'b', { slot: 1, site: 'b.example' }))
+    const { claiming, taken, owned } = scene({ room: 5 })
+    await claiming.round()
+    owned.slots = [1]
+    await claiming.round()
+    expect(taken.slice(5).map(({ slot }) => slot)).toEqual([1, 1])
+  })
+
+  test('of others are passed over in relay mode, where flows span all slots', async () => {
+    const flow = 'r usr_a transactional'
+    await give(...many(10, 'a', { flow }), ...many(10, 'b', { flow, slot: 1 }))
+    const { claiming, taken } = scene({ relay: true, slots: [1] })
+    await claiming.round()
+    expect(taken.map(({ slot }) => slot)).toEqual(Array(10).fill(1))
+  })
+})
+
+test('mail that was accepted in the other delivery mode is found', async () => {
+  await give(...many(3, 'a', { flow: 'r usr_a transactional' }))
+  const { claiming, taken } = scene()
+  while (taken.length < 3) await claiming.round()
+  expect(taken).toHaveLength(3)
+})
+
+test('mail of the previous release, which names no flow, is found', async () => {
+  await give(...many(3, 'a', { flow: 'timed', due: ago(1) }))
+  const { claiming, taken } = scene()
+  await claiming.round()
+  expect(taken).toHaveLength(3)
+})
+
+test('what has expired at a site that is down is taken to be ended, and nothing else of it', async () => {
+  const expired = { site: 'down.example', expires_at: ago(1), due: ago(9_000) }
+  await give(...many(5, 'old', expired), ...many(5, 'young', { site: 'down.example' }))
+  await give(...many(5, 'up', { ...expired, site: 'up.example' }))
+  const { claiming, ids } = scene({ down: ['down.example'] })
+  expect(await claiming.expire()).toBe(5)
+  expect(ids().every(id => id.startsWith('em_old'))).toBe(true)
+  expect(await claiming.expire()).toBe(0)
 })

@@ -1,15 +1,28 @@
-/** Takes what is due from the queue. */
+/**
+ * Takes deliveries from the queue: as many as their sites have room for, in turns of the accounts (rules/fair-queue.ts).
+ * What a site cannot take now stays in the database. Flows with ready mail are learned from hints, from timed deliveries
+ * that this worker makes ready, and by looking at the index, which finds what hints have missed.
+ */
 import { randomBytes } from 'node:crypto'
-import { type Claimed, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
+import { type Draw, FairQueue } from '../rules/fair-queue.ts'
+import { type Flow, type FlowRange, parseFlow, rangeOfOtherMode, rangeOfSite, rangesOfSlots } from '../rules/flow.ts'
+import { type Claimed, type ClaimScope, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
+import type { DeliveryDoc } from '../store/documents.ts'
 import type { Outbox, Outgoing } from '../store/outgoing.ts'
 import type { Hand } from './hand.ts'
+import type { Sites } from './sites.ts'
 
-/** What claiming needs. */
+/** What {@link createClaiming} depends on. */
 export interface ClaimingOptions {
-  queue: DeliveryQueue
-  outbox: Outbox
+  queue: Pick<DeliveryQueue, 'heads' | 'firstOfEach' | 'ready' | 'siblings' | 'makeReady' | 'forgetFlows' | 'claim'>
+  outbox: Pick<Outbox, 'load'>
   hand: Hand
-  /** Deliveries in hand at most. */
+  sites: Pick<Sites, 'roomAt' | 'isPaused' | 'troubled'>
+  /** DELIVERY_MODE=relay. */
+  relay: boolean
+  /** Slots that deliveries for a site may be in. */
+  slotsOf(site: string): readonly number[]
+  /** Most deliveries in hand. */
   inHand: number
   /** Slots that may be claimed from, with their epochs. */
   claimable(): ReadonlyMap<number, number>
@@ -20,52 +33,159 @@ export interface ClaimingOptions {
   sort(claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>): Promise<void>
 }
 
-/** A claim without renewal ends after so long: the visibility timeout. */
+/** Takes deliveries from the queue. */
+export interface Claiming {
+  /** One round; answers how many were taken. Rejects when the database is away. */
+  round(): Promise<{ taken: number; full: boolean }>
+  /** These flows have new mail. */
+  hint(flows: readonly string[]): void
+  /** A site has room again, or its pause is over. */
+  readmit(site: string): void
+  /** Takes what has expired while its site was down, to be ended without an attempt; answers how many were taken. */
+  expire(): Promise<number>
+}
+
+/** A claim without renewal ends after so long: the visibility timeout, in milliseconds. */
 export const VISIBILITY_MS = 120_000
 /** Deliveries taken at once. */
 const AT_ONCE = 200
+/** Timed deliveries made ready at once, and how often they are looked for. */
+const READY_AT_ONCE = 1_000
+const READY_MS = 200
+/** The index is looked at for flows so often, or more rarely: no more than a fiftieth of the time is spent on it. */
+const LOOK_MS = 500
+const LOOK_SHARE = 50
+/** Flows in memory; more are found as these end. */
+const FLOWS_MOST = 20_000
+/** Above this many flows one look covers a single range of slots. */
+const WHOLE_LOOK = 2_000
 /**
- * A round looks no further back than this before a round that left nothing behind, except once in {@link WHOLE_MS}:
- * what turns up late (a slow accept, another clock) waits for that one.
+ * A flow is read from where the last read ended, so that what that one took is not passed over again in the index,
+ * except once in this time: what turns up late (a slow accept, another clock) waits for that.
  */
-const OVERLAP_MS = 1_000
 const WHOLE_MS = 1_000
+const OVERLAP_MS = 1_000
+/** Flows that one command reads several deliveries of. */
+const UNION = 50
+/** Flows of a site that is down looked at for expired mail at once. */
+const EXPIRE_FLOWS = 500
 
-/** How a round of claiming went: how many were taken, and whether there may be more at once. */
-export interface Round {
-  taken: number
-  full: boolean
+interface Reading {
+  from: Date | undefined
+  wholeAt: number
+  /** Named by a hint since it was read last. */
+  hinted: boolean
 }
 
-/** Makes the function that does one round. Rejects when the database is away. */
-export function createClaiming(options: ClaimingOptions): () => Promise<Round> {
-  const { queue, outbox, hand, world } = options
-  /** When a round last left nothing behind, and when one last looked at everything. */
-  let emptied: Date | undefined
-  let wholeAt = Number.NEGATIVE_INFINITY
-  let slots = ''
+/** Makes the claiming of one worker. */
+export function createClaiming(options: ClaimingOptions): Claiming {
+  const { queue, outbox, hand, sites, relay, world } = options
+  const flows = new FairQueue()
+  const readings = new Map<string, Reading>()
+  const look = createLook(options, names => learn(names))
+  let owned = ''
+  let readyAt = Number.NEGATIVE_INFINITY
+  let readyFrom: Date | undefined
+  let readyWholeAt = Number.NEGATIVE_INFINITY
 
-  const start = (now: Date, epochs: ReadonlyMap<number, number>): Date | undefined => {
-    const owned = [...epochs].join()
-    if (!emptied || owned !== slots || performance.now() - wholeAt >= WHOLE_MS) {
-      slots = owned
-      wholeAt = performance.now()
-      return undefined
-    }
-    return new Date(Math.min(emptied.getTime(), now.getTime()) - OVERLAP_MS)
+  const isOurs = ({ slot, site }: Flow, epochs: ReadonlyMap<number, number>) =>
+    (slot === undefined || epochs.has(slot)) && !sites.isPaused(site)
+
+  const isFull = () => {
+    if (flows.size < FLOWS_MOST) return false
+    flows.retain(({ site }) => !sites.isPaused(site))
+    return flows.size >= FLOWS_MOST
   }
 
-  return async () => {
+  const learn = (names: Iterable<string>, hinted = false) => {
     const epochs = options.claimable()
-    const room = Math.min(AT_ONCE, options.inHand - hand.size)
-    if (epochs.size === 0 || room <= options.inHand / 20) return { taken: 0, full: false }
-    const { now } = world()
-    const found = await queue.findDue([...epochs.keys()], { from: start(now, epochs), now }, room, id => hand.has(id))
-    emptied = found.length < room ? now : undefined
-    if (found.length === 0) return { taken: 0, full: false }
+    for (const name of names) {
+      const flow = parseFlow(name, relay)
+      if (!flow || !isOurs(flow, epochs)) continue
+      const reading = readings.get(name)
+      if (reading && hinted) reading.hinted = true
+      if (!flows.has(name) && (hinted || !isFull())) flows.add(flow)
+    }
+  }
+
+  const forget = (name: string) => {
+    flows.remove(name)
+    readings.delete(name)
+  }
+
+  /** After slots came or went everything is looked at again. */
+  const noticeOwnership = (epochs: ReadonlyMap<number, number>) => {
+    const now = [...epochs].join()
+    if (now === owned) return
+    owned = now
+    flows.retain(({ slot }) => slot === undefined || epochs.has(slot))
+    for (const name of readings.keys()) if (!flows.has(name)) readings.delete(name)
+    readyFrom = undefined
+    look.everything()
+  }
+
+  const makeReady = async (slots: readonly number[], now: Date) => {
+    if (performance.now() - readyAt < READY_MS) return false
+    readyAt = performance.now()
+    const whole = performance.now() - readyWholeAt >= WHOLE_MS * 5
+    if (whole) readyWholeAt = performance.now()
+    const from = whole || !readyFrom ? undefined : new Date(readyFrom.getTime() - OVERLAP_MS)
+    const { flows: names, full } = await queue.makeReady(
+      slots,
+      { from, now },
+      { limit: READY_AT_ONCE, relay, skip: id => hand.has(id) },
+    )
+    readyFrom = full ? undefined : now
+    if (full) readyAt = Number.NEGATIVE_INFINITY
+    learn(names, true)
+    return full
+  }
+
+  const read = async (draws: readonly Draw[], now: Date): Promise<DeliveryDoc[]> => {
+    const started = performance.now()
+    const [single, several] = relay ? [[], draws] : split(draws, ({ count }) => count === 1)
+    const wanted = several.map(({ flow: { name }, count }) => ({
+      flow: name,
+      count,
+      from: startOf(readings, name, started),
+      ...(relay && { slots: [...options.claimable().keys()] }),
+    }))
+    for (const { flow } of draws) {
+      const reading = readings.get(flow.name)
+      if (reading) reading.hinted = false
+      else readings.set(flow.name, { from: undefined, wholeAt: started, hinted: false })
+    }
+    const parts = await Promise.all([
+      single.length > 0
+        ? queue.firstOfEach(
+            single.map(({ flow }) => flow.name),
+            now,
+          )
+        : [],
+      ...chunks(wanted, UNION).map(chunk => queue.ready(chunk, now)),
+    ])
+    const found = parts.flat()
+    noteEnds(draws, found)
+    return found
+  }
+
+  /** Flows that gave less than was asked have nothing more; the others go on behind what they gave. */
+  const noteEnds = (draws: readonly Draw[], found: readonly DeliveryDoc[]) => {
+    const byFlow = Map.groupBy(found, ({ flow }) => flow)
+    for (const { flow, count } of draws) {
+      const given = byFlow.get(flow.name) ?? []
+      const reading = readings.get(flow.name)
+      if (given.length >= count) {
+        const last = given.at(-1)?.due
+        if (reading && last) reading.from = new Date(last.getTime() - OVERLAP_MS)
+      } else if (reading?.hinted) reading.from = undefined
+      else forget(flow.name)
+    }
+  }
+
+  const claim = async (found: readonly DeliveryDoc[], epochs: ReadonlyMap<number, number>, now: Date) => {
     const tok = randomBytes(9).toString('base64url')
-    const until = new Date(now.getTime() + VISIBILITY_MS)
-    const scope = { epochs, tok, now, until }
+    const scope = { epochs, tok, now, until: new Date(now.getTime() + VISIBILITY_MS) }
     const wanted = underClaim(found, scope)
     hand.take(wanted)
     try {
@@ -75,12 +195,168 @@ export function createClaiming(options: ClaimingOptions): () => Promise<Round> {
       ])
       const ours = new Set(claimed)
       for (const delivery of wanted) if (!ours.has(delivery)) hand.drop(delivery)
-      await options.sort(claimed, messages)
+      const more = await withSiblings(claimed, messages, scope)
+      await options.sort(more, messages)
+      return more.length
     } catch (error) {
       // The claim may have been written all the same; giving back matches on its token and hurts nobody else.
       options.postpone(wanted, now)
       throw error
     }
-    return { taken: wanted.length, full: found.length >= room }
   }
+
+  /** Recipients of one message share a transaction, so those that the limit cut off are taken as well. */
+  const withSiblings = async (
+    claimed: readonly Claimed[],
+    messages: ReadonlyMap<string, Outgoing>,
+    scope: ClaimScope,
+  ): Promise<readonly Claimed[]> => {
+    const found = await siblingsOf(queue, claimed, messages, scope.now)
+    const wanted = underClaim(found, scope).filter(({ _id, slot }) => !hand.has(_id) && scope.epochs.has(slot))
+    if (wanted.length === 0) return claimed
+    hand.take(wanted)
+    const ours = await queue.claim(wanted, scope).catch(() => {
+      options.postpone(wanted, scope.now)
+      return []
+    })
+    const taken = new Set(ours)
+    for (const delivery of wanted) if (!taken.has(delivery)) hand.drop(delivery)
+    return [...claimed, ...ours]
+  }
+
+  return {
+    async round() {
+      const epochs = options.claimable()
+      if (epochs.size === 0) return { taken: 0, full: false }
+      noticeOwnership(epochs)
+      const { now } = world()
+      const slots = [...epochs.keys()]
+      const [more] = await Promise.all([makeReady(slots, now), look.next(slots)])
+      const free = options.inHand - hand.size
+      if (free <= options.inHand / 20) return { taken: 0, full: false }
+      const room = Math.min(AT_ONCE, free)
+      const draws = flows.draw(room, site => sites.roomAt(site))
+      if (draws.length === 0) return { taken: 0, full: more }
+      const found = await read(draws, now)
+      const fresh = found.filter(({ _id, slot }) => epochs.has(slot) && !hand.has(_id))
+      if (fresh.length === 0) return { taken: 0, full: true }
+      const taken = await claim(fresh, epochs, now)
+      return { taken, full: found.length >= room }
+    },
+    hint: names => learn(names, true),
+    readmit(site) {
+      flows.readmit(site)
+      look.at(site)
+    },
+    async expire() {
+      const epochs = options.claimable()
+      const { now } = world()
+      const down = sites.troubled().filter(({ status }) => status === 'down')
+      let taken = 0
+      for (const { site } of down) {
+        const expired = await expiredAt(options, site, epochs, now)
+        if (expired.length > 0) taken += await claim(expired, epochs, now)
+      }
+      return taken
+    },
+  }
+}
+
+/** What is ready of the messages with several recipients among these, in the flows that these came from. */
+async function siblingsOf(
+  queue: ClaimingOptions['queue'],
+  claimed: readonly Claimed[],
+  messages: ReadonlyMap<string, Outgoing>,
+  now: Date,
+): Promise<DeliveryDoc[]> {
+  const shared = claimed.filter(({ m }) => (messages.get(m)?.message.rcpts.length ?? 0) > 1)
+  const flows = new Map(shared.map(({ m, flow = '' }) => [`${m} ${flow}`, { m, flow }]))
+  return (await Promise.all([...flows.values()].map(({ m, flow }) => queue.siblings(m, flow, now)))).flat()
+}
+
+/** Where to begin to read a flow. */
+function startOf(readings: ReadonlyMap<string, Reading>, name: string, now: number): Date | undefined {
+  const reading = readings.get(name)
+  if (!reading || now - reading.wholeAt < WHOLE_MS) return reading?.from
+  reading.wholeAt = now
+  return undefined
+}
+
+/** Looks at the index for flows with ready mail, at a bounded share of the time. */
+function createLook({ queue, relay, claimable, slotsOf }: ClaimingOptions, learn: (names: Iterable<string>) => void) {
+  let dueAt = Number.NEGATIVE_INFINITY
+  let pending: FlowRange[] = []
+  let seen = 0
+  let wholeSize = 0
+  let urgent = new Set<string>()
+
+  const heads = async (ranges: readonly FlowRange[]) => {
+    const found = (await Promise.all(ranges.map(range => queue.heads(range)))).flat()
+    learn(found.map(({ _id }) => _id))
+    return found.length
+  }
+
+  const urgentRanges = () => {
+    const epochs = claimable()
+    const all = [...urgent].flatMap(site =>
+      (relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))).map(slot => rangeOfSite(site, slot, relay)),
+    )
+    urgent = new Set()
+    return all
+  }
+
+  return {
+    /** Everything is looked at as soon as possible. */
+    everything() {
+      pending = []
+      dueAt = Number.NEGATIVE_INFINITY
+    },
+    /** A site is looked at in the next round. */
+    at: (site: string) => void urgent.add(site),
+    async next(slots: readonly number[]) {
+      if (urgent.size > 0) await heads(urgentRanges())
+      if (performance.now() < dueAt) return
+      const started = performance.now()
+      if (pending.length === 0) {
+        wholeSize = seen
+        seen = 0
+        pending =
+          wholeSize > WHOLE_LOOK ? slots.flatMap(slot => rangesOfSlots([slot], relay)) : rangesOfSlots(slots, relay)
+        // Mail that was accepted before DELIVERY_MODE changed waits under names of the other mode.
+        await queue.forgetFlows(rangeOfOtherMode(relay), READY_AT_ONCE)
+      }
+      const ranges = wholeSize > WHOLE_LOOK ? pending.splice(0, 1) : pending.splice(0)
+      seen += await heads(ranges)
+      const pause = (performance.now() - started) * LOOK_SHARE
+      dueAt = performance.now() + (pending.length === 0 ? Math.max(LOOK_MS, pause) : pause)
+    },
+  }
+}
+
+/** The first deliveries of the site's flows as far as they have expired: they wait in the order of their times. */
+async function expiredAt(
+  { queue, relay, slotsOf, hand }: ClaimingOptions,
+  site: string,
+  epochs: ReadonlyMap<number, number>,
+  now: Date,
+): Promise<DeliveryDoc[]> {
+  const slots = relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))
+  const heads = (await Promise.all(slots.map(slot => queue.heads(rangeOfSite(site, slot, relay))))).flat()
+  const names = heads.slice(0, EXPIRE_FLOWS).map(({ _id }) => _id)
+  if (names.length === 0) return []
+  const isExpired = ({ _id, expires_at, slot }: DeliveryDoc) => expires_at <= now && epochs.has(slot) && !hand.has(_id)
+  const firsts = (await queue.firstOfEach(names, now)).filter(isExpired)
+  const wanted = firsts.slice(0, UNION).flatMap(({ flow }) => (flow ? [{ flow, count: AT_ONCE }] : []))
+  return (await queue.ready(wanted, now)).filter(isExpired).slice(0, AT_ONCE)
+}
+
+function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = []
+  const no: T[] = []
+  for (const item of all) (test(item) ? yes : no).push(item)
+  return [yes, no]
+}
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
 }

@@ -3,8 +3,19 @@ import type { Claimed } from '../store/deliveries.ts'
 
 /** What is in hand. */
 export class Hand {
+  readonly #siteOf: (delivery: Claimed) => string
+
+  /** `siteOf`: whose place a delivery takes; in relay mode there is one site for all. */
+  constructor(siteOf: (delivery: Pick<Claimed, 'site'>) => string = ({ site }) => site) {
+    this.#siteOf = siteOf
+  }
+
   readonly #held = new Map<string, Claimed>()
   readonly #perSlot = new Map<number, number>()
+  /** Of each site the messages in hand whose transaction has not ended, with the number of their recipients. */
+  readonly #places = new Map<string, Map<string, number>>()
+  /** Deliveries that take no place at their site any more. */
+  readonly #left = new Set<string>()
   readonly #waiting: { slot: number | undefined; resolve: () => void }[] = []
 
   /** Number of deliveries. */
@@ -21,15 +32,34 @@ export class Hand {
     return [...this.#held.values()]
   }
 
+  /** Messages of a site that wait for their transaction or are in it: about as many transactions. */
+  placesAt(site: string): number {
+    return this.#places.get(site)?.size ?? 0
+  }
+
+  /** The transaction of a delivery is over: it takes no place at its site, and stays in hand until it is settled. */
+  leave({ _id }: Pick<Claimed, '_id'>): void {
+    const held = this.#held.get(_id)
+    if (!held || this.#left.has(_id)) return
+    this.#left.add(_id)
+    this.#vacate(held)
+  }
+
   take(claimed: readonly Claimed[]): void {
     for (const delivery of claimed) {
+      const site = this.#siteOf(delivery)
+      const places = this.#places.get(site) ?? new Map<string, number>()
+      this.#places.set(site, places.set(delivery.m, (places.get(delivery.m) ?? 0) + 1))
       this.#held.set(delivery._id, delivery)
       this.#perSlot.set(delivery.slot, (this.#perSlot.get(delivery.slot) ?? 0) + 1)
     }
   }
 
   drop({ _id, slot }: Pick<Claimed, '_id' | 'slot'>): void {
-    if (!this.#held.delete(_id)) return
+    const held = this.#held.get(_id)
+    if (!held) return
+    this.#held.delete(_id)
+    if (!this.#left.delete(_id)) this.#vacate(held)
     const left = (this.#perSlot.get(slot) ?? 1) - 1
     if (left > 0) this.#perSlot.set(slot, left)
     else this.#perSlot.delete(slot)
@@ -45,6 +75,14 @@ export class Hand {
   /** True when nothing of the slot is in hand, or nothing at all without a slot. */
   isIdle(slot?: number): boolean {
     return slot === undefined ? this.#held.size === 0 : !this.#perSlot.has(slot)
+  }
+
+  #vacate(held: Claimed): void {
+    const site = this.#siteOf(held)
+    const places = this.#places.get(site)
+    const others = (places?.get(held.m) ?? 1) - 1
+    if (others > 0) places?.set(held.m, others)
+    else if (places?.delete(held.m) && places.size === 0) this.#places.delete(site)
   }
 
   #release(): void {

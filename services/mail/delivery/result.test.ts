@@ -87,7 +87,7 @@ describe('what an outcome comes to', () => {
     ['a refused recipient', reply('rcpt', 550, '5.1.1'), 'bounced bounced address 550 5.1.1 !'],
     ['a refusal without an enhanced code', reply('rcpt', 550), 'bounced bounced other 550 5.0.0 !'],
     ['a full mailbox', reply('rcpt', 452, '4.2.2'), 'deferred in 60 min mailbox_full 452 4.2.2 !'],
-    ['a complaint about the rate', reply('mail', 421, '4.7.0'), 'deferred in 1 min throttled 421 4.7.0 !'],
+    ['a complaint about the rate', reply('mail', 421, '4.7.0'), 'deferred in 0.5 min throttled 421 4.7.0 !'],
     ['a refusal of the connection', reply('greeting', 554), 'deferred in 1 min policy 554 5.0.0 !'],
     ['a connection that broke', error('network'), 'deferred in 1 min network - - !'],
     ['silence before the dot', error('timeout'), 'deferred in 1 min network - - !'],

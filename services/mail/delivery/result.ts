@@ -74,6 +74,15 @@ export function localResult(
   return finish(delivery, message, failure, world, undefined)
 }
 
+/** The end of a delivery whose lifetime was over while its site was down. */
+export function expiredResult(delivery: Claimed, message: OutgoingMessage, world: ResultWorld): Result {
+  const { last } = delivery
+  const text = `its time was over while its destination could not be reached${last ? `; the last attempt: ${last.text}` : ''}`
+  const event = { ...eventOf(delivery, message, 'expired', text, world, undefined), enhanced: '4.4.7' }
+  const next = { kind: 'end', status: 'failed', event: 'expired' } as const
+  return { delivery, message, event, next, judged: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
+}
+
 /** The result of an attempt whose worker was gone before it noted the outcome: the final dot may have gone out. */
 export function unnotedResult(delivery: Claimed, message: OutgoingMessage, world: ResultWorld): Result {
   const text = 'the outcome is not known: the worker stopped between its mark for the final dot and the reply'

@@ -46,7 +46,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const wake = wakeOf(mongo)
   const placement = { slots, relay, bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS }
   const from = config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`
-  const enqueue = createEnqueue({ mongo, log, metrics, wake: ids => wake.ring(ids), ...placement })
+  const enqueue = createEnqueue({ mongo, log, metrics, wake: (ids, flows) => wake.ring(ids, flows), ...placement })
   const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS })
   const { isSuspended } = createAccounts(mongo.db, clock)
   return startDelivery({

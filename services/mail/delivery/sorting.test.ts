@@ -64,11 +64,14 @@ function messageOf(delivery: Claimed, channel: 'http' | 'system' = 'http'): [str
 }
 
 /** Sorting with notes of what it did. */
-function sorting({ moves = true, suspended = [] as string[], events = [] as EventDoc[] } = {}) {
+function sorting({ moves = true, suspended = [] as string[], events = [] as EventDoc[], down = [] as string[] } = {}) {
   const hand = new Hand()
   const postponed: { delivery: Claimed; due: Date }[] = []
   const groups: Group[] = []
   const settled: Result[] = []
+  const rung: string[] = []
+  const reasons: string[] = []
+  const paused = new Set(down)
   const sort = createSorting({
     queue: new DeliveryQueue(mongo),
     hand,
@@ -76,12 +79,22 @@ function sorting({ moves = true, suspended = [] as string[], events = [] as Even
       const domain = rcpt.slice(rcpt.indexOf('@') + 1)
       const judged = { outcome: 'bounced', kind: 'dns' } as const
       if (domain === 'dead.example') return { kind: 'failed', failure: { judged, text: 'it takes no mail' } }
+      if (domain === 'silent.example')
+        return { kind: 'failed', failure: { judged: { outcome: 'deferred', kind: 'dns' }, text: 'DNS gave no answer' } }
       const site = domain === 'at-provider.example' ? PROVIDER : domain
       return { kind: 'route', site, route: { key: `mx.${domain}`, hosts: [`mx.${domain}`] } }
     },
     findEvents: async ids => new Map(events.filter(({ _id }) => ids.includes(_id)).map(event => [event._id, event])),
     isSuspended: async user => suspended.includes(user),
     slotOf: site => (site === PROVIDER ? 1 : 0),
+    onMoved: (slot, flow) => rung.push(`${slot} ${flow}`),
+    sites: {
+      isPaused: site => paused.has(site),
+      unreachable(site, reason) {
+        paused.add(site)
+        reasons.push(reason)
+      },
+    },
     moves,
     world: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
     postpone(deliveries, due) {
@@ -96,6 +109,8 @@ function sorting({ moves = true, suspended = [] as string[], events = [] as Even
     postponed,
     groups,
     settled,
+    rung,
+    reasons,
     /** Sorts them as claimed a moment ago; resolves when each went somewhere. */
     async sort(deliveries: readonly Claimed[], messages = new Map(deliveries.map(one => messageOf(one)))) {
       hand.take(deliveries)
@@ -156,7 +171,6 @@ describe('a domain that turns out to be at a provider', () => {
 
   test.each<[string, Partial<Claimed>, boolean]>([
     ['when it is there already', { site: PROVIDER, slot: 1 }, true],
-    ['when its slot is the same', { slot: 1 }, true],
     ['when everything goes to one relay', {}, false],
   ])('stays %s', async (_, change, moves) => {
     const { sort, groups } = sorting({ moves })
@@ -164,6 +178,15 @@ describe('a domain that turns out to be at a provider', () => {
     await sort([delivery])
     expect(groups).toMatchObject([{ site: PROVIDER, deliveries: [{ _id: delivery._id }] }])
     expect(await stored(delivery._id)).toMatchObject({ tok: 'ours' })
+  })
+
+  test('is ready there at once, and its worker hears of it', async () => {
+    const { sort, rung } = sorting()
+    const delivery = await claimed('a@at-provider.example')
+    await sort([delivery])
+    const flow = `d 0001 ${PROVIDER} usr_1 transactional`
+    expect(await stored(delivery._id)).toMatchObject({ flow, due: NOW })
+    expect(rung).toEqual([`1 ${flow}`])
   })
 
   test('that was claimed by another worker meanwhile is left to that', async () => {
@@ -282,5 +305,27 @@ describe('what the account canceled', () => {
     expect(await stored(first._id)).toBeNull()
     expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual([second])
     expect(settled).toMatchObject([{ delivery: past, event: { ambiguous: true } }])
+  })
+})
+
+describe('a site that cannot be reached', () => {
+  test('because DNS gives no answer costs one attempt; the other deliveries stay untouched', async () => {
+    const { sort, settled, postponed, reasons } = sorting()
+    await sort([await claimed('a@silent.example'), await claimed('b@silent.example')])
+    expect(settled).toHaveLength(1)
+    expect(settled[0]?.event).toMatchObject({ type: 'deferred', text: 'DNS gave no answer' })
+    expect(postponed).toMatchObject([{ due: NOW }])
+    expect(reasons).toEqual(['DNS gave no answer'])
+  })
+
+  test('ends what has expired without an attempt, and says what the last one met', async () => {
+    const { sort, settled, groups } = sorting({ down: ['down.example'] })
+    const last = { text: 'connect ECONNREFUSED', at: NOW }
+    const expired = await claimed('a@down.example', { expires_at: NOW, att: 3, last })
+    const other = await claimed('b@up.example', { expires_at: NOW })
+    await sort([expired, other])
+    expect(settled).toMatchObject([{ event: { type: 'expired', rcpt: 'a@down.example' }, next: { kind: 'end' } }])
+    expect(settled[0]?.event.text).toContain('connect ECONNREFUSED')
+    expect(groups.flatMap(({ deliveries }) => deliveries)).toEqual([other])
   })
 })

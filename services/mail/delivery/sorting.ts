@@ -1,13 +1,23 @@
 /** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
 import type { Log } from '../../platform/log.ts'
+import { flowOf, RELAY_SITE } from '../rules/flow.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import type { Group } from './attempt.ts'
 import type { Hand } from './hand.ts'
-import { localResult, type Result, type ResultWorld, recordedResult, unnotedResult } from './result.ts'
+import {
+  expiredResult,
+  type LocalFailure,
+  localResult,
+  type Result,
+  type ResultWorld,
+  recordedResult,
+  unnotedResult,
+} from './result.ts'
 import type { FindRoute } from './routes.ts'
+import type { Sites } from './sites.ts'
 
 /** What sorting needs. */
 export interface SortingOptions {
@@ -24,6 +34,9 @@ export interface SortingOptions {
   world(): ResultWorld
   /** Gives deliveries back, to be tried at `due`. */
   postpone(deliveries: readonly Claimed[], due: Date): void
+  sites: Pick<Sites, 'isPaused' | 'unreachable'>
+  /** A delivery is ready in another flow now. */
+  onMoved(slot: number, flow: string): void
   submit(group: Group): void
   settle(result: Result): void
   log: Log
@@ -41,6 +54,7 @@ export function createSorting(
   options: SortingOptions,
 ): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
   const { hand, queue, world, findRoute, settle } = options
+  const siteOf = ({ site }: Claimed) => (options.moves ? site : RELAY_SITE)
 
   const clear = async (done: readonly Claimed[]) => {
     await queue.remove(done)
@@ -84,20 +98,34 @@ export function createSorting(
     return held
   }
 
-  /** A domain that turned out to be a provider's belongs to the provider's slots, and perhaps to another worker. */
+  /** A domain that turned out to be a provider's waits with the provider's, and perhaps belongs to another worker. */
   const moved = async (delivery: Claimed, site: string): Promise<boolean> => {
     if (!options.moves || site === delivery.site) return false
     const slot = options.slotOf(site, delivery.m)
-    if (slot === delivery.slot) return false
-    await queue.move([delivery], site, slot, world().now)
+    const { user_id, lane } = delivery
+    const flow = flowOf({ slot, site, user_id, lane }, false)
+    await queue.move([delivery], { site, slot, flow, due: world().now })
     hand.drop(delivery)
+    options.onMoved(slot, flow)
     return true
   }
 
   const place = async (delivery: Claimed, outgoing: Outgoing, groups: Map<string, Group>) => {
     const found = await findRoute(delivery.rcpt)
-    if (found.kind === 'failed') settle(localResult(delivery, outgoing.message, found.failure, world()))
+    if (found.kind === 'failed') noRoute(delivery, outgoing, found.failure)
     else if (!(await moved(delivery, found.site))) join(groups, delivery, outgoing, found, options.submit)
+  }
+
+  /** DNS that gives no answer concerns the site: the first delivery notes it, the others stay untouched. */
+  const noRoute = (delivery: Claimed, outgoing: Outgoing, failure: LocalFailure) => {
+    if (failure.judged.outcome === 'deferred') {
+      if (options.sites.isPaused(delivery.site)) {
+        options.postpone([delivery], world().now)
+        return
+      }
+      options.sites.unreachable(delivery.site, failure.text)
+    }
+    settle(localResult(delivery, outgoing.message, failure, world()))
   }
 
   /** Groups the recipients of one message by their way. DNS may take its time: other messages do not wait for it. */
@@ -131,7 +159,13 @@ export function createSorting(
     const held = await suspendedUsers(all)
     const [waiting, active] = split(all, pair => isUsers(pair) && held.has(pair.delivery.user_id))
     const [marked, unmarked] = split(active, ({ delivery }) => delivery.ph === 'dot')
-    const [canceled, fresh] = split(unmarked, isCanceled)
+    const [canceled, wanted] = split(unmarked, isCanceled)
+    const { now } = world()
+    const [expired, fresh] = split(
+      wanted,
+      ({ delivery }) => delivery.expires_at <= now && options.sites.isPaused(siteOf(delivery)),
+    )
+    for (const { delivery, outgoing } of expired) settle(expiredResult(delivery, outgoing.message, world()))
     if (waiting.length > 0)
       options.postpone(
         waiting.map(({ delivery }) => delivery),

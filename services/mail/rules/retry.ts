@@ -6,6 +6,8 @@ const HOUR = 60 * MINUTE
 
 /** Waits after the first, second, … attempt; the last one repeats until the message expires. */
 const WAITS: readonly number[] = [1, 4, 10, 20, 40, 80, 160, 240].map(minutes => minutes * MINUTE)
+/** The site's own pace (rules/site-control.ts) protects a receiver that asked for less, so its messages may come back soon. */
+const THROTTLED_WAITS: readonly number[] = [0.5, 1, 2, 5, 10, 20, 40, 80, 160, 240].map(minutes => minutes * MINUTE)
 /** A full mailbox needs a person to empty it. */
 const FULL_WAITS: readonly number[] = [1, 4, 8, 12].map(hours => hours * HOUR)
 /** Greylisting servers want to see the same sender again after some minutes, commonly five. */
@@ -56,6 +58,7 @@ function waitAfter(kind: FailureKind, attempts: number): number {
   const index = Math.max(0, attempts - 1)
   if (kind === 'mailbox_full') return FULL_WAITS[Math.min(index, FULL_WAITS.length - 1)] ?? HOUR
   if (kind === 'signing' || kind === 'relay_login') return INTERNAL_WAIT
+  if (kind === 'throttled') return THROTTLED_WAITS[Math.min(index, THROTTLED_WAITS.length - 1)] ?? HOUR
   const wait = WAITS[Math.min(index, WAITS.length - 1)] ?? HOUR
   // 1.25: the jitter may take a fifth away.
   return kind === 'greylisted' ? Math.max(GREYLIST_LEAST * 1.25, wait) : wait

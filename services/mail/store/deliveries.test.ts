@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue, underClaim } from './deliveries.ts'
+import { flowOf, rangeOfOtherMode, rangesOfSlots } from '../rules/flow.ts'
+import { type Claimed, DELIVERIES, DeliveryQueue, NO_FLOW, underClaim } from './deliveries.ts'
 import type { DeliveryDoc } from './documents.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1_000)
-const nobody = () => false
 
 let mongo: Mongo
 let queue: DeliveryQueue
@@ -47,55 +47,111 @@ async function claim(docs: readonly DeliveryDoc[], tok: string, epoch = 1): Prom
   return queue.claim(underClaim(docs, scope), scope)
 }
 
-describe('what is due', () => {
-  test('is found in these slots, oldest first, and only when its time has come', async () => {
-    await give('em_b.0', { due: at(-5) })
-    await give('em_a.0', { due: at(-9) })
+const FLOW = flowOf({ slot: 0, site: 'example.net', user_id: 'usr_1', lane: 'transactional' }, false)
+const ALL = { from: 'd ', to: 'd!' }
+const none = { limit: 100, relay: false, skip: () => false }
+
+describe('flows', () => {
+  test('are found with their earliest time, each once, in a range', async () => {
+    const bulk = flowOf({ slot: 1, site: 'example.org', user_id: 'usr_1', lane: 'bulk' }, false)
+    await give('em_a.0', { flow: FLOW, due: at(-9) })
+    await give('em_b.0', { flow: FLOW, due: at(-5) })
+    await give('em_c.0', { flow: bulk, slot: 1, due: at(-7) })
+    await give('em_timed.0')
+    expect(await queue.heads(ALL)).toEqual([
+      { _id: FLOW, due: at(-9) },
+      { _id: bulk, due: at(-7) },
+    ])
+    const [range = ALL] = rangesOfSlots([1], false)
+    expect(await queue.heads(range)).toEqual([{ _id: bulk, due: at(-7) }])
+  })
+
+  test('are read oldest first, a few of each, only what is due, and from a time on', async () => {
+    const other = flowOf({ slot: 1, site: 'example.org', user_id: 'usr_2', lane: 'bulk' }, false)
+    for (const [n, due] of [-5, -9, -1, 5].entries()) await give(`em_${n}.0`, { flow: FLOW, due: at(due) })
+    await give('em_o.0', { flow: other, slot: 1 })
+    const read = async (...wanted: Parameters<DeliveryQueue['ready']>[0]) => ids(await queue.ready(wanted, now))
+    expect(await read({ flow: FLOW, count: 2 })).toEqual(['em_1.0', 'em_0.0'])
+    expect(await read({ flow: FLOW, count: 9 }, { flow: other, count: 9 })).toEqual([
+      ...['em_1.0', 'em_0.0', 'em_2.0', 'em_o.0'],
+    ])
+    expect(await read({ flow: FLOW, count: 9, from: at(-5) })).toEqual(['em_0.0', 'em_2.0'])
+    expect(await read({ flow: FLOW, count: 9, slots: [3] })).toEqual([])
+    expect(await read()).toEqual([])
+    expect(ids(await queue.firstOfEach([FLOW, other, 'd none'], now)).toSorted()).toEqual(['em_1.0', 'em_o.0'])
+  })
+
+  test('cost the same however much waits in them', async () => {
+    const many = Array.from({ length: 2_000 }, (_, n) => give(`em_${n}.0`, { flow: FLOW, due: at(-n) }))
+    await Promise.all(many)
+    const examined = async (work: () => Promise<unknown>) => {
+      await mongo.db.command({ profile: 2 })
+      await work()
+      await mongo.db.command({ profile: 0 })
+      const entries = await mongo.db
+        .collection('system.profile')
+        .find({ op: { $ne: 'insert' } })
+        .toArray()
+      await mongo.db.collection('system.profile').drop()
+      return entries.reduce((sum, { keysExamined = 0 }) => sum + Number(keysExamined), 0)
+    }
+    expect(await examined(() => queue.heads(ALL))).toBeLessThan(10)
+    expect(await examined(() => queue.firstOfEach([FLOW], now))).toBeLessThan(10)
+    expect(await examined(() => queue.ready([{ flow: FLOW, count: 5 }], now))).toBeLessThan(10)
+  })
+
+  test('name the recipients of one message that are ready', async () => {
+    for (const n of [0, 1, 2]) await give(`em_a.${n}`, { flow: FLOW })
+    await give('em_a.3', { flow: `${FLOW}x` })
+    await give('em_a.4')
+    await give('em_ab.0', { flow: FLOW })
+    expect(ids(await queue.siblings('em_a', FLOW, now))).toEqual(['em_a.0', 'em_a.1', 'em_a.2'])
+  })
+})
+
+describe('a timed delivery', () => {
+  test('becomes ready in its flow when its time has come, in these slots only', async () => {
+    await give('em_due.0')
     await give('em_now.0', { due: now })
     await give('em_later.0', { due: at(1) })
     await give('em_other.0', { slot: 1 })
-    await give('em_system.0', { lane: 'system', due: at(-7) })
-    const found = await queue.findDue([0], { now }, 10, nobody)
-    expect(ids(found)).toEqual(['em_a.0', 'em_system.0', 'em_b.0', 'em_now.0'])
-    expect(ids(await queue.findDue([0, 1], { now }, 2, nobody))).toHaveLength(2)
-    expect(ids(await queue.findDue([0], { now }, 10, id => id === 'em_a.0'))).not.toContain('em_a.0')
+    await give('em_held.0', { due: at(-3), tok: 'in hand' })
+    const found = await queue.makeReady([0], { now }, { ...none, skip: id => id === 'em_held.0' })
+    expect(found).toEqual({ flows: new Set([FLOW]), full: false })
+    const flows = await Promise.all(['due', 'now', 'later', 'other', 'held'].map(name => stored(`em_${name}.0`)))
+    expect(flows.map(doc => doc?.flow)).toEqual([FLOW, FLOW, undefined, undefined, undefined])
   })
 
-  test('can be looked for from a time on', async () => {
-    await give('em_old.0', { due: at(-60) })
-    await give('em_edge.0', { due: at(-10) })
-    await give('em_new.0', { due: at(-1) })
-    expect(ids(await queue.findDue([0], { from: at(-10), now }, 10, nobody))).toEqual(['em_edge.0', 'em_new.0'])
+  test('is one of so many at once, and is looked for from a time on', async () => {
+    for (let n = 0; n < 5; n++) await give(`em_${n}.0`, { due: at(-10 + n) })
+    expect(await queue.makeReady([0], { now }, { ...none, limit: 2 })).toMatchObject({ full: true })
+    expect(await queue.makeReady([0], { from: at(-7), now }, none)).toMatchObject({ full: false })
+    const left = await collectionOf(mongo.db, DELIVERIES).find({ flow: NO_FLOW }).toArray()
+    expect(ids(left)).toEqual(['em_2.0'])
   })
 
-  test.each([
-    { transactional: 20, bulk: 20, expected: 2 },
-    { transactional: 20, bulk: 0, expected: 0 },
-    { transactional: 3, bulk: 20, expected: 7 },
-    { transactional: 0, bulk: 20, expected: 10 },
-    { transactional: 20, bulk: 1, expected: 1 },
-  ])(
-    'bulk mail gets a fifth of the room, and all that nobody else needs: %j',
-    async ({ transactional, bulk, expected }) => {
-      for (let n = 0; n < transactional; n++) await give(`em_t${n}.0`)
-      for (let n = 0; n < bulk; n++) await give(`em_k${n}.0`, { lane: 'bulk', due: at(-99) })
-      const found = await queue.findDue([0], { now }, 10, nobody)
-      expect(found.filter(({ lane }) => lane === 'bulk')).toHaveLength(expected)
-      expect(found).toHaveLength(Math.min(10, transactional + bulk))
-    },
-  )
+  test('is what remains of one that waited under the names of the other mode', async () => {
+    await give('em_a.0', { flow: 'r usr_1 transactional' })
+    await give('em_b.0', { flow: FLOW })
+    expect(await queue.forgetFlows(rangeOfOtherMode(false), 10)).toBe(1)
+    expect(await stored('em_a.0')).not.toHaveProperty('flow')
+    expect(await queue.forgetFlows(rangeOfOtherMode(false), 10)).toBe(0)
+    await queue.makeReady([0], { now }, none)
+    expect(await stored('em_a.0')).toMatchObject({ flow: FLOW })
+  })
 })
 
 describe('a claim', () => {
   test('moves what it takes behind its visibility timeout; a second claim gets nothing of it', async () => {
-    const docs = [await give('em_a.0'), await give('em_b.0')]
+    const docs = [await give('em_a.0', { flow: FLOW }), await give('em_b.0', { flow: FLOW })]
     const first = await claim(docs, 'one')
     expect(first.map(({ tok, epoch }) => [tok, epoch])).toEqual([
       ['one', 1],
       ['one', 1],
     ])
     expect(await stored('em_a.0')).toMatchObject({ tok: 'one', due: at(120) })
-    expect(await queue.findDue([0], { now }, 10, nobody)).toEqual([])
+    expect(await stored('em_a.0')).not.toHaveProperty('flow')
+    expect(await queue.ready([{ flow: FLOW, count: 9 }], now)).toEqual([])
     expect(await claim(docs, 'two')).toEqual([])
     expect(await stored('em_a.0')).toMatchObject({ tok: 'one' })
   })
@@ -129,7 +185,7 @@ describe('writes of a holder', () => {
   test.each([
     ['keep', (held: Claimed) => queue.keep([held], at(999))],
     ['release', (held: Claimed) => queue.release([held], at(999))],
-    ['move', (held: Claimed) => queue.move([held], 'elsewhere', 9, at(999))],
+    ['move', (held: Claimed) => queue.move([held], { site: 'elsewhere', slot: 9, flow: 'd', due: at(999) })],
     ['reschedule', (held: Claimed) => queue.reschedule([{ held, set: { due: at(999), att: 5 } }])],
     ['remove', (held: Claimed) => queue.remove([held])],
   ])('%s changes nothing for one that lost the claim', async (_, write) => {
@@ -183,12 +239,14 @@ describe('taking a slot over', () => {
     expect((await stored('em_other.0'))?.due).toEqual(at(90))
   })
 
-  test('figures of the queue: what is due, what waits, and how old the oldest is', async () => {
+  test('the queue is counted: what is due or ready, and what waits', async () => {
     await give('em_a.0', { due: at(-30) })
     await give('em_b.0', { due: at(-3), lane: 'bulk' })
     await give('em_c.0', { due: at(30) })
     await give('em_d.0', { due: at(-99), slot: 1 })
-    expect(await queue.measure([0], now)).toEqual({ due: 2, later: 1, oldest: at(-30) })
-    expect(await queue.measure([5], now)).toEqual({ due: 0, later: 0, oldest: undefined })
+    await give('em_e.0', { flow: FLOW })
+    await give('em_f.0', { flow: `d 0001 example.net usr_1 bulk`, slot: 1 })
+    expect(await queue.measure([0], rangesOfSlots([0], false), now)).toEqual({ due: 3, later: 1 })
+    expect(await queue.measure([5], rangesOfSlots([5], false), now)).toEqual({ due: 0, later: 0 })
   })
 })

@@ -1,17 +1,21 @@
 /**
- * The delivery queue: one small document per recipient that is not final yet. `due` is the next time to try and, while
- * a worker holds the delivery, the time at which anybody may assume that the worker is gone. `tok` names the claim;
- * every later write of the worker is matched on it.
+ * The delivery queue: one small document per recipient that is not final yet. It is in one of two states:
+ *
+ * - ready: `flow` names the flow that it waits in (rules/flow.ts), until a worker with room for it claims it;
+ * - timed: no `flow`; at `due` it becomes ready. `due` is the next time to try or, while a worker holds the delivery, the
+ *   time at which that worker must be gone. `tok` names the claim; every later write of the worker is matched on it.
  */
 import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { type FlowRange, flowOf } from '../rules/flow.ts'
 import type { DeliveryDoc } from './documents.ts'
 
 /**
- * One index besides `_id`: every index is written on insert, claim and removal. Deliveries of a message are a range
- * of `_id` (`<message>.<n>`). The slot comes last: a claim reads one range for each lane and passes over the slots of
- * others, where an index that begins with the slot makes one range for each slot (2 ms for 64 of them, found or not).
+ * One index besides `_id`: every index is written on insert, claim and removal. It holds two structures: each flow's
+ * ready deliveries, oldest first, and, under the missing flow, the timed ones in the order of their times. So a claim
+ * reads the first few keys of a flow, whatever waits in that flow or in others. Deliveries of a message are a range of
+ * `_id` (`<message>.<n>`). Databases of release 0.1.0 also have `lane_1_due_1_slot_1`, which nothing here reads.
  */
-export const DELIVERIES = defineCollection<DeliveryDoc>('deliveries', [{ key: { lane: 1, due: 1, slot: 1 } }])
+export const DELIVERIES = defineCollection<DeliveryDoc>('deliveries', [{ key: { flow: 1, due: 1, slot: 1 } }])
 
 /** Filter for the deliveries of one message: ids are the message's id, a dot, and a number (`/` is the next character). */
 export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $lt: string } } {
@@ -38,11 +42,26 @@ export interface ClaimScope {
 
 /** Writes of the worker that a failover may undo: the worst outcome is a repeated claim, which the token notices. */
 const FAST = { writeConcern: { w: 1, j: false } } as const
-const LANES = { first: ['system', 'transactional'], second: ['bulk'] } as const
+/** Filter for timed deliveries: the index keeps them together under null. */
+export const NO_FLOW = { $exists: false } as const
+const FLOW_FIELDS = { slot: 1, site: 1, user_id: 1, lane: 1 } as const
+/** In one answer: the server's first batch is 101 documents. */
+const ALL_AT_ONCE = { batchSize: 100_000 } as const
+/** Recipients of one transaction (RFC 5321 section 4.5.3.1.8). */
+const SIBLINGS = 100
 /** Counting stops here: a gauge need not be exact when the queue is this long. */
-const COUNT_MOST = 200_000
+const COUNT_MOST = 100_000
 
-/** Reads of the queue for its workers. */
+/** How many deliveries of a flow are wanted. */
+export interface Wanted {
+  flow: string
+  count: number
+  from?: Date | undefined
+  /** Only of these slots: for flows that span slots of several workers. */
+  slots?: readonly number[] | undefined
+}
+
+/** Reads and writes of the queue for its workers. */
 export class DeliveryQueue {
   readonly #deliveries: Collection<DeliveryDoc>
 
@@ -51,27 +70,114 @@ export class DeliveryQueue {
   }
 
   /**
-   * Deliveries that are due in these slots, oldest first, bulk mail last; while there is bulk mail, a fifth of the
-   * room is its, so that it does not starve. `from`: earlier ones are known to be taken, so that the keys that their
-   * claims left behind in the index are not passed over again. `skip`: ids that are in hand.
+   * The flows in a range that have ready deliveries, each with its earliest `due`: one step of the index for each flow,
+   * however long the flows are.
    */
-  async findDue(
+  heads({ from, to }: FlowRange): Promise<{ _id: string; due: Date }[]> {
+    return this.#deliveries
+      .aggregate<{ _id: string; due: Date }>(
+        [
+          { $match: { flow: { $gte: from, $lt: to } } },
+          { $sort: { flow: 1, due: 1 } },
+          { $group: { _id: '$flow', due: { $first: '$due' } } },
+        ],
+        ALL_AT_ONCE,
+      )
+      .toArray()
+  }
+
+  /** The first delivery that is due of each of these flows, if any; the cost does not depend on their lengths. */
+  firstOfEach(flows: readonly string[], now: Date): Promise<DeliveryDoc[]> {
+    return this.#deliveries
+      .aggregate<{ first: DeliveryDoc }>(
+        [
+          { $match: { flow: { $in: [...flows] }, due: { $lte: now } } },
+          { $sort: { flow: 1, due: 1 } },
+          { $group: { _id: '$flow', first: { $first: '$$ROOT' } } },
+        ],
+        ALL_AT_ONCE,
+      )
+      .map(({ first }) => first)
+      .toArray()
+  }
+
+  /**
+   * The first `count` deliveries that are due of each flow, in one command. `from`: earlier ones are known to be taken, so
+   * that the keys that their claims left behind in the index are not passed over again.
+   */
+  async ready(wanted: readonly Wanted[], now: Date): Promise<DeliveryDoc[]> {
+    const [first, ...others] = wanted.map(({ flow, count, from, slots }) => [
+      {
+        $match: {
+          flow,
+          due: from ? { $gte: from, $lte: now } : { $lte: now },
+          ...(slots && { slot: { $in: [...slots] } }),
+        },
+      },
+      { $sort: { due: 1 } },
+      { $limit: count },
+    ])
+    if (!first) return []
+    const unions = others.map(pipeline => ({ $unionWith: { coll: DELIVERIES.name, pipeline } }))
+    return this.#deliveries.aggregate<DeliveryDoc>([...first, ...unions], ALL_AT_ONCE).toArray()
+  }
+
+  /** Ready deliveries of one flow for recipients of one message: those that one transaction can carry. */
+  siblings(messageId: string, flow: string, now: Date): Promise<DeliveryDoc[]> {
+    return this.#deliveries
+      .find({ ...deliveriesOfMessage(messageId), flow, due: { $lte: now } })
+      .limit(SIBLINGS)
+      .toArray()
+  }
+
+  /**
+   * Makes timed deliveries of these slots ready whose time has come, the earliest first; answers them as far as they
+   * were found, with their flows. Those that `skip` names are in hand: their worker is here and late.
+   */
+  async makeReady(
     slots: readonly number[],
     { from, now }: { from?: Date | undefined; now: Date },
-    limit: number,
-    skip: (id: string) => boolean,
-  ): Promise<DeliveryDoc[]> {
-    const due = from ? { $gte: from, $lte: now } : { $lte: now }
-    const find = (lanes: readonly DeliveryDoc['lane'][]) =>
-      this.#deliveries
-        .find({ slot: { $in: [...slots] }, lane: { $in: [...lanes] }, due })
-        .sort({ due: 1 })
-        .limit(limit)
-        .batchSize(limit + 1) // all in one answer: the server's first batch is 101
-        .toArray()
-    const [first, bulk] = await Promise.all([find(LANES.first), find(LANES.second)])
-    const bulkRoom = Math.max(limit - first.length, Math.min(bulk.length, Math.ceil(limit / 5)))
-    return [...first.slice(0, limit - bulkRoom), ...bulk.slice(0, bulkRoom)].filter(({ _id }) => !skip(_id))
+    { limit, relay, skip }: { limit: number; relay: boolean; skip(id: string): boolean },
+  ): Promise<{ flows: ReadonlySet<string>; full: boolean }> {
+    const found = await this.#deliveries
+      .find({ flow: NO_FLOW, due: from ? { $gte: from, $lte: now } : { $lte: now }, slot: { $in: [...slots] } })
+      .sort({ due: 1 })
+      .limit(limit)
+      .batchSize(limit + 1)
+      .project<Pick<DeliveryDoc, '_id' | 'slot' | 'site' | 'user_id' | 'lane'>>(FLOW_FIELDS)
+      .toArray()
+    const flows = Map.groupBy(
+      found.filter(({ _id }) => !skip(_id)),
+      doc => flowOf(doc, relay),
+    )
+    if (flows.size > 0)
+      await this.#deliveries.bulkWrite(
+        [...flows].map(([flow, docs]) => ({
+          updateMany: {
+            // Still timed, and still due: a claim or a cancellation may have come between.
+            filter: { _id: { $in: docs.map(({ _id }) => _id) }, flow: NO_FLOW, due: { $lte: now } },
+            update: { $set: { flow } },
+          },
+        })),
+        { ordered: false, ...FAST },
+      )
+    return { flows: new Set(flows.keys()), full: found.length === limit }
+  }
+
+  /** Turns ready deliveries of a range into timed ones that are due, so that they become ready under another name. */
+  async forgetFlows({ from, to }: FlowRange, limit: number): Promise<number> {
+    const found = await this.#deliveries
+      .find({ flow: { $gte: from, $lt: to } })
+      .limit(limit)
+      .project<{ _id: string }>({ _id: 1 })
+      .toArray()
+    if (found.length === 0) return 0
+    await this.#deliveries.updateMany(
+      { _id: { $in: found.map(({ _id }) => _id) }, flow: { $gte: from, $lt: to } },
+      { $unset: { flow: '' } },
+      FAST,
+    )
+    return found.length
   }
 
   /** Takes them; answers those that are ours. Only the owner of a slot claims in it, so normally that is all of them. */
@@ -79,7 +185,7 @@ export class DeliveryQueue {
     const ids = wanted.map(({ _id }) => _id)
     const { matchedCount } = await this.#deliveries.updateMany(
       { _id: { $in: ids }, due: { $lte: scope.now } },
-      { $set: { tok: scope.tok, due: scope.until } },
+      { $set: { tok: scope.tok, due: scope.until }, $unset: { flow: '' } },
       FAST,
     )
     if (matchedCount === wanted.length) return wanted
@@ -109,9 +215,9 @@ export class DeliveryQueue {
     await this.#update(held, { $set: { due }, $unset: { tok: '' } })
   }
 
-  /** Gives claims back to another slot and site. */
-  async move(held: readonly Pick<Claimed, '_id' | 'tok'>[], site: string, slot: number, due: Date): Promise<void> {
-    await this.#update(held, { $set: { site, slot, due }, $unset: { tok: '' } })
+  /** Gives claims back to another site, and so perhaps to another slot; they are ready there at once. */
+  async move(held: readonly Pick<Claimed, '_id' | 'tok'>[], to: Pick<DeliveryDoc, 'site' | 'slot' | 'flow' | 'due'>) {
+    await this.#update(held, { $set: to, $unset: { tok: '' } })
   }
 
   /** Removes deliveries that are final; answers how many were still held under these tokens. */
@@ -151,12 +257,11 @@ export class DeliveryQueue {
 
   /** Makes what a gone worker held in these slots due at once; the slots are ours, so it cannot send any more. */
   async recover(slots: readonly number[], now: Date, visibilityMs: number): Promise<void> {
-    const lanes = [...LANES.first, ...LANES.second]
     await this.#deliveries.updateMany(
       {
-        slot: { $in: [...slots] },
-        lane: { $in: lanes },
+        flow: NO_FLOW,
         due: { $gt: now, $lte: new Date(now.getTime() + visibilityMs) },
+        slot: { $in: [...slots] },
         tok: { $exists: true },
       },
       { $set: { due: now } },
@@ -164,19 +269,31 @@ export class DeliveryQueue {
     )
   }
 
-  /** Counts what waits in these slots, up to {@link COUNT_MOST} of each kind, and finds the oldest due time. */
+  /**
+   * Counts what waits in these slots, up to {@link COUNT_MOST} of each kind: what is ready or due, and what has to wait
+   * for its time or is in hand.
+   */
   async measure(
     slots: readonly number[],
+    ranges: readonly FlowRange[],
     now: Date,
-  ): Promise<{ due: number; later: number; oldest: Date | undefined }> {
-    const lanes = { slot: { $in: [...slots] }, lane: { $in: [...LANES.first, ...LANES.second] } }
+  ): Promise<{ due: number; later: number }> {
+    const slot = { $in: [...slots] }
     const options = { limit: COUNT_MOST, hint: DELIVERIES.indexes[0]?.key ?? {} }
-    const [due, later, oldest] = await Promise.all([
-      this.#deliveries.countDocuments({ ...lanes, due: { $lte: now } }, options),
-      this.#deliveries.countDocuments({ ...lanes, due: { $gt: now } }, options),
-      this.#deliveries.findOne({ ...lanes, due: { $lte: now } }, { sort: { due: 1 }, projection: { due: 1 } }),
+    const [ready, due, later] = await Promise.all([
+      Promise.all(
+        ranges.map(({ from, to }) => this.#deliveries.countDocuments({ flow: { $gte: from, $lt: to }, slot }, options)),
+      ),
+      this.#deliveries.countDocuments({ flow: NO_FLOW, due: { $lte: now }, slot }, options),
+      this.#deliveries.countDocuments({ flow: NO_FLOW, due: { $gt: now }, slot }, options),
     ])
-    return { due, later, oldest: oldest?.due }
+    return {
+      due: Math.min(
+        COUNT_MOST,
+        ready.reduce((sum, one) => sum + one, due),
+      ),
+      later,
+    }
   }
 
   async #update(held: readonly Pick<Claimed, '_id' | 'tok'>[], change: object): Promise<void> {

@@ -5,6 +5,7 @@
  */
 import type { mongo } from 'mongoose'
 import type { RecipientStatus } from '../rules/email-status.ts'
+import type { Lane } from '../rules/flow.ts'
 
 export type { RecipientStatus }
 
@@ -277,7 +278,7 @@ export interface MessageDoc {
   rcpts: RecipientState[]
   /** Recipients that are not final yet. */
   left: number
-  lane: 'transactional' | 'bulk' | 'system'
+  lane: Lane
   /** What to do with an attempt whose outcome is unknown. */
   ambiguous: 'retry' | 'fail'
   test?: boolean
@@ -309,7 +310,12 @@ export interface DeliveryDoc {
   /** Destination site: provider, MX roll-up or domain. */
   site: string
   slot: number
-  lane: MessageDoc['lane']
+  lane: Lane
+  /**
+   * Name of its flow (rules/flow.ts) while it is ready to be taken; absent while a worker holds it and while its time
+   * has not come. At `due` it becomes ready.
+   */
+  flow?: string
   /** Next time to try, and the visibility timeout while a worker holds it. */
   due: Date
   /** Names the claim that holds it. */
@@ -358,10 +364,22 @@ export interface SlotDoc {
   until: Date
 }
 
-/** What is known of a destination site. */
+/** State of a destination site that is, or lately was, in trouble: what workers share and people see. */
 export interface SiteDoc {
   _id: string
+  /** Absent in documents of release 0.1.0: throttled. */
+  state?: 'up' | 'throttled' | 'down'
+  /** When this state began. */
+  since?: Date
+  /** The reply or error that began it. */
+  reason?: string
+  /** Nothing begins before; for a site that is down, the time of the next probe. */
   suspended_until?: Date
+  /** Transactions at once that the writing worker allows. */
   limit: number
+  /** Messages a second that the writing worker allows; absent without a limit. */
+  rate?: number
+  /** Worker that wrote it last. */
+  by?: string
   updated_at: Date
 }

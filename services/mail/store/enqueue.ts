@@ -17,8 +17,8 @@ export interface EnqueueOptions extends Placement {
   mongo: Mongo
   log: Log
   metrics: Pick<Metrics, 'mongoSeconds'>
-  /** Told after each durable batch which slots have new deliveries that are due: a hint, may do nothing. */
-  wake(slots: ReadonlySet<number>): void
+  /** Told after each durable batch which slots and flows have new deliveries that are due: a hint, may do nothing. */
+  wake(slots: ReadonlySet<number>, flows: ReadonlySet<string>): void
   /** Most bytes of messages waiting for the database; above, messages are refused at once. */
   maxWaitingBytes?: number
 }
@@ -52,8 +52,11 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     const started = performance.now()
     const written = await writeBatch(batch)
     metrics.mongoSeconds.observe({ collection: 'messages' }, (performance.now() - started) / 1000)
-    const slots = dueSlots(batch.filter((_, index) => written[index] === 'stored'))
-    if (slots.size > 0) wake(slots)
+    const ready = batch
+      .filter((_, index) => written[index] === 'stored')
+      .flatMap(({ deliveries }) => deliveries)
+      .flatMap(({ slot, flow }) => (flow ? [{ slot, flow }] : []))
+    if (ready.length > 0) wake(new Set(ready.map(({ slot }) => slot)), new Set(ready.map(({ flow }) => flow)))
     return written.map(outcome => OUTCOMES[outcome])
   }
 
@@ -89,10 +92,4 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
 function sizeOf({ raw, recipients, tags, metadata, idem }: NewMessage): number {
   const more = (tags || metadata || idem) && 3 * JSON.stringify([tags, metadata, idem?.answer]).length
   return raw.length + MESSAGE_BYTES + recipients.length * RECIPIENT_BYTES + (more ?? 0)
-}
-
-function dueSlots(stored: readonly MessageWrites[]): ReadonlySet<number> {
-  const now = Date.now()
-  const due = stored.flatMap(({ deliveries }) => deliveries).filter(delivery => delivery.due.getTime() <= now)
-  return new Set(due.map(({ slot }) => slot))
 }

@@ -1,5 +1,6 @@
 /** Turns an accepted message into the documents of its collections. */
 import { domainToASCII } from 'node:url'
+import { flowOf } from '../rules/flow.ts'
 import { simulate } from '../rules/simulation.ts'
 import { siteOf, slotOf } from '../rules/slots.ts'
 import { partsOfBody, toBodyDocs } from './bodies.ts'
@@ -95,15 +96,18 @@ function toState(recipient: NewMessage['recipients'][number], given: NewMessage)
 
 function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, placement: Placement): DeliveryDoc {
   const site = siteOf(domainOf(rcpt))
+  const slot = slotOf(site, message._id, placement.slots, placement.relay)
+  const { user_id, lane } = message
   return {
     _id: `${message._id}.${n}`,
     cell: 0,
     m: message._id,
-    user_id: message.user_id,
+    user_id,
     rcpt,
     site,
-    slot: slotOf(site, message._id, placement.slots, placement.relay),
-    lane: message.lane,
+    slot,
+    lane,
+    ...(due <= message.created_at && { flow: flowOf({ slot, site, user_id, lane }, placement.relay) }),
     due,
     att: 0,
     expires_at: message.expires_at,

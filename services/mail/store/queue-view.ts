@@ -1,7 +1,6 @@
 /** Looks at the delivery queue as a whole, at a bounded cost however long it is. */
 import { collectionOf, type Mongo } from '../../platform/mongo.ts'
-import { DELIVERIES } from './deliveries.ts'
-import type { DeliveryDoc } from './documents.ts'
+import { DELIVERIES, NO_FLOW } from './deliveries.ts'
 import { WORKERS } from './slots.ts'
 
 /** A destination with waiting mail. */
@@ -26,7 +25,6 @@ export interface QueueView {
 const SAMPLE = 100_000
 const SITES = 50
 const MAX_MS = 10_000
-const LANES: readonly DeliveryDoc['lane'][] = ['system', 'transactional', 'bulk']
 
 /** The queue now. Depth is the count of the collection's metadata; sites are counted over a bounded sample. */
 export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
@@ -58,16 +56,24 @@ export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
   return { depth, oldestDue, sites, sampled: depth > SAMPLE }
 }
 
-/** The earliest due time: one step into the index for each slot and lane. */
+/** The earliest due time: one step into the index for each flow with ready mail, and one for what waits for its time. */
 export async function oldestDueOf(mongo: Mongo): Promise<Date | null> {
   const deliveries = collectionOf(mongo.db, DELIVERIES)
-  const slots: number[] = await deliveries.distinct('slot', {}, { maxTimeMS: MAX_MS })
-  const firsts = await Promise.all(
-    slots.flatMap(slot =>
-      LANES.map(lane => deliveries.findOne({ slot, lane }, { sort: { due: 1 }, projection: { due: 1 } })),
-    ),
-  )
-  const times = firsts.flatMap(first => (first ? [first.due.getTime()] : []))
+  const [[ready], timed] = await Promise.all([
+    deliveries
+      .aggregate<{ due: Date }>(
+        [
+          { $match: { flow: { $gte: '' } } },
+          { $sort: { flow: 1, due: 1 } },
+          { $group: { _id: '$flow', due: { $first: '$due' } } },
+          { $group: { _id: null, due: { $min: '$due' } } },
+        ],
+        { maxTimeMS: MAX_MS },
+      )
+      .toArray(),
+    deliveries.findOne({ flow: NO_FLOW }, { sort: { due: 1 }, projection: { due: 1 } }),
+  ])
+  const times = [ready, timed].flatMap(found => (found ? [found.due.getTime()] : []))
   return times.length > 0 ? new Date(Math.min(...times)) : null
 }
 

@@ -1,22 +1,63 @@
-/** What workers tell each other of a destination site: that it asked for a pause. */
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+/** What workers share of destination sites in trouble, so that a pause that one was asked for holds for all. */
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
 import type { SiteDoc } from './documents.ts'
 
-/** Sites that were suspended; a site without trouble has no document. */
+/** Sites that are or lately were in trouble; a document goes a day after its last change. */
 export const SITES = defineCollection<SiteDoc>('sites', [{ key: { updated_at: 1 }, expireAfterSeconds: 86_400 }])
 
-/** Notes a suspension; a longer one stays. */
-export async function suspendSite(mongo: Mongo, site: string, until: Date, limit: number, now: Date): Promise<void> {
-  await collectionOf(mongo.db, SITES).updateOne(
-    { _id: site },
-    { $max: { suspended_until: until }, $set: { limit, updated_at: now } },
-    { upsert: true },
+/** Changes read at once. */
+const NEWS = 5_000
+/** Sites shown to people. */
+const SHOWN = 500
+/** A site that is down and was not probed for so long has no mail waiting: nothing is known of it any more. */
+const STALE_MS = 30 * 60_000
+
+/** Writes states of sites; the last one of a site counts. */
+export async function writeSites(mongo: Mongo, sites: readonly SiteDoc[]): Promise<void> {
+  if (sites.length === 0) return
+  await collectionOf(mongo.db, SITES).bulkWrite(
+    sites.map(({ _id, ...site }) => ({ replaceOne: { filter: { _id }, replacement: site, upsert: true } })),
+    { ordered: false, writeConcern: { w: 1, j: false } },
   )
 }
 
-/** Sites that are suspended at this time. */
-export function suspendedSites(mongo: Mongo, now: Date): Promise<SiteDoc[]> {
+/** Sites whose state was written at or after `since`, the oldest change first. */
+export function changedSites(mongo: Mongo, since: Date): Promise<SiteDoc[]> {
   return collectionOf(mongo.db, SITES)
-    .find({ suspended_until: { $gt: now } })
+    .find({ updated_at: { $gte: since } })
+    .sort({ updated_at: 1 })
+    .limit(NEWS)
+    .toArray()
+}
+
+/**
+ * The right to probe a site that is down: true for one worker in `probeMs`, so that a site whose mail is spread over
+ * several workers is asked by one of them.
+ */
+export async function reserveProbe(mongo: Mongo, site: string, now: Date, probeMs: number): Promise<boolean> {
+  try {
+    await collectionOf(mongo.db, SITES).updateOne(
+      { _id: site, suspended_until: { $not: { $gt: now } } },
+      { $set: { suspended_until: new Date(now.getTime() + probeMs), updated_at: now }, $setOnInsert: { limit: 1 } },
+      { upsert: true },
+    )
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false // it is there, with a later time
+    throw error
+  }
+}
+
+/** Sites that are throttled or down now, those in trouble for the longest time first, at most 500. */
+export function troubledSites(mongo: Mongo, now: Date): Promise<SiteDoc[]> {
+  return collectionOf(mongo.db, SITES)
+    .find({
+      $or: [
+        { suspended_until: { $gt: now } },
+        { state: { $in: ['throttled', 'down'] }, updated_at: { $gt: new Date(now.getTime() - STALE_MS) } },
+      ],
+    })
+    .sort({ since: 1 })
+    .limit(SHOWN)
     .toArray()
 }

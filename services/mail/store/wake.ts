@@ -13,14 +13,19 @@ interface HintDoc {
   /** Process that wrote it; it has told its own listeners already. */
   from: string
   slots: number[]
+  /** Names of flows that have new mail (rules/flow.ts), the first {@link FLOWS} of them. Absent in hints of release 0.1.0. */
+  flows?: string[]
 }
+
+/** Called with the slots and the names of flows that have new mail; the flows may be fewer than there are. */
+export type WakeListener = (slots: readonly number[], flows: readonly string[]) => void
 
 /** The doorbell of one process. */
 export interface Wake {
-  /** Says that these slots have deliveries that are due. Returns at once and never throws. */
-  ring(slots: Iterable<number>): void
+  /** Says that these slots, and these flows in them, have deliveries that are due. Returns at once and never throws. */
+  ring(slots: Iterable<number>, flows?: Iterable<string>): void
   /** Calls `listener` for rings of this process and, while {@link Wake.follow} runs, of others. Returns the way to stop. */
-  listen(listener: (slots: readonly number[]) => void): () => void
+  listen(listener: WakeListener): () => void
   /** Reads the hints of other processes until the signal aborts. */
   follow(signal: AbortSignal): Promise<void>
 }
@@ -30,6 +35,8 @@ const HINTS = defineCollection<HintDoc>('delivery_hints')
 const CAPPED = { capped: true, size: 262_144 } as const
 /** Least time between two hints of a process: as long as a worker leaves between two claims, so none comes in vain. */
 const GAP_MS = 50
+/** Flows that one hint names at most; the others are found by looking. */
+const FLOWS = 200
 /** Pause before the cursor is opened again after an error. */
 const REOPEN_MS = 500
 
@@ -45,8 +52,9 @@ export function wakeOf(mongo: Mongo): Wake {
 function createWake(mongo: Mongo): Wake {
   const me = newId('wk')
   const hints = collectionOf(mongo.db, HINTS)
-  const listeners = new Set<(slots: readonly number[]) => void>()
+  const listeners = new Set<WakeListener>()
   let gathered = new Set<number>()
+  let flowsGathered = new Set<string>()
   let pausing = false
   let created: Promise<void> | undefined
   const write = () => {
@@ -54,8 +62,9 @@ function createWake(mongo: Mongo): Wake {
       pausing = false
       return
     }
-    const doc: HintDoc = { _id: newId('wh'), from: me, slots: [...gathered] }
+    const doc: HintDoc = { _id: newId('wh'), from: me, slots: [...gathered], flows: [...flowsGathered] }
     gathered = new Set()
+    flowsGathered = new Set()
     pausing = true
     setTimeout(write, GAP_MS).unref()
     created ??= create(mongo)
@@ -63,9 +72,11 @@ function createWake(mongo: Mongo): Wake {
     created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
   }
   return {
-    ring(slots) {
+    ring(slots, flows = []) {
       const list = [...slots]
-      for (const listener of listeners) listener(list)
+      const names = [...flows]
+      for (const listener of listeners) listener(list, names)
+      for (const flow of names) if (flowsGathered.size < FLOWS) flowsGathered.add(flow)
       for (const slot of list) gathered.add(slot)
       if (!pausing) write()
     },
@@ -92,7 +103,7 @@ async function tail(
   mongo: Mongo,
   signal: AbortSignal,
   me: string,
-  listeners: ReadonlySet<(slots: readonly number[]) => void>,
+  listeners: ReadonlySet<WakeListener>,
 ): Promise<void> {
   await create(mongo)
   const hints = collectionOf(mongo.db, HINTS)
@@ -107,7 +118,7 @@ async function tail(
     for await (const hint of cursor) {
       if (hint._id === start._id) past = false
       if (past || hint.from === me) continue
-      for (const listener of listeners) listener(hint.slots)
+      for (const listener of listeners) listener(hint.slots, hint.flows ?? [])
     }
   } finally {
     signal.removeEventListener('abort', close)

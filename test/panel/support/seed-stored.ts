@@ -3,7 +3,7 @@ import { findUserByName } from '../../../services/accounts/store/users.ts'
 import { CERTIFICATES } from '../../../services/mail/store/certificates.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
 import type { ResourceState } from '../../../services/mail/store/documents.ts'
-import { suspendSite } from '../../../services/mail/store/sites.ts'
+import { writeSites } from '../../../services/mail/store/sites.ts'
 import { newId } from '../../../services/platform/ids.ts'
 import { collectionOf } from '../../../services/platform/mongo.ts'
 import { openSubscriptions } from '../../../services/subscriptions/context.ts'
@@ -109,7 +109,13 @@ export async function seedStored({ mongo, foundation, admin }: PanelService, tex
     ...[0, 1, 2].map(n => waiting('slow.example', n)),
     waiting('paused.example', 0),
   ])
-  await suspendSite(mongo, 'paused.example', new Date(now + HOUR_MS), 1, new Date(now))
+  await writeSites(mongo, [
+    {
+      ...{ _id: 'paused.example', state: 'down', since: new Date(now - HOUR_MS), limit: 1, updated_at: new Date(now) },
+      suspended_until: new Date(now + HOUR_MS),
+      reason: '192.0.2.25: connect ECONNREFUSED',
+    },
+  ])
 
   const s = openSubscriptions(foundation)
   const profile = { nickname: text.slice(0, 60), platform: 'ios', email: 'ada@example.org' }

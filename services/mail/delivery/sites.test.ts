@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest'
+import { PROBE_MS, RELAY_PROBE_MS, type SiteLimits } from '../rules/site-control.ts'
+import { createSites, type SiteNews } from './sites.ts'
+
+/** Sites on a clock that the test moves, with work that ends when told. */
+function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}) {
+  let now = 1_000_000
+  let timers: { at: number; call: () => void }[] = []
+  const running: { site: string; end: () => void; limits: SiteLimits }[] = []
+  const putBack: string[] = []
+  const room: string[] = []
+  const changes: SiteNews[] = []
+  const places = new Map<string, number>()
+  const sites = createSites({
+    shareOf: () => ({ owned: options.owned ?? 1, parts: options.parts ?? 1 }),
+    relay: options.relay ?? false,
+    now: () => now,
+    after: (ms, call) => void timers.push({ at: now + ms, call }),
+    placesAt: site => places.get(site) ?? 0,
+    onRoom: site => room.push(site),
+    onChange: news => changes.push(news),
+  })
+  const submit = (site: string, count = 1) => {
+    for (let n = 0; n < count; n++) {
+      places.set(site, (places.get(site) ?? 0) + 1)
+      const leave = () => places.set(site, (places.get(site) ?? 1) - 1)
+      sites.submit({
+        site,
+        run: limits =>
+          new Promise(resolve => {
+            const end = () => {
+              leave()
+              resolve()
+            }
+            running.push({ site, limits, end })
+          }),
+        putBack() {
+          leave()
+          putBack.push(site)
+        },
+      })
+    }
+  }
+  return {
+    ...{ sites, running, putBack, room, changes, submit },
+    /** Moves the clock and calls what is due. */
+    async advance(ms: number) {
+      now += ms
+      const due = timers.filter(({ at }) => at <= now)
+      timers = timers.filter(({ at }) => at > now)
+      for (const { call } of due) call()
+      await new Promise(resolve => setImmediate(resolve))
+    },
+    /** Ends the oldest transactions and lets the sites go on. */
+    async end(count = 1, report: 'delivered' | 'nothing' = 'delivered') {
+      for (const { site, end } of running.splice(0, count)) {
+        end()
+        if (report === 'delivered') sites.succeeded(site)
+      }
+      await new Promise(resolve => setImmediate(resolve))
+    },
+  }
+}
+
+describe('a site', () => {
+  test('starts with three transactions and opens with each delivery, up to its limit', async () => {
+    const { submit, running, end } = scene()
+    submit('example.com', 60)
+    const open = [running.length]
+    for (let n = 0; n < 4; n++) {
+      await end(running.length)
+      open.push(running.length)
+    }
+    expect(open).toEqual([3, 6, 10, 10, 10])
+  })
+
+  test.each([
+    { owned: 1, parts: 1, limit: 10 },
+    { owned: 1, parts: 4, limit: 2 },
+    { owned: 3, parts: 4, limit: 7 },
+    { owned: 1, parts: 64, limit: 1 },
+  ])('of which $owned of $parts slots are ours has $limit transactions', async ({ owned, parts, limit }) => {
+    const { submit, running, end } = scene({ owned, parts })
+    submit('example.com', 60)
+    for (let n = 0; n < 4; n++) await end(running.length)
+    expect(running).toHaveLength(limit)
+  })
+
+  test('has room for its transactions and a little ahead, and says when it has room again', async () => {
+    const { sites, submit, room, end, running } = scene()
+    expect(sites.roomAt('example.com')).toBe(5)
+    submit('example.com', 5)
+    expect(sites.roomAt('example.com')).toBe(0)
+    expect(room).toEqual([])
+    await end()
+    expect(room).toEqual(['example.com'])
+    expect(sites.roomAt('example.com')).toBe(2)
+    expect(running).toHaveLength(4)
+  })
+
+  test('that is fast is given a quarter of a second ahead', async () => {
+    const { sites, submit, end, running, advance } = scene()
+    for (let n = 0; n < 400; n++) {
+      submit('example.com', Math.max(0, 10 - running.length))
+      await end(1)
+      if (n % 4 === 0) await advance(10)
+    }
+    // 400 in a second: a hundred ahead.
+    expect(sites.roomAt('example.com') + running.length).toBeGreaterThan(60)
+    expect(sites.roomAt('example.com') + running.length).toBeLessThan(130)
+  })
+
+  test('does not stand in the way of others', () => {
+    const { submit, running } = scene()
+    submit('slow.example', 100)
+    submit('other.example')
+    expect(running.filter(({ site }) => site === 'other.example')).toHaveLength(1)
+  })
+})
+
+describe('a site that cannot be reached', () => {
+  test('gets nothing for a minute, then one probe; what waited goes back untouched', async () => {
+    const { sites, submit, running, putBack, end, advance, room, changes } = scene()
+    submit('down.example', 5)
+    sites.unreachable('down.example', 'ECONNREFUSED')
+    await end(3, 'nothing')
+    expect(putBack).toHaveLength(2)
+    expect(sites.roomAt('down.example')).toBe(0)
+    expect(sites.isPaused('down.example')).toBe(true)
+    submit('down.example')
+    expect(putBack).toHaveLength(3)
+    expect(changes).toMatchObject([{ status: 'down', reason: 'ECONNREFUSED' }])
+
+    await advance(PROBE_MS)
+    expect(room).toEqual(['down.example'])
+    expect(sites.isPaused('down.example')).toBe(false)
+    expect(sites.isDown('down.example')).toBe(true)
+    expect(sites.roomAt('down.example')).toBe(1)
+    submit('down.example')
+    expect(running).toHaveLength(1)
+    expect(sites.roomAt('down.example')).toBe(0)
+
+    await end()
+    expect(sites.isDown('down.example')).toBe(false)
+    expect(sites.roomAt('down.example')).toBe(5)
+    expect(changes.at(-1)).toMatchObject({ site: 'down.example', status: 'up' })
+    expect(sites.troubled()).toEqual([])
+  })
+
+  test('is probed when its addresses may be tried again, and the relay soon', async () => {
+    const named = scene()
+    named.sites.unreachable('down.example', 'all failed lately', 1_000_000 + 7_000)
+    await named.advance(6_999)
+    expect(named.room).toEqual([])
+    await named.advance(1)
+    expect(named.room).toEqual(['down.example'])
+    const relay = scene({ relay: true })
+    relay.sites.unreachable('relay', 'ECONNREFUSED')
+    await relay.advance(RELAY_PROBE_MS)
+    expect(relay.room).toEqual(['relay'])
+  })
+})
+
+describe('a receiver that asks for less', () => {
+  test('is given what it took, paced', async () => {
+    const { sites, submit, running, end, advance, changes } = scene()
+    for (let n = 0; n < 20; n++) {
+      submit('busy.example')
+      await end()
+      await advance(100)
+    }
+    sites.throttled('busy.example', '451 4.7.1 slow down')
+    expect(changes).toMatchObject([{ status: 'throttled', reason: '451 4.7.1 slow down' }])
+    const rate = changes[0]?.rate ?? 0
+    expect(rate).toBeGreaterThan(7)
+    expect(rate).toBeLessThan(10)
+    submit('busy.example', 60)
+    let began = running.length
+    for (let n = 0; n < 30; n++) {
+      await end(running.length, 'nothing')
+      await advance(100)
+      began += running.length
+    }
+    // Up to three seconds of it, less what the steps of the clock cost, and the burst at the start.
+    expect(began).toBeGreaterThan(1.5 * rate)
+    expect(began).toBeLessThan(3 * rate + 5)
+  })
+
+  test('is not asked of the relay, which takes what it is given', () => {
+    const { sites, changes } = scene({ relay: true })
+    sites.throttled('relay', '421')
+    sites.broke('relay')
+    expect(changes).toEqual([])
+    expect(sites.roomAt('relay')).toBe(420)
+  })
+})
+
+test('what another worker found out holds here', async () => {
+  const { sites, submit, putBack, advance, room } = scene()
+  submit('shared.example', 5)
+  const since = 1_000_000
+  const news = { site: 'shared.example', since, reason: 'ECONNREFUSED' }
+  sites.learn({ ...news, status: 'down', resumeAt: since + 30_000 })
+  expect(putBack).toHaveLength(2)
+  expect(sites.roomAt('shared.example')).toBe(0)
+  sites.learn({ ...news, status: 'up', resumeAt: 0 })
+  expect(room).toEqual(['shared.example'])
+  expect(sites.isPaused('shared.example')).toBe(false)
+  await advance(30_000)
+})
+
+test('after the stop nothing begins, and what waits goes back', () => {
+  const { sites, submit, running, putBack } = scene()
+  submit('example.com', 5)
+  sites.stop()
+  submit('example.com')
+  expect(running).toHaveLength(3)
+  expect(putBack).toHaveLength(3)
+  expect(sites.roomAt('example.com')).toBe(0)
+})

@@ -1,0 +1,87 @@
+/** Hands groups of recipients to their sites, and tells the sites what the attempts say about them. */
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Mongo } from '../../platform/mongo.ts'
+import { PROBE_MS, RELAY_PROBE_MS, type SiteLimits } from '../rules/site-control.ts'
+import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { reserveProbe } from '../store/sites.ts'
+import type { Attempt, Attempted, Group } from './attempt.ts'
+import { giveBack } from './give-back.ts'
+import type { Hand } from './hand.ts'
+import type { Result } from './result.ts'
+import type { Settle } from './settle.ts'
+import type { Sites } from './sites.ts'
+
+/** What {@link createTransactions} depends on. */
+export interface TransactionsOptions {
+  mongo: Mongo
+  log: Log
+  clock: Clock
+  relay: boolean
+  sites: Sites
+  attempt: Attempt
+  settle: Settle
+  queue: Pick<DeliveryQueue, 'reschedule'>
+  hand: Hand
+  /** Ends the attempts to reach a database that is away. */
+  signal: AbortSignal
+}
+
+/** Makes the function that gives a group its transaction, now or when its site has a place. */
+export function createTransactions(options: TransactionsOptions): (group: Group) => void {
+  const { mongo, log, clock, relay, sites, attempt, settle, queue, hand, signal } = options
+  const probeMs = relay ? RELAY_PROBE_MS : PROBE_MS
+
+  /**
+   * Nothing was sent: back into the flow at once, without the mark. The usual reason is that the database went away while
+   * the mark was written, so this is tried until it is back: a mark that stayed would look like a sent message.
+   */
+  const putBack = async (deliveries: readonly Claimed[]) => {
+    for (const delivery of deliveries) hand.leave(delivery)
+    const due = clock.now()
+    const steps = deliveries.map(held => ({ held, set: { due, ...(held.flow && { flow: held.flow }) } }))
+    await giveBack(deliveries.length, () => queue.reschedule(steps), log, signal)
+    for (const delivery of deliveries) hand.drop(delivery)
+  }
+
+  /** A site that is down is asked by one worker in a while. */
+  const mayProbe = (site: string) =>
+    reserveProbe(mongo, site, clock.now(), probeMs).catch((error: unknown) => {
+      log.warn({ err: error, site }, 'no probe of a site that is down')
+      return false
+    })
+
+  const run = async (group: Group, limits: SiteLimits) => {
+    const { site, deliveries } = group
+    if (sites.isDown(site) && !(await mayProbe(site))) {
+      sites.unreachable(site, 'another worker probes it')
+      await putBack(deliveries)
+      return
+    }
+    const attempted = await attempt(group, limits)
+    for (const { delivery } of attempted.results) hand.leave(delivery)
+    report(sites, site, attempted)
+    for (const result of attempted.results) void settle(result)
+    if (attempted.untouched.length > 0) void putBack(attempted.untouched)
+  }
+
+  return group =>
+    sites.submit({
+      site: group.site,
+      run: limits => run(group, limits),
+      putBack: () => void putBack(group.deliveries),
+    })
+}
+
+/** What an attempt says about its site. */
+function report(sites: Sites, site: string, { results, unreachable }: Attempted): void {
+  const slow = results.find(({ judged }) => judged.slowDown)
+  if (slow) sites.throttled(site, slow.event.text)
+  else if (unreachable) sites.unreachable(site, unreachable.reason, unreachable.until)
+  else if (results.some(isBroken)) sites.broke(site)
+  if (results.some(({ next }) => next.kind === 'delivered')) sites.succeeded(site)
+}
+
+function isBroken({ judged }: Result): boolean {
+  return judged.kind === 'network'
+}
