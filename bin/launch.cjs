@@ -11,8 +11,9 @@ const os = require('node:os')
 const path = require('node:path')
 
 const WANTED_MAJOR = 24
-const NODE_VERSION = '24.21.0'
 const root = path.dirname(__dirname)
+/** Versions and hashes of everything that is downloaded are in one file. */
+const NODE = require(path.join(root, 'services', 'platform', 'downloads.json')).node
 const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'postwright')
 
 /** What each script runs: programs one after the other; the command's arguments go to the last. */
@@ -52,27 +53,27 @@ function findNode() {
       `Postwright needs Node ${WANTED_MAJOR}; this is ${process.version}. On macOS: "brew install node@24"; elsewhere see nodejs.org.`,
     )
   }
-  const folder = path.join(cache, `node-${NODE_VERSION}`)
+  const folder = path.join(cache, `node-${NODE.version}`)
   const node = path.join(folder, 'node_modules', `node-${kind}`, 'bin', 'node')
   if (!fs.existsSync(node)) {
-    say(`Node ${WANTED_MAJOR} is needed and this is ${process.version}: installing Node ${NODE_VERSION} into ${folder}`)
-    fs.mkdirSync(folder, { recursive: true })
-    npm(
-      [
-        'install',
-        '--prefix',
-        folder,
-        '--no-save',
-        '--no-audit',
-        '--no-fund',
-        '--loglevel=error',
-        `node-${kind}@${NODE_VERSION}`,
-      ],
-      process.env,
-      folder,
-    )
+    say(`Node ${WANTED_MAJOR} is needed and this is ${process.version}: installing Node ${NODE.version} into ${folder}`)
+    installNode(`node-${kind}`, NODE.integrity[kind], folder)
   }
   return node
+}
+
+/** Lets npm install the package of a Node. The lock file holds the hash that npm compares the package with. */
+function installNode(name, integrity, folder) {
+  const work = `${folder}.new-${process.pid}`
+  const dependencies = { [name]: NODE.version }
+  const packages = { '': { dependencies }, [`node_modules/${name}`]: { version: NODE.version, integrity } }
+  fs.mkdirSync(work, { recursive: true })
+  process.on('exit', () => fs.rmSync(work, { recursive: true, force: true }))
+  fs.writeFileSync(path.join(work, 'package.json'), JSON.stringify({ private: true, dependencies }))
+  fs.writeFileSync(path.join(work, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }))
+  npm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], process.env, work)
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.renameSync(work, folder)
 }
 
 /** `npm ci` when the lock file is another one than that of the last complete installation. */

@@ -12,9 +12,9 @@ import { systemClock } from '../services/platform/clock.ts'
 import { silentLog } from '../services/platform/log.ts'
 import { collectionOf, connectMongo, type Mongo } from '../services/platform/mongo.ts'
 import { startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
-import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
 import { createSecrets } from '../services/platform/secrets.ts'
 import { freshDatabase } from '../test/support/database.ts'
+import { mongodBinary } from '../test/support/mongod.ts'
 import { giveUser, PASSWORD } from '../test/support/tenants.ts'
 
 interface Result {
@@ -88,9 +88,7 @@ describe('on the database of npm start', () => {
   test('works while it runs and while it does not', async () => {
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'pw-admin-'))
     onTestFinished(() => rm(DATA_DIR, { recursive: true, force: true }))
-    const { PATH: path = '', MONGOD_BINARY: binary, XDG_CACHE_HOME } = process.env
-    const mongod = await findMongod({ binary, path, cache: cacheFolder(XDG_CACHE_HOME), say: () => undefined })
-    const running = await startEmbeddedMongod(mongod, DATA_DIR, silentLog)
+    const running = await startEmbeddedMongod(await mongodBinary(), DATA_DIR, silentLog)
     const mongo = await connectMongo(running.uri, silentLog)
     const input = { username: 'admin', role: 'admin', lang: 'en', tz: 'UTC' } as const
     const { user } = await createUser({ mongo, clock: systemClock }, input)

@@ -7,7 +7,8 @@ import { resetPasswordByName } from '../services/accounts/reset-password.ts'
 import { systemClock } from '../services/platform/clock.ts'
 import { createLog } from '../services/platform/log.ts'
 import { connectMongo } from '../services/platform/mongo.ts'
-import { runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
+import { embeddedFolder, runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
+import { releaseOfData } from '../services/platform/mongod/release.ts'
 import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
 import type { Running } from '../services/platform/run.ts'
 
@@ -60,7 +61,8 @@ async function findDatabase(): Promise<{ uri: string; database?: Running }> {
   if (!existsSync(dataDir))
     throw new Error(`there is no database: ${dataDir} (DATA_DIR) does not exist; npm start makes it`)
   const say = (text: string) => process.stderr.write(`${text}\n`)
-  const source = { binary: MONGOD_BINARY || undefined, path: PATH ?? '', cache: cacheFolder(XDG_CACHE_HOME), say }
+  const data = await releaseOfData(embeddedFolder(dataDir))
+  const source = { binary: MONGOD_BINARY || undefined, path: PATH ?? '', cache: cacheFolder(XDG_CACHE_HOME), data, say }
   const database = await startEmbeddedMongod(await findMongod(source), dataDir, log)
   return { uri: database.uri, database }
 }

@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { makeCertificate } from './certificates.ts'
 import { type Config, isUnset, readConfig } from './config.ts'
 import { createLog } from './log.ts'
-import { startEmbeddedMongod } from './mongod/embedded.ts'
+import { embeddedFolder, startEmbeddedMongod } from './mongod/embedded.ts'
+import { releaseOfData } from './mongod/release.ts'
 import { cacheFolder, findMongod } from './mongod/source.ts'
 import type { Prepared, Running } from './run.ts'
 
@@ -60,6 +61,7 @@ export async function prepareTrial(environment: NodeJS.ProcessEnv, say: (text: s
         binary: config.MONGOD_BINARY,
         path: given.PATH ?? '',
         cache: cacheFolder(given.XDG_CACHE_HOME),
+        data: await releaseOfData(embeddedFolder(dataDir)),
         say,
       })
       const mongod = await startEmbeddedMongod(binary, dataDir, createLog(config.LOG_LEVEL, 'mongod'))

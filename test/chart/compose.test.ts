@@ -52,6 +52,13 @@ test('certificate and key are read from the folder that is mounted, and git neve
   expect((await readFile('.gitignore', 'utf8')).split('\n')).toContain('deploy/tls/')
 })
 
+test('no mongod of ours takes compressed messages: CVE-2025-14847', async () => {
+  const at = services.mongodb.command.indexOf('--networkMessageCompressors')
+  expect(services.mongodb.command[at + 1]).toBe('disabled')
+  const trial = await readFile('charts/postwright/templates/mongodb-trial.yaml', 'utf8')
+  expect(trial).toContain('--networkMessageCompressors, disabled')
+})
+
 test('the health check initiates the set that mongod and the connection string name', () => {
   const [shell, script] = services.mongodb.healthcheck?.test ?? []
   expect(shell).toBe('CMD-SHELL')

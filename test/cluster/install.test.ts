@@ -102,6 +102,8 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       'sendingIp=192.0.2.25',
       'mongodb.mode=trial',
       'mongodb.trial.storage=1Gi',
+      // The release that the cluster has as a local image.
+      'mongodb.trial.image=docker.io/library/mongo:6.0',
       ...COMPONENTS.map(part => `${part}.replicas=1`),
       'operator.watchNamespaces={team-a}',
       'config.DELIVERY_ALLOW_PRIVATE=true',

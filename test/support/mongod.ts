@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mongoose from 'mongoose'
+import { SAFE_FLAGS } from '../../services/platform/mongod/embedded.ts'
 import { cacheFolder, findMongod } from '../../services/platform/mongod/source.ts'
 
 /** A running mongod and its connection string. */
@@ -48,7 +49,7 @@ export async function startTestMongod(more: Readonly<Record<string, string>> = {
     ...more,
   }
   const settings = [
-    ...['--wiredTigerCacheSizeGB', '0.5', '--syncdelay', '15'],
+    ...['--wiredTigerCacheSizeGB', '0.5', '--syncdelay', '15', ...SAFE_FLAGS],
     ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
   ]
   const launch = () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mongoose from 'mongoose'
+import { SAFE_FLAGS } from '../../services/platform/mongod/embedded.ts'
 import { freePort, mongodBinary } from './mongod.ts'
 
 /** A set and what tests do to it. */
@@ -81,7 +82,7 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
 
 async function start(port: number, folder: string): Promise<ChildProcess> {
   const flags = ['--replSet', 'kill', '--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1']
-  return spawn(await mongodBinary(), [...flags, '--wiredTigerCacheSizeGB', '0.25'], { stdio: 'ignore' })
+  return spawn(await mongodBinary(), [...flags, '--wiredTigerCacheSizeGB', '0.25', ...SAFE_FLAGS], { stdio: 'ignore' })
 }
 
 async function admin(port: number, command: Record<string, unknown>): Promise<Record<string, unknown>> {

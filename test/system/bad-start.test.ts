@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { connectMongo } from '../../services/platform/mongo.ts'
+import { SAFE_FLAGS } from '../../services/platform/mongod/embedded.ts'
 import { freePort, mongodBinary } from '../support/mongod.ts'
 import { until } from '../support/until.ts'
 
@@ -111,7 +112,7 @@ test('a standalone mongod: exit 1, and what to do', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-standalone-'))
   const port = await freePort()
   const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.25']
-  const mongod = spawn(await mongodBinary(), args, { stdio: 'ignore' })
+  const mongod = spawn(await mongodBinary(), [...args, ...SAFE_FLAGS], { stdio: 'ignore' })
   onTestFinished(async () => {
     mongod.kill('SIGKILL')
     await once(mongod, 'exit')

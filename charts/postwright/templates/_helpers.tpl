@@ -29,6 +29,19 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "pw.smtpService" -}}{{ include "pw.fullname" . }}-smtp{{- end }}
 {{- define "pw.mongoService" -}}{{ include "pw.fullname" . }}-mongodb{{- end }}
 
+{{/* Image of the trial database: the chosen one, else that of the existing database, else a maintained release. */}}
+{{- define "pw.mongoImage" -}}
+{{- if .Values.mongodb.trial.image }}{{ .Values.mongodb.trial.image }}
+{{- else }}
+{{- $image := "docker.io/library/mongo:8.0" }}
+{{- $existing := lookup "apps/v1" "StatefulSet" .Release.Namespace (include "pw.mongoService" .) }}
+{{- range (dig "spec" "template" "spec" "containers" (list) $existing) }}
+{{- if eq .name "mongodb" }}{{ $image = .image }}{{ end }}
+{{- end }}
+{{- $image }}
+{{- end }}
+{{- end }}
+
 {{/* Everything that must be said before damage is done. */}}
 {{- define "pw.validate" -}}
 {{- if not .Values.mailHostname }}{{ fail "mailHostname is required: the public host name of this installation, as in mail.example.com" }}{{ end }}

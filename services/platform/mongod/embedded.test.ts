@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { answersToLies, leakedNames } from '../../../test/support/compressed-leak.ts'
+import { mongodBinary } from '../../../test/support/mongod.ts'
 import { until } from '../../../test/support/until.ts'
 import { silentLog } from '../log.ts'
 import { connectMongo } from '../mongo.ts'
-import { type EmbeddedMongod, startEmbeddedMongod } from './embedded.ts'
-import { cacheFolder, findMongod } from './source.ts'
+import { type EmbeddedMongod, embeddedFolder, startEmbeddedMongod } from './embedded.ts'
+import { releaseIn, releaseOfData, showRelease } from './release.ts'
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'pw-embedded-'))
@@ -18,13 +20,7 @@ async function folder(): Promise<string> {
   return path
 }
 
-const binary = () =>
-  findMongod({
-    binary: process.env.MONGOD_BINARY,
-    path: process.env.PATH ?? '',
-    cache: cacheFolder(process.env.XDG_CACHE_HOME),
-    say: () => undefined,
-  })
+const binary = mongodBinary
 
 async function start(dataDir: string): Promise<EmbeddedMongod> {
   const mongod = await startEmbeddedMongod(await binary(), dataDir, silentLog)
@@ -60,6 +56,29 @@ test('nobody gets in without the password', async () => {
   const mongo = await connectMongo(anonymous, silentLog)
   await expect(mongo.db.collection('things').insertOne({})).rejects.toThrow(/requires authentication/)
   await mongo.stop()
+})
+
+test('nobody gets memory of it by compressed messages that lie about their length (CVE-2025-14847)', async () => {
+  const mongod = await start(await folder())
+  const sizes = Array.from({ length: 100 }, (_, index) => 20 + index * 80)
+  const answers = await answersToLies(Number(new URL(mongod.uri).port), sizes)
+  expect(leakedNames(answers)).toEqual([])
+  expect(await read(mongod.uri)).toEqual([])
+})
+
+test('the release that the data needs is noted, and found where an earlier release of Postwright did not', async () => {
+  const dataDir = await folder()
+  expect(await releaseOfData(embeddedFolder(dataDir))).toBeUndefined()
+  const mongod = await startEmbeddedMongod(await binary(), dataDir, silentLog)
+  await mongod.stop()
+  const { stdout } = await promisify(execFile)(await binary(), ['--version'])
+  const release = releaseIn(stdout.replace(/^.*db version v/, ''))
+  expect(await releaseOfData(embeddedFolder(dataDir))).toEqual(release)
+  const path = join(dataDir, 'mongo/postwright.json')
+  const { dataRelease, ...state } = JSON.parse(await readFile(path, 'utf8'))
+  expect(dataRelease).toBe(release && showRelease(release))
+  await writeFile(path, JSON.stringify(state))
+  expect(await releaseOfData(embeddedFolder(dataDir))).toEqual(release)
 })
 
 test('the password and the data are readable by their owner only', async () => {
@@ -156,12 +175,6 @@ test.each([
   await writeFile(fake, `#!/bin/sh\n${script}\n`)
   await chmod(fake, 0o755)
   await expect(startEmbeddedMongod(fake, dataDir, silentLog)).rejects.toThrow(expected)
-})
-
-test('a named program that is none is refused with its name', async () => {
-  await expect(findMongod({ binary: '/bin/true', path: '', cache: '/nowhere', say: () => undefined })).rejects.toThrow(
-    /MONGOD_BINARY=\/bin\/true cannot be used/,
-  )
 })
 
 test('the found program is a real mongod', async () => {

@@ -3,9 +3,8 @@
  * only us and it is stopped last. It listens on the loopback with a password, and is started again when it dies.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import mongoose from 'mongoose'
 import type { Log } from '../log.ts'
 import { isMongoCode } from '../mongo.ts'
 import { whyMongodEnded } from './diagnosis.ts'
+import { type EmbeddedState, loadState, saveState } from './embedded-state.ts'
 
 /** A running embedded database. */
 export interface EmbeddedMongod {
@@ -22,14 +22,11 @@ export interface EmbeddedMongod {
   stop(): Promise<void>
 }
 
-/** What an installation keeps beside the data: readable by its owner only. */
-interface State {
-  port: number
-  /** The port that stands in the configuration of the set. */
-  configured?: number
-  password: string
-  pid?: number
-}
+/**
+ * For every mongod that this project starts. A compressed message that lies about its length made releases before
+ * 6.0.27, 7.0.28 and 8.0.17 send uninitialised memory to anybody who can connect (CVE-2025-14847).
+ */
+export const SAFE_FLAGS = ['--networkMessageCompressors', 'disabled'] as const
 
 const USER = 'postwright'
 const SET = 'postwright'
@@ -37,9 +34,14 @@ const SET = 'postwright'
 const START_MS = 60_000
 const STOP_MS = 30_000
 
+/** Absolute path of the database's files below DATA_DIR. */
+export function embeddedFolder(dataDir: string): string {
+  return resolve(dataDir, 'mongo')
+}
+
 /** Starts the mongod at `binary` on the data below `dataDir`. Rejects with a sentence that says what to do. */
 export async function startEmbeddedMongod(binary: string, dataDir: string, log: Log): Promise<EmbeddedMongod> {
-  const folder = resolve(dataDir, 'mongo')
+  const folder = embeddedFolder(dataDir)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const state = await loadState(folder)
   await stopOrphan(state, folder, log)
@@ -55,7 +57,7 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
     const end = endOf(started, folder)
     state.pid = started.pid ?? 0
     await saveState(folder, state)
-    const ready = prepare(state)
+    const ready = prepare(state).then(() => saveState(folder, state))
     await Promise.race([ready, end.then(fail)]).catch((error: unknown) => {
       ready.catch(() => undefined)
       started.kill('SIGKILL')
@@ -99,13 +101,13 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
 
 /** Where a running Postwright of this data folder has its database; undefined when none runs. */
 export async function runningEmbeddedUri(dataDir: string): Promise<string | undefined> {
-  const folder = resolve(dataDir, 'mongo')
+  const folder = embeddedFolder(dataDir)
   const text = await readFile(join(folder, 'postwright.json'), 'utf8').catch(() => undefined)
-  const state = text === undefined ? undefined : (JSON.parse(text) as State)
+  const state = text === undefined ? undefined : (JSON.parse(text) as EmbeddedState)
   return state?.pid !== undefined && (await isOurs(state.pid, folder)) ? uriOf(state) : undefined
 }
 
-function uriOf({ port, password }: State): string {
+function uriOf({ port, password }: EmbeddedState): string {
   return `mongodb://${USER}:${password}@127.0.0.1:${port}/postwright?replicaSet=${SET}&authSource=admin`
 }
 
@@ -116,6 +118,7 @@ function spawnMongod(binary: string, folder: string, port: number, set: readonly
     [
       ...['--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
       ...[...set, '--keyFile', join(folder, 'keyfile'), '--wiredTigerCacheSizeGB', '0.5', '--quiet'],
+      ...SAFE_FLAGS,
       // Alone in its set it has nobody to hand over to; the default waits 15 s for one.
       ...[
         '--setParameter',
@@ -144,18 +147,24 @@ function endOf(child: ChildProcess, folder: string): Promise<string> {
 }
 
 /** Makes the set, the user and the right port true: on the first start all of it, later only what changed. */
-async function prepare(state: State): Promise<void> {
+async function prepare(state: EmbeddedState): Promise<void> {
   const deadline = Date.now() + START_MS
   await untilAnswering(state.port, deadline)
   if (!(await withAdmin(state, true, async () => true).catch(() => false))) await createUser(state, deadline)
   await untilPrimary(state, deadline)
+  state.dataRelease = await withAdmin(state, true, compatibilityVersion)
+}
+
+async function compatibilityVersion(admin: Admin): Promise<string> {
+  const answer = await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 })
+  return String(answer.featureCompatibilityVersion.version)
 }
 
 /**
  * The port of the last run was taken, and a member that does not find itself in its set answers nothing: the stored
  * address is changed while the mongod runs alone, with the right that only the holder of the key file has.
  */
-async function moveToPort(binary: string, folder: string, state: State): Promise<void> {
+async function moveToPort(binary: string, folder: string, state: EmbeddedState): Promise<void> {
   const alone = spawnMongod(binary, folder, state.port, [])
   const ended = endOf(alone, folder)
   try {
@@ -187,7 +196,7 @@ async function again<T>(codes: readonly number[], deadline: number, work: () => 
 }
 
 /** The first start: the localhost exception lets one user be made without a login, once the set has a primary. */
-async function createUser(state: State, deadline: number): Promise<void> {
+async function createUser(state: EmbeddedState, deadline: number): Promise<void> {
   await withAdmin(state, false, admin =>
     admin
       .command({ replSetInitiate: { _id: SET, members: [{ _id: 0, host: `127.0.0.1:${state.port}` }] } })
@@ -206,7 +215,7 @@ async function createUser(state: State, deadline: number): Promise<void> {
 type Db = NonNullable<mongoose.Connection['db']>
 type Admin = ReturnType<Db['admin']>
 
-function withAdmin<T>(state: State, login: boolean, work: (admin: Admin) => Promise<T>): Promise<T> {
+function withAdmin<T>(state: EmbeddedState, login: boolean, work: (admin: Admin) => Promise<T>): Promise<T> {
   return withDatabase(login ? `${USER}:${state.password}@` : '', state.port, 'admin', db => work(db.admin()))
 }
 
@@ -237,7 +246,7 @@ async function untilAnswering(port: number, deadline: number): Promise<void> {
   }
 }
 
-async function untilPrimary(state: State, deadline: number): Promise<void> {
+async function untilPrimary(state: EmbeddedState, deadline: number): Promise<void> {
   const isPrimary = (admin: Admin) => admin.command({ hello: 1 }).then(answer => answer.isWritablePrimary === true)
   while (!(await withAdmin(state, true, isPrimary).catch(() => false))) {
     if (Date.now() > deadline) throw new Error('the embedded database does not become primary')
@@ -245,48 +254,8 @@ async function untilPrimary(state: State, deadline: number): Promise<void> {
   }
 }
 
-/** Only a folder that has no state gets a new one: a second password would lock everybody out of the data. */
-async function loadState(folder: string): Promise<State> {
-  const path = join(folder, 'postwright.json')
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw unreadable(path, error)
-    return undefined
-  })
-  if (text !== undefined) return parseState(text, path)
-  const state: State = { port: 0, password: randomBytes(24).toString('base64url') }
-  await writeFile(join(folder, 'keyfile'), randomBytes(96).toString('base64'), { mode: 0o400, flag: 'wx' }).catch(
-    () => undefined,
-  )
-  await saveState(folder, state)
-  return state
-}
-
-function parseState(text: string, path: string): State {
-  try {
-    const state = JSON.parse(text) as Partial<State> | null
-    if (typeof state?.password === 'string') return { port: 0, ...state, password: state.password }
-  } catch (error) {
-    throw unreadable(path, error)
-  }
-  throw unreadable(path, undefined)
-}
-
-function unreadable(path: string, cause: unknown): Error {
-  return new Error(
-    `${path} cannot be read; it holds the password of the database: restore it, or set DATA_DIR to a new folder`,
-    { cause },
-  )
-}
-
-/** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
-async function saveState(folder: string, state: State): Promise<void> {
-  const path = join(folder, 'postwright.json')
-  await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600, flush: true })
-  await rename(`${path}.new`, path)
-}
-
 /** A mongod that outlived its Postwright (kill -9) still holds the data: it is ours by pid and path, so it is stopped. */
-async function stopOrphan(state: State, folder: string, log: Log): Promise<void> {
+async function stopOrphan(state: EmbeddedState, folder: string, log: Log): Promise<void> {
   const { pid } = state
   if (!pid || !(await isOurs(pid, folder))) {
     // A lock file without a process is what a killed mongod leaves; it recovers by itself.

@@ -4,23 +4,19 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../../test/support/mongod.ts'
+import { freePort, mongodBinary } from '../../../test/support/mongod.ts'
 import { silentLog } from '../log.ts'
 import { connectMongo } from '../mongo.ts'
+import { SAFE_FLAGS } from './embedded.ts'
 import { initiateTrialMongod, TRIAL_SET, TRIAL_USER } from './initiate.ts'
-import { cacheFolder, findMongod } from './source.ts'
 
-async function bareMongod(): Promise<number> {
+async function bareMongod(given?: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-initiate-'))
   await writeFile(join(folder, 'keyfile'), randomBytes(48).toString('base64'), { mode: 0o400 })
-  const port = await freePort()
-  const binary = await findMongod({
-    binary: process.env.MONGOD_BINARY,
-    path: process.env.PATH ?? '',
-    cache: cacheFolder(process.env.XDG_CACHE_HOME),
-    say: () => undefined,
-  })
+  const port = given ?? (await freePort())
+  const binary = await mongodBinary()
   const child = spawn(
     binary,
     [
@@ -36,6 +32,7 @@ async function bareMongod(): Promise<number> {
       '127.0.0.1',
       '--wiredTigerCacheSizeGB',
       '0.25',
+      ...SAFE_FLAGS,
     ],
     { stdio: 'ignore' },
   )
@@ -60,6 +57,16 @@ test('a bare mongod becomes a set of one with a user, and a second run changes n
     hosts: [`127.0.0.1:${port}`],
   })
   await mongo.stop()
+})
+
+test('a mongod that listens only after some seconds is waited for', async () => {
+  const port = await freePort()
+  const initiating = initiateTrialMongod(port, `127.0.0.1:${port}`, 'password', 60_000)
+  initiating.catch(() => undefined)
+  // Longer than one try to connect takes.
+  await sleep(2_500)
+  await bareMongod(port)
+  await initiating
 })
 
 test('a wrong password for an existing user is an error, not an endless wait', async () => {

@@ -39,7 +39,7 @@ async function answersPrimary(login: string, port: number): Promise<boolean> {
 
 /** Not started yet, no primary yet (10107), initiated before (23), user made before (13, 51003): the loop looks again. */
 function expected(error: unknown): undefined {
-  if (error instanceof Error && error.name.startsWith('MongoServerSelection')) return undefined
+  if (error instanceof Error && /^Mongo(ose)?ServerSelection/.test(error.name)) return undefined
   if ([13, 23, 94, 10_107, 51_003].some(code => isMongoCode(error, code))) return undefined
   throw error
 }

