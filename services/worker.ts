@@ -5,9 +5,11 @@ import { startConfiguredDelivery } from './mail/delivery/setup.ts'
 import { createDnsDeps } from './mail/dns-deps.ts'
 import { registerDnsJobs } from './mail/dns-jobs.ts'
 import { resealMail } from './mail/reseal.ts'
+import { countStatistics } from './mail/store/count-stats.ts'
 import { dnsCollections } from './mail/store/dns-collections.ts'
 import { indexLog } from './mail/store/log-blocks.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
+import { STATS_DAYS, STATS_HOURS } from './mail/store/stats.ts'
 import { createSystemMail } from './mail/system-mail.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
 import { ensureIndexes } from './platform/mongo.ts'
@@ -49,6 +51,17 @@ const jobs: readonly TimedWork[] = [
     run: ({ mongo, clock }, signal) => indexLog(mongo.db, { now: clock.now(), signal, mostMs: 5 * MINUTE }),
   },
   {
+    name: 'count-statistics',
+    interval: { everyMs: 5 * MINUTE },
+    run: ({ mongo, clock, config }, signal) =>
+      countStatistics(mongo.db, {
+        now: () => clock.now(),
+        logDays: config.RETENTION_LOG_DAYS,
+        signal,
+        mostMs: 4 * MINUTE,
+      }),
+  },
+  {
     // Finds something only after a rotation of SESSION_SECRET.
     name: 'seal-again',
     interval: { everyMs: 60 * MINUTE },
@@ -64,7 +77,13 @@ const jobs: readonly TimedWork[] = [
 /** Starts delivery and timed work. */
 export async function worker(foundation: Foundation): Promise<Running> {
   const { mongo, log, metrics } = foundation
-  await ensureIndexes(mongo.db, [...deliveryCollections, ...dnsCollections, ...subscriptionCollections])
+  await ensureIndexes(mongo.db, [
+    ...deliveryCollections,
+    STATS_DAYS,
+    STATS_HOURS,
+    ...dnsCollections,
+    ...subscriptionCollections,
+  ])
   const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
   await registerDnsJobs(timed, createDnsDeps(foundation))
   await register(timed, foundation)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newId } from './ids.ts'
+import { newId, timeOfId } from './ids.ts'
 
 test('ids carry their prefix and 26 characters of Crockford base 32', () => {
   expect(newId('em')).toMatch(/^em_[0-9a-hjkmnp-tv-z]{26}$/)
@@ -12,4 +12,12 @@ test('ids of later milliseconds sort behind', () => {
 
 test('a hundred thousand ids of one millisecond are different', () => {
   expect(new Set(Array.from({ length: 100_000 }, () => newId('em', 1))).size).toBe(100_000)
+})
+
+test.each([0, 1, 1_700_000_000_123, 2 ** 48 - 1])('an id tells when it was made: %d', time => {
+  expect(timeOfId(newId('em', time))).toBe(time)
+})
+
+test.each(['', 'em_', 'em_01k3', 'em_01k3!abcde'])('%j is no id and tells no time', text => {
+  expect(timeOfId(text)).toBeNaN()
 })

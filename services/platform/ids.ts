@@ -30,3 +30,14 @@ export function newId(prefix: string, now: number = Date.now()): string {
   }
   return `${prefix}_${time}${random}`
 }
+
+/** When an id of {@link newId} was made, in milliseconds; NaN for a text that is none. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(id.indexOf('_') + 1).slice(0, 10)
+  let time = 0
+  for (const digit of digits) {
+    const value = ALPHABET.indexOf(digit)
+    time = value === -1 ? Number.NaN : time * 32 + value
+  }
+  return digits.length === 10 ? time : Number.NaN
+}

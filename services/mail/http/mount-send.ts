@@ -14,7 +14,7 @@ import { MESSAGES } from '../store/messages.ts'
 import { QUOTAS } from '../store/quota.ts'
 import { SITES } from '../store/sites.ts'
 import { WORKERS } from '../store/slots.ts'
-import { STATS_DAYS } from '../store/stats.ts'
+import { STATS_DAYS, STATS_HOURS } from '../store/stats.ts'
 import { tokens } from '../store/tokens.ts'
 import type { Access } from './access.ts'
 import { addAdminReports } from './admin-reports.ts'
@@ -43,6 +43,7 @@ export const sendCollections = [
   SITES,
   WORKERS,
   STATS_DAYS,
+  STATS_HOURS,
   QUOTAS,
   requestLimits,
 ]

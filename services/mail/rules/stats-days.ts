@@ -1,6 +1,13 @@
-/** Which days a report covers and how long a day's figures may be relied on. */
+/** Which days a report covers, and how long the counts of a day or hour may be relied on. */
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const MOTION_MS = 4 * DAY_MS
+/** A process whose clock is behind may still accept messages of a period that has ended. */
+const LATE_MS = 2 * HOUR_MS
+/** Bounds of the time that counts hold while messages are in motion. */
+const LEAST_MS = 15_000
+const MOST_MS = 300_000
 /** Most days of one report. */
 const MAX_DAYS = 92
 /** Days of a report when nothing is said. */
@@ -38,14 +45,36 @@ export function toDay(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 
+/** Hours of a day that have begun: when each begins and ends, and its name, as in 2026-11-21T09. */
+export function hoursOf(day: string, now: Date): { name: string; start: Date; end: Date }[] {
+  const hours = Array.from({ length: 24 }, (_, hour) => {
+    const start = new Date(startOf(day).getTime() + hour * HOUR_MS)
+    return { name: start.toISOString().slice(0, 13), start, end: new Date(start.getTime() + HOUR_MS) }
+  })
+  return hours.filter(({ start }) => start <= now)
+}
+
+/** Messages of a day are in motion for the lifetime of a message and a day: such a day is counted by the hour. */
+export function isInMotion(day: string, now: Date): boolean {
+  return now.getTime() - endOf(day).getTime() < MOTION_MS
+}
+
+/** What was counted: the end of its period, when, and whether every recipient was final. */
+export interface Counted {
+  end: Date
+  countedAt: Date
+  settled: boolean
+}
+
 /**
- * How long figures counted at `countedAt` hold, in milliseconds. Recipients of a day stay in motion for three days
- * (the lifetime of a message); scheduled ones for 30 more. `Infinity`: nothing changes any more, or the messages are
- * being removed and counting again would lose what is known.
+ * How long counts of a day or hour hold, in milliseconds. Recipients stay in motion for three days (the lifetime of a
+ * message), fewer and fewer of them; scheduled ones for 30 more. `Infinity`: nothing changes any more, or the messages
+ * are being removed and counting again would lose what is known.
  */
-export function reliableFor(day: string, countedAt: Date, logDays: number): number {
-  const age = (countedAt.getTime() - endOf(day).getTime()) / DAY_MS
-  if (age < 0) return 15_000
-  if (age < 4) return 300_000
-  return age < Math.min(34, 2 + logDays) ? 6 * 3_600_000 : Number.POSITIVE_INFINITY
+export function reliableFor({ end, countedAt, settled }: Counted, logDays: number): number {
+  const age = countedAt.getTime() - end.getTime()
+  if (age < 0) return LEAST_MS
+  if (settled && age >= LATE_MS) return Number.POSITIVE_INFINITY
+  if (age < MOTION_MS) return Math.min(Math.max(age / 60, LEAST_MS), MOST_MS)
+  return age < Math.min(34, 2 + logDays) * DAY_MS ? 6 * HOUR_MS : Number.POSITIVE_INFINITY
 }

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import type { MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'
-import { STATS_DAYS, statsOfDays } from './stats.ts'
+import { STATS_DAYS, STATS_HOURS, statsOfDays } from './stats.ts'
 
 const DAY = '2026-11-20'
 const NEXT = '2026-11-21'
@@ -15,7 +15,7 @@ const daysAfter = (days: number) => new Date(morning(NEXT).getTime() + days * 86
 let mongo: Mongo
 beforeAll(async () => {
   mongo = await freshDatabase()
-  await ensureIndexes(mongo.db, [MESSAGES, STATS_DAYS])
+  await ensureIndexes(mongo.db, [MESSAGES, STATS_DAYS, STATS_HOURS])
 })
 afterAll(() => mongo.stop())
 
@@ -84,8 +84,8 @@ describe('kept figures', () => {
     const now = morning(NEXT)
     const first = await figures(user, now)
     await collectionOf(mongo.db, MESSAGES).updateMany({ user_id: user }, { $set: { 'rcpts.0.status': 'delivered' } })
-    expect(await figures(user, new Date(now.getTime() + 299_999))).toEqual(first)
-    expect(await figures(user, new Date(now.getTime() + 300_000))).toMatchObject([{ recipients: { delivered: 1 } }])
+    expect(await figures(user, new Date(now.getTime() + 899_999))).toEqual(first)
+    expect(await figures(user, new Date(now.getTime() + 900_000))).toMatchObject([{ recipients: { delivered: 1 } }])
   })
 
   test.each([
