@@ -111,12 +111,11 @@ function startLoad(bed: Testbed, ports: () => number[], draw: () => string) {
 
 /** Makes everything due until nothing is left; new workers know nothing of hosts that were down. */
 async function drain(bed: Testbed, workers: Service[]): Promise<number> {
-  for (const [index, worker] of workers.entries()) {
-    await worker.kill()
-    workers[index] = await bed.startWorker()
-  }
-  const deliveries = bed.mongo.db.collection<DeliveryDoc>('deliveries')
+  await Promise.all(workers.map(worker => worker.kill()))
+  // What is stored of sites as well: they are in order again.
   await bed.mongo.db.collection('sites').deleteMany({})
+  for (const index of workers.keys()) workers[index] = await bed.startWorker()
+  const deliveries = bed.mongo.db.collection<DeliveryDoc>('deliveries')
   const until = Date.now() + DRAIN_MS
   let left = await deliveries.estimatedDocumentCount()
   while (left > 0 && Date.now() < until) {
