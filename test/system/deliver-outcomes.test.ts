@@ -230,4 +230,31 @@ describe('modes', () => {
     expect(mails.every(({ raw }) => raw.toString().startsWith('DKIM-Signature:'))).toBe(true)
     expect(await readCaptured(scene.mongo, 'usr_other', id)).toEqual([])
   })
+
+  test('capture: who asked for it finds a report of delivery in the inbox of the account', async () => {
+    const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
+    await scene.work()
+    const recipients = [
+      {
+        email: 'a@one.example',
+        type: 'envelope' as const,
+        notify: ['SUCCESS', 'FAILURE'],
+        orcpt: 'rfc822;a@one.example',
+      },
+      { email: 'b@one.example', type: 'envelope' as const },
+    ]
+    const id = await scene.submit({ recipients, dsn: { envid: 'E1' } })
+    const reports = async () =>
+      (await listCaptured(scene.mongo, scene.userId, 10)).filter(({ mail_from }) => mail_from === '')
+    await until(async () => (await reports()).length > 0)
+    const [report, ...more] = await reports()
+    expect([report?.rcpts, more]).toEqual([['a@example.com'], []])
+    const [{ raw } = { raw: Buffer.alloc(0) }] = await readCaptured(scene.mongo, scene.userId, report?.m ?? '')
+    expect(raw.toString()).toContain(
+      'Original-Recipient: rfc822;a@one.example\r\nFinal-Recipient: rfc822; a@one.example\r\nAction: delivered\r\nStatus: 2.0.0\r\n',
+    )
+    expect(raw.toString()).toContain('Original-Envelope-Id: E1\r\n')
+    expect(raw.toString()).not.toContain('b@one.example')
+    expect(await finished(scene, id)).toMatchObject({ left: 0 })
+  })
 })

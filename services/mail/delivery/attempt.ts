@@ -60,7 +60,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const sent = await transport.send(
       route,
       {
-        origin: { messageId: message._id, userId: message.user_id, deliveryId: deliveries[0]?._id ?? message._id },
+        origin: {
+          messageId: message._id,
+          userId: message.report_for ?? message.user_id,
+          deliveryId: deliveries[0]?._id ?? message._id,
+        },
         from: message.mail_from,
         recipients: deliveries.map(({ _id, rcpt }) => {
           const state = message.rcpts[recipientOf(_id)]

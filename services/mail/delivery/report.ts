@@ -55,11 +55,12 @@ export function createReport(options: ReportOptions): (results: readonly Result[
 }
 
 /** What a report says of a recipient; undefined when it asks for none. */
-function toRecipient({ delivery, message, event, next, reportsItself }: Result): DsnRecipient | undefined {
+function toRecipient(result: Result): DsnRecipient | undefined {
+  const { delivery, message, event, next, reportsItself } = result
   // Who canceled it knows.
   if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
   const state = message.rcpts[recipientOf(delivery._id)]
-  const action = next.kind === 'delivered' ? 'relayed' : 'failed'
+  const action = next.kind !== 'delivered' ? 'failed' : result.inMailbox ? 'delivered' : 'relayed'
   if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
   // An expired delivery failed for good, though its last reply was a passing one.
   const status = action === 'failed' ? (event.enhanced ?? '5.0.0').replace(/^[24]/, '5') : '2.0.0'
@@ -100,6 +101,7 @@ async function send(
   const outcome = await enqueue({
     id,
     user_id: SYSTEM_USER,
+    report_for: message.user_id,
     domain_id: '',
     via: { channel: 'system' },
     mail_from: '',

@@ -20,6 +20,8 @@ export interface Result {
   judged: Judged
   /** The next hop sends reports itself, as the recipient's NOTIFY asked. */
   reportsItself: boolean
+  /** It is in its mailbox, not handed to a next hop. */
+  inMailbox?: true
 }
 
 /** The end of a recipient that was not to get the message any more. */
@@ -150,7 +152,8 @@ function finish(
     ...(code === undefined ? {} : { code }),
     ...(enhanced === undefined ? {} : { enhanced }),
   }
-  return { delivery, message, event, next, judged, reportsItself: sent?.dsn === true }
+  const inMailbox = sent?.delivered ? { inMailbox: sent.delivered } : {}
+  return { delivery, message, event, next, judged, reportsItself: sent?.dsn === true, ...inMailbox }
 }
 
 function typeOf(next: Result['next']): EventDoc['type'] {

@@ -6,8 +6,11 @@ export interface DsnRecipient {
   email: string
   /** ORCPT of the submission, as given (`rfc822;…`, xtext). */
   orcpt?: string
-  /** `failed`: will not arrive. `relayed`: handed to a system that sends no reports of its own (RFC 3461 section 5.2.5). */
-  action: 'failed' | 'relayed'
+  /**
+   * `failed`: will not arrive. `relayed`: handed to a system that sends no reports of its own (RFC 3461 section 5.2.5).
+   * `delivered`: in the mailbox (RFC 3464 section 2.3.3).
+   */
+  action: 'failed' | 'relayed' | 'delivered'
   /** Enhanced status code; of ours where the server gave none. */
   status: string
   /** Last reply as one line. */
@@ -39,8 +42,8 @@ export interface DsnInput {
 
 /** The report as it is submitted: CRLF line ends, lines of at most 998 octets as far as the original's are. */
 export function buildDsn(input: DsnInput): Buffer {
-  const failed = input.recipients.some(({ action }) => action === 'failed')
-  const subject = failed ? 'Undelivered mail returned to sender / 邮件未能送达' : 'Mail handed over / 邮件已转交'
+  const first = ACTIONS.find(known => input.recipients.some(({ action }) => action === known)) ?? 'failed'
+  const { subject } = SAID[first]
   const head = [
     `From: Mail Delivery System <${input.from}>`,
     `To: <${input.to}>`,
@@ -84,28 +87,36 @@ export function rfc5322Date(at: Date): string {
   return at.toUTCString().replace('GMT', '+0000')
 }
 
+/** What a report is called by: the worst of what happened. */
+const ACTIONS = ['failed', 'relayed', 'delivered'] as const
+
 /** What is said of those recipients, in both languages. */
 const SAID = {
   failed: {
+    subject: 'Undelivered mail returned to sender / 邮件未能送达',
     en: 'Your message could not be delivered to the following recipients. It will not be tried again.',
     zh: '您的邮件未能送达以下收件人，系统不会再次尝试投递。',
   },
   relayed: {
+    subject: 'Mail handed over / 邮件已转交',
     en: 'Your message was handed to the mail system of the following recipients, which sends no reports of its own.',
     zh: '您的邮件已转交以下收件人的邮件系统，对方系统不会发送送达报告。',
+  },
+  delivered: {
+    subject: 'Mail delivered / 邮件已送达',
+    en: 'Your message was delivered to the following recipients.',
+    zh: '您的邮件已送达以下收件人。',
   },
 } as const
 
 function explain({ recipients, reportingMta }: DsnInput): string {
   const about = (language: 'en' | 'zh') =>
-    (['failed', 'relayed'] as const)
-      .flatMap(action => {
-        const list = recipients
-          .filter(recipient => recipient.action === action)
-          .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
-        return list.length === 0 ? [] : [`${SAID[action][language]}\r\n\r\n${list.join('\r\n')}`]
-      })
-      .join('\r\n')
+    ACTIONS.flatMap(action => {
+      const list = recipients
+        .filter(recipient => recipient.action === action)
+        .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
+      return list.length === 0 ? [] : [`${SAID[action][language]}\r\n\r\n${list.join('\r\n')}`]
+    }).join('\r\n')
   const english = `This is the mail system at ${reportingMta}.\r\n\r\n${about('en')}`
   return `${english}\r\n这里是 ${reportingMta} 的邮件系统。\r\n\r\n${about('zh')}`
 }

@@ -32,7 +32,7 @@ export interface Recipient {
 
 /** A message on its way to some recipients of one destination. */
 export interface Transaction {
-  /** What it is about, for the captured mail; `deliveryId` is the first recipient's. */
+  /** What it is about and whose it is, for the captured mail; `deliveryId` is the first recipient's. */
   origin: { messageId: string; userId: string; deliveryId: string }
   from: string
   recipients: readonly Recipient[]

@@ -30,6 +30,8 @@ export interface Sent {
   conversation: string
   /** The next hop offers DSN (RFC 3461), so that it answers for reports from now on. */
   dsn: boolean
+  /** It is in its mailbox; no next hop follows. */
+  delivered?: true
   ms: number
   /**
    * No host let a session begin, and why. `until`: none was asked, because all failed lately; then the outcomes are

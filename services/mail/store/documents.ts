@@ -268,6 +268,8 @@ export interface MessageDoc {
   via: { channel: 'smtp' | 'http' | 'system'; id?: string }
   /** Envelope sender as it goes out; empty for DSNs. */
   mail_from: string
+  /** Account that a delivery report is for: capture mode shows it the report. */
+  report_for?: string
   /** First address of the From header. */
   from: string
   subject: string

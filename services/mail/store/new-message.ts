@@ -15,6 +15,7 @@ export interface NewMessage
     | 'domain_id'
     | 'via'
     | 'mail_from'
+    | 'report_for'
     | 'from'
     | 'subject'
     | 'message_id'

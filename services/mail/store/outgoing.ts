@@ -18,6 +18,7 @@ export type OutgoingMessage = Pick<
   | 'domain_id'
   | 'via'
   | 'mail_from'
+  | 'report_for'
   | 'message_id'
   | 'size'
   | 'parts'
@@ -31,7 +32,18 @@ export type OutgoingMessage = Pick<
 >
 
 const FIELDS = {
-  ...{ user_id: 1, domain_id: 1, via: 1, mail_from: 1, message_id: 1, size: 1, parts: 1, rcpts: 1, lane: 1 },
+  ...{
+    user_id: 1,
+    domain_id: 1,
+    via: 1,
+    mail_from: 1,
+    report_for: 1,
+    message_id: 1,
+    size: 1,
+    parts: 1,
+    rcpts: 1,
+    lane: 1,
+  },
   ...{ ambiguous: 1, dsn: 1, smtputf8: 1, created_at: 1, exp: 1 },
 }
 
