@@ -107,6 +107,32 @@ describe.skipIf(missing)(`direct delivery to Postfix${missing ? ` (skipped: ${mi
     expect(await verdict(mail)).toEqual({ result: 'pass', domain: 'sender.example' })
   })
 
+  test('swaks and HTTP to quoted local parts: Postfix has both messages, from a quoted sender', async () => {
+    const given = ['--server', '127.0.0.1', '--port', implicit(), '--tls-on-connect', '--auth', 'PLAIN']
+    await sh('swaks', [
+      ...[...given, '--auth-user', 'demo', '--auth-password', smtpPassword],
+      ...[
+        '--from',
+        '"the team"@sender.example',
+        '--to',
+        '"john..doe"@inbox.test',
+        '--header',
+        'Subject: quoted by SMTP',
+      ],
+    ])
+    expect(await verdict(await arrived('quoted by SMTP'))).toMatchObject({ result: 'pass' })
+    const message = {
+      from: 'Team <"the team"@sender.example>',
+      to: '"john doe"@inbox.test',
+      subject: 'quoted by HTTP',
+      text: 'x',
+    }
+    expect((await api('POST', '/api/send', message, { authorization: `Bearer ${token}` })).status).toBe(202)
+    const mail = await arrived('quoted by HTTP')
+    expect(mail).toMatch(/^From: Team <"the team"@sender\.example>\nTo: <"john doe"@inbox\.test>$/m)
+    expect(await verdict(mail)).toMatchObject({ result: 'pass' })
+  })
+
   test('curl by HTTP: the answer is 202, Postfix has the message, and the log tells the conversation', async () => {
     const message = {
       from: 'hello@sender.example',

@@ -159,6 +159,16 @@ describe('the envelope', () => {
 
   test.each([
     ['b@example.net', /^250 2\.1\.5 /],
+    ['"john doe"@example.net', /^250 2\.1\.5 /],
+    ['"john..doe"@example.net', /^250 2\.1\.5 /],
+    ['"a@b"@example.net', /^250 2\.1\.5 /],
+    ['@relay.example:"a b"@example.net', /^250 2\.1\.5 /],
+    ['"a<b"@example.net', /^501 /],
+    ['"a b@example.net', /^501 /],
+    ['"a b"', /^501 /],
+    ['"a\tb"@example.net', /^501 /],
+    ['"a b"@[127.0.0.1]', /^553 5\.1\.3 /],
+    [`"${'a '.repeat(40)}"@example.net`, /^553 5\.1\.3 /],
     ['b@[127.0.0.1]', /^553 5\.1\.3 /],
     ['b@localhost', /^553 5\.1\.3 /],
     ['postmaster', /^553 5\.1\.3 /],
@@ -197,6 +207,37 @@ describe('the envelope', () => {
     client.write(`${MAIL}.\r\n`)
     expect((await client.reply()).code).toBe(250)
     expect(listener.received[0]?.recipients).toEqual([{ email: 'b@example.net', type: 'envelope' }])
+  })
+
+  test('quoted local parts reach the door with their parameters, in their shortest form where they are judged', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    expect((await client.ask('MAIL FROM:<"the team"@example.org> SIZE=100 ENVID=a+2Bb')).code).toBe(250)
+    expect((await client.ask('RCPT TO:<"J. \\"D\\" Doe"@example.net> NOTIFY=NEVER')).code).toBe(250)
+    await client.ask('DATA')
+    client.write(`${MAIL}.\r\n`)
+    expect((await client.reply()).code).toBe(250)
+    expect(listener.received[0]).toMatchObject({
+      mailFrom: '"the team"@example.org',
+      dsn: { envid: 'a+2Bb' },
+      recipients: [{ email: '"J. \\"D\\" Doe"@example.net', notify: ['NEVER'] }],
+    })
+  })
+
+  test('BDAT, which is not offered, ends the connection: octets of its chunk are never read as commands', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    const { lines } = await client.ask('EHLO client.example')
+    expect(lines.join()).not.toMatch(/CHUNKING|BINARYMIME/)
+    await client.ask('MAIL FROM:<a@example.org>')
+    await client.ask('RCPT TO:<b@example.net>')
+    client.write('BDAT 64 LAST\r\nRSET\r\nMAIL FROM:<smuggled@example.org>\r\nRCPT TO:<b@example.net>\r\n')
+    expect((await client.reply()).text).toBe(
+      '502 5.5.1 BDAT is not offered here (EHLO does not list CHUNKING); send the message with DATA',
+    )
+    await client.closed
+    await expect(client.reply()).rejects.toThrow('closed')
+    expect(listener.received).toEqual([])
   })
 
   test('DSN, 8BITMIME and SMTPUTF8 wishes reach the door', async () => {

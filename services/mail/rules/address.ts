@@ -17,12 +17,14 @@ const NAME_MAX = 255
 /** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
 export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
-/**
- * Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532 (half a surrogate pair is none). Quoted
- * local parts are refused.
- */
+/** Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532 (half a surrogate pair is none). */
 const LOCAL =
   /^[\w!#$%&'*+/=?^`{|}~\u00a1-\ud7ff\ue000-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u00a1-\ud7ff\ue000-\u{10ffff}-]+)*$/u
+/**
+ * Quoted string of RFC 5321 section 4.1.2. Without angle brackets: they end the path for too many readers, and no mailbox
+ * has them.
+ */
+const QUOTED_LOCAL = /^"((?:[ !#-;=?-[\]-~\u00a1-\ud7ff\ue000-\u{10ffff}]|\\[ -;=?-~])+)"$/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is a fault. Never a list. */
@@ -48,11 +50,14 @@ export function isFrom(email: string, domains: readonly string[]): boolean {
   return domains.length === 0 || domains.includes(domainOf(email))
 }
 
-/** The address with its domain in lower-case A-label form, or undefined when it is not one. */
+/**
+ * The address with its domain in lower-case A-label form and its local part quoted only if it must be, or undefined when it
+ * is not one.
+ */
 export function normaliseEmail(email: string): string | undefined {
   const at = email.lastIndexOf('@')
-  const local = email.slice(0, Math.max(at, 0))
-  if (!LOCAL.test(local) || byteLength(local) > LOCAL_MAX) return undefined
+  const local = normaliseLocal(email.slice(0, Math.max(at, 0)))
+  if (local === undefined || byteLength(local) > LOCAL_MAX) return undefined
   const domain = normaliseDomain(email.slice(at + 1))
   if (domain === undefined) return undefined
   const normal = `${local}@${domain}`
@@ -91,6 +96,14 @@ function withName(name: string, email: string): MailboxResult {
   const normal = normaliseEmail(email)
   if (normal === undefined) return { fault: `"${shown(email)}" is not an address like user@example.com.` }
   return { mailbox: { name: name.trim(), email: normal } }
+}
+
+/** A quoted local part means the same as without quotes, where it can be written so (RFC 5321 section 4.1.2). */
+function normaliseLocal(local: string): string | undefined {
+  if (LOCAL.test(local)) return local
+  const content = QUOTED_LOCAL.exec(local)?.[1]?.replaceAll(/\\(.)/gu, '$1')
+  if (content === undefined || LOCAL.test(content)) return content
+  return `"${content.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 /** At least two labels of letters, digits and hyphens after IDNA; address literals are refused. */

@@ -15,6 +15,8 @@ describe('authors of a message', () => {
     ['(one (two)) a@example.org', ['a@example.org']],
     ['a@example.org, Bob <b@example.net>', ['a@example.org', 'b@example.net']],
     ['a@münchen.example', ['a@xn--mnchen-3ya.example']],
+    ['"ann lee"@example.org, "ann..lee"@Example.net', ['"ann lee"@example.org', '"ann..lee"@example.net']],
+    ['Ann <"ann"@example.org>', ['ann@example.org']],
     ['"quote \\" and <b@evil.example>" <a@example.org>', ['a@example.org']],
   ])('%s', (value, expected) => {
     expect(readMailboxes(value)).toEqual(expected)
@@ -43,7 +45,10 @@ describe('authors of a message', () => {
     ['a group', 'list: a@example.org;'],
     ['the null path', '<>'],
     ['an address literal', 'a@[127.0.0.1]'],
-    ['a quoted local part', '"a b"@example.org'],
+    ['another address in a quoted local part', '"ceo@evil.example"@example.org'],
+    ['a list in a quoted local part', '"a,b"@example.org'],
+    ['a quoted local part with a bracket', '"a>b"@example.org'],
+    ['an encoded word in a quoted local part', '"=?utf-8?q?x?="@example.org'],
     ['an encoded word as local part', '=?utf-8?b?Ym9zc0BldmlsLmV4YW1wbGU=?=@example.org'],
     ['an encoded word within a local part', 'a=?utf-8?q?=40evil.example=00?=b@example.org'],
     ['an encoded word as local part in brackets', 'Ann <=?utf-8?q?boss=40evil.example?=@example.org>'],

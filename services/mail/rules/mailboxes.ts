@@ -8,6 +8,8 @@ const SPECIAL = /^["(),:;<>@[\]\\]$/
 const PIECE = /\\.|"(?:[^"\\]|\\.)*"|[^\\"()]+|[\\"()]/gsu
 /** RFC 2047 5 forbids encoded words in an address; some readers decode them all the same, and show what they say. */
 const ENCODED_WORD = /=\?.*\?=/
+/** A quoted local part that could be taken for an address, a list or a comment, as in `"boss@evil.example"@example.org`. */
+const MISLEADING = /^".*[@,:;()[\]\\].*"$/s
 /** Letters of a domain that look the same to every reader: compatibility forms and invisible characters are out. */
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u
 
@@ -20,8 +22,8 @@ export const MAX_FROM_MAILBOXES = 10
 /**
  * The addresses of an unfolded From value, domains as lower-case A-labels; undefined when it is not a list of
  * mailboxes, `too_many` when it has more than {@link MAX_FROM_MAILBOXES} (no address is parsed in that case). Groups,
- * routes, quoted local parts, encoded words and address literals are refused, so that no other reader finds another
- * author in the same text.
+ * routes, encoded words, address literals and quoted local parts with delimiters in them are refused, so that no other
+ * reader finds another author in the same text.
  */
 export function readMailboxes(value: string): string[] | 'too_many' | undefined {
   const text = withoutComments(value)
@@ -67,7 +69,7 @@ function readMailbox(tokens: readonly string[]): string | undefined {
 function readAddrSpec(tokens: readonly string[]): string | undefined {
   const [local, at, domain, ...rest] = tokens
   if (local === undefined || at !== '@' || domain === undefined || rest.length > 0) return undefined
-  if (ENCODED_WORD.test(local)) return undefined
+  if (ENCODED_WORD.test(local) || MISLEADING.test(local)) return undefined
   const plain = /^[ -~]*$/.test(domain)
   if (!plain && (!DOMAIN_LETTERS.test(domain) || domain.normalize('NFKC') !== domain)) return undefined
   return normaliseEmail(`${local}@${domain}`)

@@ -4,6 +4,10 @@ import { SMTPConnection } from 'smtp-server/lib/smtp-connection'
 /** A reply text that brings its enhanced status code (RFC 3463). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
+/** A path with a quoted local part (RFC 5321 section 4.1.2): command and route, local part, the rest. */
+const QUOTED_PATH =
+  /^([a-z ]{4,12}: *<(?:@[^\s":]{1,500}:)?)("(?:[ !#-;=?-[\]-~\x80-\xff]|\\[ -;=?-~])+")(@[^\s"<>]+>.*)$/i
+
 /** A submission connection. */
 export class SubmissionConnection extends SMTPConnection {
   #greeted = false
@@ -30,6 +34,23 @@ export class SubmissionConnection extends SMTPConnection {
     const listeners = socket.rawListeners('close') as (() => void)[]
     super.upgrade(...args)
     for (const listener of listeners) socket.on('close', listener)
+  }
+
+  /** The library splits at blanks and at signs; it gets a plain local part to read, and the quoted one takes its place. */
+  override _parseAddressCommand(name: string, command: Buffer | string) {
+    const [, start = '', local = '', rest = ''] = QUOTED_PATH.exec(Buffer.from(command).toString('latin1')) ?? []
+    const parsed = super._parseAddressCommand(name, local ? Buffer.from(`${start}q${rest}`, 'latin1') : command)
+    if (!local || !parsed) return parsed
+    return { ...parsed, address: Buffer.from(local, 'latin1').toString() + parsed.address.slice(1) }
+  }
+
+  /**
+   * The library knows no CHUNKING (RFC 3030). A client that sends BDAT unasked sends octets of the message behind it, which
+   * must not be read as commands.
+   */
+  handler_BDAT(): void {
+    this.send(502, '5.5.1 BDAT is not offered here (EHLO does not list CHUNKING); send the message with DATA')
+    this.close()
   }
 
   /** The library derives one enhanced code from each reply code; a text with its own keeps that one. */
