@@ -46,8 +46,8 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
     secrets,
     limiter,
   })
-  const { accept, judgeSender } = door
-  const checks = { accept, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
+  const { accept, openRest, judgeSender } = door
+  const checks = { accept, openRest, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
   const certificate = tellCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
   const onCertificate = (pem: string) => void certificate.serve(pem)
   const listener = await listenForSubmission({ config, log, metrics, ...checks, onCertificate })

@@ -39,10 +39,20 @@ export function createAccept(options: AcceptOptions): Door {
         return refuse('queue_unavailable')
       })
       record(options, submission, answer, (performance.now() - started) / 1000)
+      discardRest(submission, answer)
       return answer
     },
     stop: () => quota.stop(),
   }
+}
+
+/**
+ * Removes the stored parts of a message that was not accepted, or was accepted before under its key. Where the outcome is
+ * not known the message may exist, and the parts are left to the sweep of those without a message.
+ */
+function discardRest({ rest }: Submission, answer: Accepted | Refused): void {
+  const isNamed = answer.kind === 'accepted' ? answer.id === rest?.id : answer.code === 'queue_unavailable'
+  if (rest && !isNamed) void rest.discard()
 }
 
 async function pass(options: AcceptOptions, quota: Quota, submission: Submission): Promise<Accepted | Refused> {
@@ -113,10 +123,11 @@ function dayUsedUp(limit: number, { left, endsAt }: Extract<Taken, { kind: 'used
 /** One line and one count for each answer. */
 function record(options: AcceptOptions, submission: Submission, answer: Accepted | Refused, seconds: number): void {
   const { log, metrics } = options
-  const { submitter, received, raw } = submission
+  const { submitter, received, raw, rest } = submission
   const { channel, id: login } = submitter.via
   const client = { ip: received.ip, helo: received.from.slice(0, 255) }
-  const line = { user: submitter.userId, login, channel, ...client, bytes: raw.length, ms: Math.round(seconds * 1000) }
+  const bytes = raw.length + (rest?.size ?? 0)
+  const line = { user: submitter.userId, login, channel, ...client, bytes, ms: Math.round(seconds * 1000) }
   if (answer.kind === 'refused') {
     metrics.refused.inc({ channel, code: answer.code })
     log.info({ ...line, code: answer.code, reason: answer.detail }, 'message refused')

@@ -1,5 +1,5 @@
 /** Equal keys, one message: the key lies on the message itself, and the answer of the first is the answer of all. */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../platform/deadline.ts'
 import type { Mongo } from '../platform/mongo.ts'
@@ -14,6 +14,8 @@ const LIFETIME_MS = 24 * 3_600_000
 const HOLDER_MS = 5_000
 /** 1 to 256 printable ASCII characters. */
 const KEY = /^[!-~]{1,256}$/
+/** The field of a key over SMTP, anywhere in a header. */
+const KEY_FIELD = /^x-idempotency-key:/im
 
 /** The key of a submission and the hash of what it stands for. */
 export type Key = NonNullable<Submission['idem']>
@@ -23,11 +25,26 @@ export type Key = NonNullable<Submission['idem']>
  * bytes; undefined when there is none.
  */
 export function keyOf(submission: Submission, headerValue: string | undefined): Key | Refused | undefined {
-  const { submitter, idem, mailFrom, recipients, raw } = submission
+  const { submitter, idem, rest } = submission
   if (idem || submitter.via.channel !== 'smtp' || headerValue === undefined) return idem
   if (!KEY.test(headerValue)) return refuse('bad_header', 'X-Idempotency-Key has 1 to 256 printable ASCII characters.')
+  return { key: `smtp:${headerValue}`, hash: rest?.hash ?? hashOf(submission).digest('base64url') }
+}
+
+/** The hash of a submission over SMTP, to go on with the rest of the message; undefined when it has no key. */
+export function beginKeyHash(submission: Submission): Hash | undefined {
+  const { submitter, idem, raw } = submission
+  return !idem && submitter.via.channel === 'smtp' && KEY_FIELD.test(headerText(raw)) ? hashOf(submission) : undefined
+}
+
+function hashOf({ mailFrom, recipients, raw }: Submission): Hash {
   const envelope = JSON.stringify([mailFrom, recipients.map(({ email }) => email)])
-  return { key: `smtp:${headerValue}`, hash: createHash('sha256').update(envelope).update(raw).digest('base64url') }
+  return createHash('sha256').update(envelope).update(raw)
+}
+
+function headerText(raw: Buffer): string {
+  const end = raw.indexOf('\r\n\r\n')
+  return raw.toString('latin1', 0, end < 0 ? raw.length : end)
 }
 
 /** The message with its key and the answer that later calls with the key will get. */

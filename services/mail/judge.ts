@@ -25,7 +25,7 @@ export const LOOKUP_MS = 5_000
 /** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
 export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
   const { config } = options
-  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES)
+  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, submission.rest)
   if ('code' in read) return refuse(read.code, read.detail)
   const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
   if ('kind' in recipients) return recipients
@@ -85,8 +85,8 @@ function toMessage(
   judged: { mailFrom: string; domainId: string; recipients: NewMessage['recipients'] },
 ): NewMessage {
   const at = clock.now()
-  const id = newId('em', at.getTime())
-  const { submitter, received, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
+  const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
+  const id = rest?.id ?? newId('em', at.getTime())
   const smtputf8 = submission.smtputf8 === true
   const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
   const stamp = { id, hostname, at, received, showClient, smtputf8 }
@@ -101,6 +101,7 @@ function toMessage(
     subject: read.subject,
     message_id: messageId,
     raw,
+    ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
     recipients: judged.recipients,
     lane: submission.lane ?? 'transactional',
     ambiguous: submission.ambiguous ?? 'retry',

@@ -3,13 +3,16 @@ import { createAccounts } from '../accounts/account.ts'
 import type { Foundation } from '../platform/run.ts'
 import { createAccept, type Door } from './accept.ts'
 import { judgeSender } from './judge-sender.ts'
+import { createOpenRest } from './open-rest.ts'
 import { createSenderDomains } from './store/domains.ts'
 import { createEnqueue } from './store/enqueue.ts'
+import { createStaging } from './store/staged-body.ts'
 import { wakeOf } from './store/wake.ts'
-import type { Refused, Submitter } from './submission.ts'
+import type { OpenRest, Refused, Submitter } from './submission.ts'
 
-/** The door, and the judgement of a sender alone for early answers. */
+/** The door, the way in for what is too large to be held, and the judgement of a sender alone for early answers. */
 export interface OpenDoor extends Door {
+  openRest: OpenRest
   /** Why this login may not send as `address`, or undefined when it may. */
   judgeSender(submitter: Submitter, address: string): Promise<Refused | undefined>
 }
@@ -36,8 +39,10 @@ export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number)
   const recipientsPerDay = async (userId: string) => (await active(userId))?.recipientsPerDay ?? 0
   const rules = { findSenderDomain, isSuspended, recipientsPerDay }
   const door = createAccept({ mongo, config, clock, log, metrics, enqueue, ...rules })
+  const stageBody = createStaging({ mongo, clock, bodyDays: config.RETENTION_BODY_DAYS })
   return {
     ...door,
+    openRest: createOpenRest({ clock, stageBody }),
     async judgeSender(submitter, address) {
       const judged = await judgeSender(findSenderDomain, submitter, address)
       return judged.kind === 'refused' ? judged : undefined

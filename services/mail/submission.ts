@@ -1,5 +1,6 @@
 /** What SMTP and HTTP hand to the one door, and what it answers. */
 import type { ProblemCode } from '../platform/problems.ts'
+import type { LineFault } from './rules/line-endings.ts'
 import type { MessageDoc, RecipientState } from './store/documents.ts'
 
 /** The login that submits, as the door needs to know it. */
@@ -22,14 +23,43 @@ export interface SubmittedRecipient {
   orcpt?: string
 }
 
+/** What follows `raw` in a large message: it was stored while it came in. */
+export interface SubmittedRest {
+  /** Of the message: its parts carry it. */
+  id: string
+  /** Bytes, and the parts that hold them. */
+  size: number
+  parts: number
+  /** The first fault in the lines of the whole message. */
+  lineFault: LineFault | undefined
+  /** Of envelope and bytes, when the message has an idempotency key. */
+  hash: string | undefined
+  /** Removes the parts; never rejects. Only while no transaction names them. */
+  discard(): Promise<void>
+}
+
+/** The rest of one large message while it comes in. One call at a time. */
+export interface IncomingRest {
+  /** Stores the next part, of at most 1 MiB. Its memory may be used again when this resolves. */
+  write(part: Buffer): Promise<void>
+  /** Removes what was stored; never rejects. */
+  discard(): Promise<void>
+  /** Everything was written. */
+  finish(): SubmittedRest
+}
+
+/** Begins to store the rest of a message whose envelope and beginning (`raw`, with the whole header) are known. */
+export type OpenRest = (submission: Submission) => IncomingRest
+
 /** A message at the door: the bytes as submitted and the envelope, whatever the channel. */
 export interface Submission {
   submitter: Submitter
   /** Envelope sender; never empty for users. */
   mailFrom: string
   recipients: readonly SubmittedRecipient[]
-  /** Complete RFC 5322 message, CRLF line ends, dots not stuffed. */
+  /** RFC 5322 message, CRLF line ends, dots not stuffed: all of it, or what comes before `rest`, with the header. */
   raw: Buffer
+  rest?: SubmittedRest
   /** For the Received header. */
   received: { from: string; ip: string; protocol: 'ESMTPSA' | 'ESMTPA' | 'HTTPS' | 'HTTP' }
   smtputf8?: boolean

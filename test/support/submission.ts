@@ -42,7 +42,7 @@ export async function certificateFiles(): Promise<{
 export interface TestListener extends Listener {
   starttls: number
   tls: number
-  /** Submissions in the order of their arrival. */
+  /** Submissions in the order of their arrival, large ones as one piece. */
   received: Submission[]
   metrics: Metrics
 }
@@ -62,13 +62,26 @@ export async function startListener(
   const config = readConfig({ ...TEST_ENV, SUBMISSION_TLS_CERT: files.cert, SUBMISSION_TLS_KEY: files.key, ...env })
   const metrics = createMetrics('test')
   const received: Submission[] = []
+  const parts = new Map<string, Buffer[]>()
   const listener = await listenForSubmission({
     config,
     log: silentLog,
     metrics,
     async accept(submission) {
-      received.push(submission)
+      const { rest, ...whole } = submission
+      received.push(rest ? { ...whole, raw: Buffer.concat([whole.raw, ...(parts.get(rest.id) ?? [])]) } : whole)
       return accept ? accept(submission) : acceptedAnswer()
+    },
+    openRest() {
+      const id = newId('em')
+      const own: Buffer[] = []
+      parts.set(id, own)
+      const discard = async () => void parts.delete(id)
+      return {
+        write: async part => void own.push(Buffer.from(part)),
+        discard,
+        finish: () => ({ id, size: 0, parts: own.length, lineFault: undefined, hash: undefined, discard }),
+      }
     },
     async checkLogin(username, password): Promise<Submission['submitter'] | Refused> {
       if (username !== LOGIN.username || password !== LOGIN.password) return refuse('invalid_login')

@@ -231,7 +231,7 @@ describe('too much', () => {
   })
 
   test('when memory for incoming mail is used up the next message has to wait', async () => {
-    const listener = await startListener({ limits: { receivingBytes: 4000 } })
+    const listener = await startListener({ limits: { receivingBytes: 32_000 } })
     const first = await openData(listener)
     const second = await openData(listener)
     first.write(`${'x'.repeat(70)}\r\n`.repeat(50))
@@ -246,6 +246,40 @@ describe('too much', () => {
     expect((await first.reply()).code).toBe(250)
     second.write(`${MAIL}.\r\n`)
     expect((await second.reply()).code).toBe(250)
+  })
+
+  test('stalled senders of one account leave room for others, and lose theirs after a window', async () => {
+    const listener = await startListener({
+      limits: { receivingBytes: 200_000, dataWindowMs: 3_000, bytesPerSecond: 1_000 },
+      checkLogin: async userId => ({
+        userId,
+        via: { channel: 'smtp', id: userId },
+        allowedSenders: [],
+        messagesPerHour: 0,
+      }),
+    })
+    const openAs = async (user: string) => {
+      const client = await converse(listener.tls, { tls: true })
+      await client.reply()
+      await client.logIn(user, 'right')
+      for (const line of ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+      return client
+    }
+    const stalled = await Promise.all(Array.from({ length: 20 }, () => openAs('usr_greedy')))
+    for (const client of stalled) client.write(`${'x'.repeat(70)}\r\n`.repeat(200)) // enough for 14 s on average
+    const answers = stalled.map(client => client.reply())
+    const again = async () => {
+      const client = await openAs('usr_greedy')
+      client.write(`${MAIL}.\r\n`)
+      return (await client.reply()).code
+    }
+    await until(async () => (await again()) === 451)
+    const other = await openAs('usr_other')
+    const lines = `${'x'.repeat(70)}\r\n`.repeat(150)
+    other.write(`${MAIL}${lines}.\r\n`)
+    expect((await other.reply()).code).toBe(250)
+    for (const answer of answers) expect((await answer).text).toMatch(/^421 4\.4\.2 /)
+    expect(await again()).toBe(250)
   })
 
   test('clients of one address, and all together', async () => {
@@ -300,7 +334,7 @@ describe('too slow', () => {
   })
 
   test('a message that trickles in', async () => {
-    const listener = await startListener({ limits: { dataGraceMs: 100, bytesPerSecond: 100_000 } })
+    const listener = await startListener({ limits: { dataWindowMs: 100, bytesPerSecond: 100_000 } })
     const client = await openData(listener)
     const timer = setInterval(() => client.write('x'), 5)
     onTestFinished(() => clearInterval(timer))
@@ -342,7 +376,7 @@ describe('clients that vanish', () => {
   ])('%s: nothing is taken, memory and places are free again', async (_, octets) => {
     const listener = await startListener({
       env: { SUBMISSION_MAX_CLIENTS: '2' },
-      limits: { receivingBytes: 100 },
+      limits: { receivingBytes: 20_000 },
     })
     for (let i = 0; i < 10; i++) {
       await until(async () => (await listener.metrics.smtpConnections.get()).values[0]?.value === 0)

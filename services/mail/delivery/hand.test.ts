@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createByteGate } from '../../platform/byte-gate.ts'
 import type { Claimed } from '../store/deliveries.ts'
-import { createByteGate } from './byte-gate.ts'
 import { Hand } from './hand.ts'
 import { abortableDelay, createBell } from './timing.ts'
 

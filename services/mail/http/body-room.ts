@@ -1,5 +1,6 @@
 /** Bounds the memory of large bodies that are coming in or being handled, over all requests and for each account. */
 import type { IncomingMessage } from 'node:http'
+import { createMemoryBudget } from '../../platform/memory-budget.ts'
 import { ProblemError } from '../../platform/problems.ts'
 
 /** Runs work that reads the body. Throws `unavailable` when the body finds no room; the rest of it is not read. */
@@ -11,17 +12,9 @@ const RETRY_SECONDS = 5
 /** What a byte of a compressed body may stand for: DEFLATE's bound. Brotli has none that helps. */
 const DEFLATED = 1_032
 
-/** Room for `most` bytes, of which one account gets half. No body has more than `mostOfBody`, compressed or not. */
+/** Room for `most` bytes, of which one account gets half at most. No body has more than `mostOfBody`, compressed or not. */
 export function createBodyRoom(most: number, mostOfBody: number): BodyRoom {
-  const held = new Map<string, number>()
-  let used = 0
-  const take = (account: string, bytes: number) => {
-    used += bytes
-    const holds = (held.get(account) ?? 0) + bytes
-    if (holds === 0) held.delete(account)
-    else held.set(account, holds)
-    return used <= most && holds <= most / 2
-  }
+  const budget = createMemoryBudget(most)
   return async (request, account, work) => {
     const left = Promise.withResolvers<never>()
     const weight = weightOf(request.headers['content-encoding'], mostOfBody)
@@ -31,8 +24,10 @@ export function createBodyRoom(most: number, mostOfBody: number): BodyRoom {
       read = Math.min(read + chunk.length * weight, mostOfBody)
       const more = Math.max(0, read - FREE_BYTES) - counted
       if (more === 0) return
-      counted += more
-      if (take(account, more)) return
+      if (budget.take(account, more)) {
+        counted += more
+        return
+      }
       request.off('data', count).pause()
       const detail = 'Too many large messages are coming in; try again in a few seconds.'
       left.reject(new ProblemError('unavailable', detail, { retryAfter: RETRY_SECONDS }))
@@ -49,7 +44,7 @@ export function createBodyRoom(most: number, mostOfBody: number): BodyRoom {
       return await Promise.race([working, left.promise])
     } finally {
       request.off('data', count).off('close', close)
-      take(account, -counted)
+      budget.give(account, counted)
     }
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findLineFault } from './line-endings.ts'
+import { createLineScanner, findLineFault } from './line-endings.ts'
 
 const fault = (text: string) => findLineFault(Buffer.from(text, 'latin1'))
 
@@ -34,6 +34,26 @@ describe('lines of a message', () => {
     ['999 octets without end', `ok\r\n${'x'.repeat(999)}`, 'line_too_long', 4],
   ])('refused: %s', (_, text, code, at) => {
     expect(fault(text)).toEqual({ code, at })
+  })
+
+  test('the fault is the same in whatever pieces the message comes', () => {
+    const line = fc.oneof(
+      fc.constantFrom('', 'a', 'x'.repeat(998), 'x'.repeat(999)),
+      fc.constantFrom('a\0', 'a\nb', 'a\rb', '\r', '\n'),
+    )
+    const cuts = fc.array(fc.nat(4000), { maxLength: 6 })
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 4 }), cuts, (lines, places) => {
+        const raw = Buffer.from(lines.join('\r\n'))
+        const scanner = createLineScanner()
+        let start = 0
+        for (const end of [...places.filter(place => place < raw.length).toSorted((a, b) => a - b), raw.length]) {
+          scanner.scan(raw.subarray(start, end))
+          start = end
+        }
+        expect(scanner.end()).toEqual(findLineFault(raw))
+      }),
+    )
   })
 
   test('agrees with the definition for any octets', () => {

@@ -11,23 +11,86 @@ const LINE_OCTETS = 998
 const LF = 0x0a
 const CR = 0x0d
 
+/** Looks at a message in pieces, in their order. */
+export interface LineScanner {
+  /** The first fault of the message so far. `at` counts from its first octet; the pieces after a fault are not read. */
+  scan(piece: Uint8Array): LineFault | undefined
+  /** The first fault of the whole message, which has no further pieces. */
+  end(): LineFault | undefined
+}
+
 /**
  * The first fault of a message, or undefined. A bare CR or LF is refused instead of repaired: relays disagree on
  * whether it ends a line, which is how messages are smuggled, and a repair would change what was signed.
- * One loop over the octets: 4 µs for 4 KiB, half of what `indexOf` per line takes, as mail has short lines.
  */
 export function findLineFault(raw: Uint8Array): LineFault | undefined {
+  const scanner = createLineScanner()
+  return scanner.scan(raw) ?? scanner.end()
+}
+
+/** {@link findLineFault} for a message that is never in memory as a whole. */
+export function createLineScanner(): LineScanner {
+  let offset = 0
   let lineStart = 0
-  for (let at = 0; at < raw.length; at++) {
-    const octet = raw[at] ?? 0
+  let afterCr = false
+  let fault: LineFault | undefined
+
+  /** The rest of a CRLF that the piece before began. */
+  const finishLine = (octet: number | undefined): LineFault | undefined => {
+    if (octet === undefined) return undefined
+    if (octet !== LF) return { code: 'bad_line_endings', at: offset - 1 }
+    if (offset - 1 - lineStart > LINE_OCTETS) return { code: 'line_too_long', at: lineStart }
+    afterCr = false
+    lineStart = offset + 1
+    return undefined
+  }
+  const scan = (piece: Uint8Array): LineFault | undefined => {
+    const first = afterCr ? 1 : 0
+    const early = afterCr ? finishLine(piece[0]) : undefined
+    if (early || piece.length === 0) return early
+    const scanned = scanPiece(piece, first, lineStart - offset)
+    if ('code' in scanned) return { code: scanned.code, at: offset + scanned.at }
+    lineStart = offset + scanned.lineStart
+    afterCr = scanned.afterCr
+    return undefined
+  }
+
+  return {
+    scan(piece) {
+      fault ??= scan(piece)
+      offset += piece.length
+      return fault
+    },
+    end() {
+      if (fault) return fault
+      if (afterCr) return { code: 'bad_line_endings', at: offset - 1 }
+      return offset - lineStart > LINE_OCTETS ? { code: 'line_too_long', at: lineStart } : undefined
+    },
+  }
+}
+
+/**
+ * One loop over the octets: 4 µs for 4 KiB, half of what `indexOf` per line takes, as mail has short lines. Places count
+ * from the piece's first octet; the line may have started before it. `afterCr`: the piece ends within a CRLF.
+ */
+function scanPiece(
+  piece: Uint8Array,
+  first: number,
+  start: number,
+): LineFault | { lineStart: number; afterCr: boolean } {
+  const afterCr = piece[piece.length - 1] === CR
+  const end = afterCr ? piece.length - 1 : piece.length
+  let lineStart = start
+  for (let at = first; at < end; at++) {
+    const octet = piece[at] ?? 0
     if (octet > CR) continue
     if (octet === 0) return { code: 'bad_bytes', at }
     if (octet === LF) return { code: 'bad_line_endings', at }
     if (octet !== CR) continue
-    if (raw[at + 1] !== LF) return { code: 'bad_line_endings', at }
+    if (piece[at + 1] !== LF) return { code: 'bad_line_endings', at }
     if (at - lineStart > LINE_OCTETS) return { code: 'line_too_long', at: lineStart }
     at++
     lineStart = at + 1
   }
-  return raw.length - lineStart > LINE_OCTETS ? { code: 'line_too_long', at: lineStart } : undefined
+  return { lineStart, afterCr }
 }

@@ -3,7 +3,7 @@ import { domainOf } from './address.ts'
 import { encodeHeader } from './header-encoding.ts'
 import { type Identity, onceFault, REMOVED, readIdentities } from './header-policy.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
-import { findLineFault } from './line-endings.ts'
+import { findLineFault, type LineFault } from './line-endings.ts'
 import { MAX_FROM_MAILBOXES, readMailboxes } from './mailboxes.ts'
 
 /** Why a submission is refused; the code is one of the register of problems. */
@@ -41,10 +41,18 @@ const MAX_RECEIVED = 50
 /** Longest subject that is kept for lists; the message itself keeps all of it. */
 const SUBJECT_LENGTH = 300
 
-/** Judges the bytes of a message and reads what the door needs to know. */
-export function readMessage(raw: Buffer, maxBytes: number): ReadMessage | SubmissionFault {
-  if (raw.length > maxBytes) return { code: 'message_too_large', detail: `The limit is ${maxBytes} bytes.` }
-  const lineFault = findLineFault(raw)
+/**
+ * Judges the bytes of a message and reads what the door needs to know. `rest`: what is known of the bytes behind `raw`,
+ * which holds the whole header.
+ */
+export function readMessage(
+  raw: Buffer,
+  maxBytes: number,
+  rest?: { size: number; lineFault: LineFault | undefined },
+): ReadMessage | SubmissionFault {
+  const size = raw.length + (rest?.size ?? 0)
+  if (size > maxBytes) return { code: 'message_too_large', detail: `The limit is ${maxBytes} bytes.` }
+  const lineFault = rest ? rest.lineFault : findLineFault(raw)
   if (lineFault) return { code: lineFault.code, detail: LINE_FAULTS[lineFault.code](lineFault.at) }
   const header = parseHeader(raw)
   if (typeof header === 'string') return badHeader(header)

@@ -2,12 +2,13 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions } from 'smtp-server'
 import { within } from '../../platform/deadline.ts'
 import type { Log } from '../../platform/log.ts'
+import { createMemoryBudget, type MemoryBudget } from '../../platform/memory-budget.ts'
 import type { ProblemCode } from '../../platform/problems.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../rules/address.ts'
-import type { Accept, Accepted, Refused, Submitter } from '../submission.ts'
+import type { Accept, Accepted, OpenRest, Refused, Submitter } from '../submission.ts'
 import type { SubmissionConnection } from './listener-connection.ts'
 import { problemOf, sayGoodbye, toError, toSubmission } from './listener-replies.ts'
-import { type Budget, createBudget, receiveMessage } from './receive.ts'
+import { receiveMessage } from './receive.ts'
 
 /** Bounds of a session; times in milliseconds. */
 export interface SessionLimits {
@@ -17,10 +18,10 @@ export interface SessionLimits {
   sessionMs: number
   /** Failed logins on one connection. */
   loginFailures: number
-  /** A message that comes slower than this on average is cut, once it took `dataGraceMs`. */
+  /** A message that came slower than this over the last `dataWindowMs` is cut. */
   bytesPerSecond: number
-  dataGraceMs: number
-  /** Memory for messages that are coming in, over all connections. */
+  dataWindowMs: number
+  /** Memory for messages that are coming in, over all connections; one account gets half of it at most. */
   receivingBytes: number
 }
 
@@ -28,6 +29,8 @@ export interface SessionLimits {
 export interface SessionOptions {
   log: Log
   accept: Accept
+  /** Stores what is too large to be held while it comes in. */
+  openRest: OpenRest
   /** False while the database is known to be away: then nobody waits for it. */
   isUp(): boolean
   /** Rejects only when the database does not answer. */
@@ -117,7 +120,7 @@ class Session {
 export function createSessions(options: SessionOptions): Sessions {
   const { log, limits } = options
   const sessions = new Map<string, Session>()
-  const budget = createBudget(limits.receivingBytes)
+  const budget = createMemoryBudget(limits.receivingBytes)
   const emptied = Promise.withResolvers<void>()
   let draining = false
 
@@ -229,22 +232,29 @@ function unknownParameter(args: SMTPServerAddress['args'], known: readonly strin
 
 /** Receives and submits one message. Undefined when there is nobody left to answer. */
 async function takeMessage(
-  { accept, maxMessageBytes: maxBytes, limits }: SessionOptions,
+  { accept, openRest, maxMessageBytes: maxBytes, limits }: SessionOptions,
   session: Session,
-  budget: Budget,
+  budget: MemoryBudget,
   stream: SMTPServerDataStream,
 ): Promise<Accepted | Refused | undefined> {
-  const { bytesPerSecond, dataGraceMs: graceMs } = limits
+  const { bytesPerSecond, dataWindowMs: windowMs } = limits
+  const { submitter, connection } = session
+  if (!submitter) return undefined
   session.state = 'receiving'
-  const received = await receiveMessage(stream, { maxBytes, bytesPerSecond, graceMs, budget })
-  if (received.kind === 'cut') sayGoodbye(session.connection, received.code)
+  const account = submitter.userId
+  const toMessage = (raw: Buffer) => toSubmission(submitter, connection.session, raw)
+  const received = await receiveMessage(stream, { maxBytes, bytesPerSecond, windowMs, budget, account }, head =>
+    openRest(toMessage(head)),
+  )
+  if (received.kind === 'cut') sayGoodbye(connection, received.code)
   if (received.kind === 'refused') {
     session.refused++
     return problemOf(received.code)
   }
-  if (received.kind !== 'whole' || !session.submitter) return undefined
+  if (received.kind !== 'whole') return undefined
   session.state = 'storing'
-  const answer = await accept(toSubmission(session.submitter, session.connection.session, received.raw))
+  const rest = received.rest?.finish()
+  const answer = await accept({ ...toMessage(received.raw), ...(rest && { rest }) })
   received.release()
   session[answer.kind]++
   return answer

@@ -30,8 +30,8 @@ const SUBMISSION_LIMITS: SubmissionLimits = {
   sessionMs: 4 * 3_600_000,
   loginFailures: 3,
   bytesPerSecond: 256,
-  dataGraceMs: 30_000,
-  receivingBytes: 256 * 1024 * 1024,
+  dataWindowMs: 30_000,
+  receivingBytes: Math.min(256 * 1024 * 1024, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 3),
   drainMs: 25_000,
 }
 

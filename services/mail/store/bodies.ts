@@ -7,7 +7,7 @@ import type { BodyDoc } from './documents.ts'
 /** Parts of raw messages. Their time of removal is a net: delivery shortens it when the last recipient is final. */
 export const BODIES = defineCollection<BodyDoc>('bodies', [{ key: { exp: 1 }, expireAfterSeconds: 0 }])
 
-/** Bytes of a part before compression: small enough for sixteen in one write, large enough for nearly all mail. */
+/** Bytes of a part before compression, at most: small enough for sixteen in one write, large enough for nearly all mail. */
 const PART_BYTES = 1024 * 1024
 /** Level 1: level 3 takes 1 MiB from 2 ms to 8 ms for a seventh less. */
 const COMPRESSION = { [constants.ZSTD_c_compressionLevel]: 1 }
@@ -28,13 +28,21 @@ export function bodyId(messageId: string, part: number): string {
 
 /** The documents of a raw message, to be removed at `exp`. Synchronous: the thread pool costs three times the work. */
 export function toBodyDocs(messageId: string, raw: Buffer, exp: Date): BodyDoc[] {
-  return Array.from({ length: partsOfBody(raw.length) }, (_, p) => {
-    const part = raw.subarray(p * PART_BYTES, (p + 1) * PART_BYTES)
-    const place = { _id: bodyId(messageId, p), cell: 0 as const, m: messageId, p, exp }
-    return part.length < WORTH_COMPRESSING
-      ? { ...place, z: new mongoose.mongo.Binary(part) }
-      : { ...place, z: new mongoose.mongo.Binary(compress(part)), enc: 'zstd' as const }
-  })
+  return Array.from({ length: partsOfBody(raw.length) }, (_, p) =>
+    pack(messageId, p, raw.subarray(p * PART_BYTES, (p + 1) * PART_BYTES), exp),
+  )
+}
+
+/** The document of one part of at most 1 MiB, which shares no memory with it. */
+export function toBodyDoc(messageId: string, p: number, part: Buffer, exp: Date): BodyDoc {
+  return pack(messageId, p, part.length < WORTH_COMPRESSING ? Buffer.from(part) : part, exp)
+}
+
+function pack(messageId: string, p: number, part: Buffer, exp: Date): BodyDoc {
+  const place = { _id: bodyId(messageId, p), cell: 0 as const, m: messageId, p, exp }
+  return part.length < WORTH_COMPRESSING
+    ? { ...place, z: new mongoose.mongo.Binary(part) }
+    : { ...place, z: new mongoose.mongo.Binary(compress(part)), enc: 'zstd' as const }
 }
 
 /** In one output buffer: by default the library gathers pieces of 16 KiB, which takes twice as long. */

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { flowOf } from '../rules/flow.ts'
 import { simulate } from '../rules/simulation.ts'
 import { siteOf, slotOf } from '../rules/slots.ts'
-import { partsOfBody, toBodyDocs } from './bodies.ts'
+import { partsOfBody, toBodyDoc, toBodyDocs } from './bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from './documents.ts'
 import { eventId } from './events.ts'
 
@@ -34,6 +34,8 @@ export interface NewMessage
   /** `em_…`, made by the caller, because headers name it. */
   id: string
   raw: Buffer
+  /** What follows `raw` and is stored already, as parts 1 and on: the body of a large message (staged-body.ts). */
+  rest?: { size: number; parts: number }
   recipients: readonly Pick<RecipientState, 'email' | 'type' | 'notify' | 'orcpt'>[]
   /** Latest time of an attempt; default created_at + 72 h, counted from scheduled_at where there is one. */
   expires_at?: Date | undefined
@@ -59,22 +61,23 @@ export interface MessageWrites {
 }
 
 /** Time that a message may stay in the queue unless it says otherwise. */
-const LIFETIME_MS = 72 * 3_600_000
+export const LIFETIME_MS = 72 * 3_600_000
 const DAY_MS = 86_400_000
 
 /** All documents of a message. A test message gets events instead of deliveries: it is final at once. */
 export function toWrites(given: NewMessage, placement: Placement): MessageWrites {
-  const { id, raw, recipients, expires_at, ...rest } = given
+  const { id, raw, rest, recipients, expires_at, ...fields } = given
   const start = given.scheduled_at ?? given.created_at
   const expires = expires_at ?? new Date(start.getTime() + LIFETIME_MS)
   const removal = (days: number) => new Date(expires.getTime() + days * DAY_MS)
   const exp = removal(placement.logDays)
+  const bodyExp = removal(placement.bodyDays)
   const message: MessageDoc = {
     _id: id,
     cell: 0,
-    ...rest,
-    size: raw.length,
-    parts: partsOfBody(raw.length),
+    ...fields,
+    size: raw.length + (rest?.size ?? 0),
+    parts: rest ? 1 + rest.parts : partsOfBody(raw.length),
     rcpts: recipients.map(recipient => toState(recipient, given)),
     left: given.test ? 0 : recipients.length,
     expires_at: expires,
@@ -83,7 +86,8 @@ export function toWrites(given: NewMessage, placement: Placement): MessageWrites
   }
   return {
     message,
-    bodies: toBodyDocs(id, raw, removal(placement.bodyDays)),
+    // The numbers of the rest begin at 1, however much the header has grown.
+    bodies: rest ? [toBodyDoc(id, 0, raw, bodyExp)] : toBodyDocs(id, raw, bodyExp),
     deliveries: given.test ? [] : recipients.map(({ email }, n) => toDelivery(email, n, message, start, placement)),
     events: given.test ? recipients.flatMap(({ email }, n) => toSimulatedEvents(email, n, message)) : [],
   }

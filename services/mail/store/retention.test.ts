@@ -76,10 +76,10 @@ describe('bodies without a message', () => {
     return id
   }
 
-  test('go after ten minutes; those of accepted messages and of acceptances under way stay', async () => {
-    const old = await orphan(11 * MINUTE)
-    const young = await orphan(9 * MINUTE)
-    const accepted = await give(undefined, 10, newId('em', now.getTime() - 11 * MINUTE))
+  test('go after six hours, longer than a message may take to come in; those of accepted messages and of acceptances under way stay', async () => {
+    const old = await orphan(361 * MINUTE)
+    const young = await orphan(359 * MINUTE)
+    const accepted = await give(undefined, 10, newId('em', now.getTime() - 361 * MINUTE))
     expect(await sweepOrphanBodies(mongo, now)).toBe(1)
     expect(await Promise.all([hasBody(old), hasBody(young), hasBody(accepted)])).toEqual([false, true, true])
     expect(await sweepOrphanBodies(mongo, new Date(now.getTime() + 2 * MINUTE))).toBe(1)

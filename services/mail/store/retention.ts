@@ -12,8 +12,8 @@ interface ProgressDoc {
 const PROGRESS = defineCollection<ProgressDoc>('sweeps')
 const DAY_MS = 86_400_000
 const BATCH = 1_000
-/** Acceptance writes large bodies first: a younger one may still get its message. */
-const ORPHAN_AGE_MS = 10 * 60_000
+/** Bodies of large messages are stored while they come in, which may take a whole session of 4 hours. */
+const ORPHAN_AGE_MS = 6 * 3_600_000
 
 /** The days that things are kept. */
 export interface Retention {

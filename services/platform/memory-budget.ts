@@ -1,0 +1,33 @@
+/** Bounds the memory that clients can make a process hold, over all clients and for each account. */
+
+/** Memory that accounts share. */
+export interface MemoryBudget {
+  /**
+   * Counts `bytes` for the account; false, and nothing is counted, when they do not fit: an account holds at most as
+   * much as stays free. One account alone gets half, two get a third each, and there is always room for the next one.
+   */
+  take(account: string, bytes: number): boolean
+  /** Counts out what was taken. */
+  give(account: string, bytes: number): void
+}
+
+/** Makes a budget of `mostBytes`. */
+export function createMemoryBudget(mostBytes: number): MemoryBudget {
+  const held = new Map<string, number>()
+  let used = 0
+  return {
+    take(account, bytes) {
+      const holds = (held.get(account) ?? 0) + bytes
+      if (holds > mostBytes - used - bytes) return false
+      used += bytes
+      held.set(account, holds)
+      return true
+    },
+    give(account, bytes) {
+      const holds = (held.get(account) ?? 0) - bytes
+      used -= bytes
+      if (holds > 0) held.set(account, holds)
+      else held.delete(account)
+    },
+  }
+}
