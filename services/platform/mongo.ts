@@ -172,6 +172,15 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof NoAnswer || AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code))
 }
 
+/** MaxTimeMSExpired: the server stopped waiting for a majority, or never began. */
+const MAX_TIME = 50
+
+/** True for the failure of a transaction that may have been committed all the same. */
+export function isCommitUnknown(error: unknown): boolean {
+  const isLabelled = error instanceof mongoose.mongo.MongoError && error.hasErrorLabel('UnknownTransactionCommitResult')
+  return isLabelled || isMongoCode(error, MAX_TIME)
+}
+
 /** True for an error of the server with this code. */
 export function isMongoCode(error: unknown, code: number): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code

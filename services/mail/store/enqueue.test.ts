@@ -380,4 +380,36 @@ describe('a database that does not answer', () => {
     expect(await enqueue(given)).toEqual({ kind: 'stored' })
     expect(await count(mongo, 'messages', { _id: given.id })).toBe(1)
   })
+
+  test('a commit that takes longer than the database is waited for: SMTP hears how it ended, HTTP asks again', async () => {
+    const mongo = await connect('slow')
+    const woken: number[] = []
+    const enqueue = createEnqueue(options(mongo, { wake: slots => woken.push(...slots) }))
+    const smtp = message({ via: { channel: 'smtp', id: 'crd_1' } })
+    const http = message({ via: { channel: 'http', id: 'tok_1' } })
+    await failing(mongo, 1, { failCommands: ['commitTransaction'], blockConnection: true, blockTimeMS: 11_500 })
+    const started = performance.now()
+    const ended = Promise.all([
+      enqueue(smtp),
+      enqueue(http).finally(() => expect(performance.now() - started).toBeLessThan(11_400)),
+    ])
+    // Others are stored meanwhile: only the messages in question wait.
+    await expect.poll(async () => (await enqueue(message())).kind, { timeout: 10_000 }).toBe('stored')
+    expect(performance.now() - started).toBeLessThan(10_000)
+    const [first, second] = await ended
+    expect([first.kind, second.kind]).toEqual(['stored', 'unavailable'])
+    expect(await count(mongo, 'messages', { _id: { $in: [smtp.id, http.id] } })).toBe(2)
+    expect(woken.length).toBeGreaterThanOrEqual(2)
+  })
+
+  test('a commit that failed for certain is refused without waiting for a minute', async () => {
+    const mongo = await connect('refused')
+    const enqueue = createEnqueue(options(mongo))
+    const given = message()
+    await failing(mongo, 1_000, { failCommands: ['commitTransaction'], errorCode: 8000 })
+    const started = performance.now()
+    expect((await enqueue(given)).kind).toBe('unavailable')
+    expect(performance.now() - started).toBeLessThan(20_000)
+    expect(await count(mongo, 'messages', { _id: given.id })).toBe(0)
+  })
 })

@@ -1,10 +1,11 @@
 /** The door of the database: submissions that wait at one moment are stored together, within bounds of time and memory. */
+import { within } from '../../platform/deadline.ts'
 import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './new-message.ts'
-import { BATCH_BYTES, createWriteBatch, type Written } from './write-batch.ts'
+import { BATCH_BYTES, type BatchResult, createWriteBatch, READ_BACK_MS, type Written } from './write-batch.ts'
 
 /** What became of a message: durable, refused by its idempotency key, or not accepted as far as anybody can tell. */
 export type Enqueued = { kind: 'stored' } | { kind: 'key_taken' } | { kind: 'unavailable'; reason: string }
@@ -33,7 +34,15 @@ const RECIPIENT_BYTES = 1_000
 /** After a failed write, submissions are refused at once for so long instead of piling up behind the next failure. */
 const PAUSE_MS = 500
 
+/**
+ * How long a caller waits for an outcome that is unknown: an SMTP client has 10 minutes after its final dot (RFC 5321
+ * 4.5.3.2.6), and what it is refused although it was stored arrives twice; HTTP clients give up after seconds, and have
+ * idempotency keys.
+ */
+const OUTCOME_MS = { smtp: READ_BACK_MS, http: 5_000, system: 5_000 } as const
+
 const UNAVAILABLE: Enqueued = { kind: 'unavailable', reason: 'the database does not answer' }
+const UNKNOWN: BatchResult = { written: 'unknown' }
 const OUTCOMES: Record<Written, Enqueued> = {
   stored: { kind: 'stored' },
   key_taken: { kind: 'key_taken' },
@@ -48,32 +57,53 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
   let pausedUntil = 0
   const mayWrite = () => mongo.isUp() && performance.now() >= pausedUntil
 
-  const write = async (batch: readonly MessageWrites[]): Promise<Enqueued[]> => {
-    const started = performance.now()
-    const written = await writeBatch(batch)
-    metrics.mongoSeconds.observe({ collection: 'messages' }, (performance.now() - started) / 1000)
-    const ready = batch
-      .filter((_, index) => written[index] === 'stored')
+  const wakeFor = (stored: readonly MessageWrites[]) => {
+    const ready = stored
       .flatMap(({ deliveries }) => deliveries)
       .flatMap(({ slot, flow }) => (flow ? [{ slot, flow }] : []))
     if (ready.length > 0) wake(new Set(ready.map(({ slot }) => slot)), new Set(ready.map(({ flow }) => flow)))
-    return written.map(outcome => OUTCOMES[outcome])
+  }
+  const pause = () => {
+    pausedUntil = performance.now() + PAUSE_MS
   }
 
-  const commit = createGroupCommit<NewMessage, Enqueued>({
+  const write = async (batch: readonly MessageWrites[]): Promise<readonly BatchResult[]> => {
+    const started = performance.now()
+    const results = await writeBatch(batch)
+    metrics.mongoSeconds.observe({ collection: 'messages' }, (performance.now() - started) / 1000)
+    wakeFor(batch.filter((_, index) => results[index]?.written === 'stored'))
+    if (results.some(({ later }) => later)) pause()
+    return results.map(({ written, later }, index) => ({
+      written,
+      ...(later && {
+        later: later.then(outcome => {
+          const one = batch[index]
+          if (one && outcome === 'stored') wakeFor([one])
+          return outcome
+        }),
+      }),
+    }))
+  }
+
+  const commit = createGroupCommit<NewMessage, BatchResult>({
     ...BATCH,
     sizeOf,
     async write(batch) {
-      if (!mayWrite()) return batch.map(() => UNAVAILABLE)
+      if (!mayWrite()) return batch.map(() => UNKNOWN)
       try {
         return await write(batch.map(message => toWrites(message, options)))
       } catch (error) {
-        pausedUntil = performance.now() + PAUSE_MS
+        pause()
         log.warn({ err: error, messages: batch.length }, 'messages not stored; they were refused for now')
-        return batch.map(() => UNAVAILABLE)
+        return batch.map(() => UNKNOWN)
       }
     },
   })
+
+  const outcomeOf = async ({ written, later }: BatchResult, { via }: NewMessage): Promise<Enqueued> => {
+    const known = later ? await within(OUTCOME_MS[via.channel], later).catch(() => written) : written
+    return OUTCOMES[known]
+  }
 
   return async message => {
     const size = message.raw.length
@@ -81,7 +111,7 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     if (waiting + size > limit) return { kind: 'unavailable', reason: 'too much mail is waiting to be stored' }
     waiting += size
     try {
-      return await commit(message)
+      return await outcomeOf(await commit(message), message)
     } finally {
       waiting -= size
     }

@@ -12,6 +12,7 @@ import {
   collectionOf,
   DURABLE,
   insertAll,
+  isCommitUnknown,
   isMongoCode,
   isUnavailable,
   type Mongo,
@@ -26,14 +27,23 @@ import type { MessageWrites } from './new-message.ts'
 /** What became of a message of a batch; `unknown`: not stored as far as anybody can tell. */
 export type Written = 'stored' | 'key_taken' | 'unknown'
 
+/** What is known of a message of a batch, and what will be: of an unknown outcome, when its commit had begun. */
+export interface BatchResult {
+  written: Written
+  /** Resolves when the outcome is certain, or with `unknown` after {@link READ_BACK_MS}. */
+  later?: Promise<Written>
+}
+
 /** Writes a batch; answers in its order. Rejects when the database is away, and no message of it counts as stored. */
-export type WriteBatch = (batch: readonly MessageWrites[]) => Promise<readonly Written[]>
+export type WriteBatch = (batch: readonly MessageWrites[]) => Promise<readonly BatchResult[]>
 
 /** Bytes of a batch of several messages at most: a transaction lies in the memory of the server. */
 export const BATCH_BYTES = 4 * 1024 * 1024
-/** Longest wait for a batch, and for finding out what became of it. */
+/** Longest wait for a batch. */
 const WRITE_MS = 5_000
-const READ_BACK_MS = 5_000
+/** How long an unknown outcome is asked for: an election takes seconds, a commit that waits for a majority may take longer. */
+export const READ_BACK_MS = 60_000
+const READ_BACK_PAUSE_MS = 250
 /** A transaction that meets another one so often is divided; left to itself the driver would try for two minutes. */
 const CONFLICTS = 2
 const WRITE_CONFLICT = 112
@@ -59,7 +69,7 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
     }
   }
 
-  /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when nobody can tell. */
+  /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when nobody can tell yet. */
   const commit = async (batch: readonly MessageWrites[], until: number): Promise<void> => {
     let conflicts = 0
     let committed = false // or at least begun to, in one of the runs
@@ -77,7 +87,7 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
         if (givenUp) throw new Error('nobody waits for this write any more')
         committed = true
       },
-      { maxCommitTimeMS: WRITE_MS },
+      { maxCommitTimeMS: READ_BACK_MS },
     )
     try {
       await bounded(until, written)
@@ -85,7 +95,7 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
       givenUp = true
       if (!committed) throw error
       log.warn({ err: error, messages: batch.length }, 'outcome of a write unknown; reading it back')
-      if (!(await isStored(messages, batch))) throw new OutcomeUnknown(error)
+      throw new OutcomeUnknown(error, batch, readBack(messages, batch, written))
     }
   }
 
@@ -113,18 +123,22 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
     const holders = findHolders(given)
     const { batch, before } = takeLarge(given.filter(({ message }) => holders.get(message._id) === message._id))
     for (const part of before) await bounded(performance.now() + WRITE_MS, bodies.insertMany(part, DURABLE))
+    let open: OutcomeUnknown | undefined
     try {
       await write(batch, performance.now() + WRITE_MS, outcomes)
     } catch (error) {
-      if (outcomes.size === 0) throw error
+      if (error instanceof OutcomeUnknown) open = error
+      else if (outcomes.size === 0) throw error
       log.warn({ err: error, messages: batch.length - outcomes.size }, 'a part of a batch was not stored')
     }
     if (before.length > 0 && batch.every(({ message }) => outcomes.get(message._id) === 'key_taken'))
       await discard(bodies, before)
     return given.map(({ message: { _id } }) => {
       const holder = holders.get(_id) ?? _id
-      const outcome = outcomes.get(holder) ?? 'unknown'
-      return holder !== _id && outcome === 'stored' ? 'key_taken' : outcome
+      const of = (written: Written) => (holder !== _id && written === 'stored' ? 'key_taken' : written)
+      const written = of(outcomes.get(holder) ?? 'unknown')
+      const later = open?.ids.has(holder) ? open.outcome.then(of) : undefined
+      return { written, ...(later && { later }) }
     })
   }
 }
@@ -134,9 +148,15 @@ type Outcomes = Map<string, Written>
 
 /** The commit was under way when the answer failed to come. */
 class OutcomeUnknown extends Error {
-  constructor(cause: unknown) {
+  /** The messages in question. */
+  readonly ids: ReadonlySet<string>
+  readonly outcome: Promise<Written>
+
+  constructor(cause: unknown, batch: readonly MessageWrites[], outcome: Promise<Written>) {
     super('the outcome of a write is unknown', { cause })
     this.name = 'OutcomeUnknown'
+    this.ids = new Set(batch.map(({ message }) => message._id))
+    this.outcome = outcome
   }
 }
 
@@ -215,17 +235,37 @@ async function discard(bodies: Collection<BodyDoc>, parts: readonly BodyDoc[][])
   await within(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
 }
 
-/** True when a majority holds the batch: all of it or nothing. Asks again while the set has no primary, for a bounded time. */
-async function isStored(messages: Collection<MessageDoc>, batch: readonly MessageWrites[]): Promise<boolean> {
+/**
+ * What became of a batch whose commit had begun: all of it is stored or nothing. `written`: the driver's own attempt, which
+ * may still be under way. As long as it is, that nothing is found proves nothing. Never rejects.
+ */
+async function readBack(
+  messages: Collection<MessageDoc>,
+  batch: readonly MessageWrites[],
+  written: Promise<void>,
+): Promise<Written> {
   const ids = batch.map(({ message }) => message._id)
   const until = performance.now() + READ_BACK_MS
+  const attempt: { state: 'under way' | 'stored' | 'failed' } = { state: 'under way' }
+  written.then(
+    () => {
+      attempt.state = 'stored'
+    },
+    (error: unknown) => {
+      if (!isCommitUnknown(error)) attempt.state = 'failed'
+    },
+  )
   for (let left = READ_BACK_MS; left > 0; left = until - performance.now()) {
+    const hasFailed = attempt.state === 'failed' // before the question, so that its answer is the newer one
     try {
       const found = messages.findOne({ _id: { $in: ids } }, { readConcern: 'majority', projection: { _id: 1 } })
-      return (await within(left, found)) !== null
+      if ((await within(left, found)) !== null) return 'stored'
+      if (hasFailed) return 'unknown'
     } catch {
-      await sleep(100)
+      // The set has no primary, or does not answer: asked again.
     }
+    if (attempt.state === 'stored') return 'stored'
+    await sleep(READ_BACK_PAUSE_MS)
   }
-  return false
+  return 'unknown'
 }
