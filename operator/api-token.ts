@@ -4,12 +4,14 @@ import {
   applyToken,
   TOKEN_OVERLAP_MS,
   type TokenResourceDeps,
+  tokenAccounts,
   withdrawTokens,
 } from '../services/mail/apply-token.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
 import { toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { domainOf, waiting } from './domain-ref.ts'
+import { entitlementOf, withdrawnAspect, withdrawnOutcome } from './entitlement.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { refusalOf } from './refusal.ts'
@@ -46,8 +48,9 @@ function tokenSecretName({ spec, metadata }: Pick<APIToken, 'spec' | 'metadata'>
 
 async function ensure(context: OperatorContext, deps: TokenResourceDeps, resource: APIToken): Promise<Outcome> {
   const { spec, metadata, status } = resource
+  const lost = await revokeLost(context, deps, resource)
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return waiting(ref)
+  if ('aspect' in ref) return lost ?? waiting(ref)
   const name = tokenSecretName(resource)
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
@@ -91,6 +94,22 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
       ? { againMs: Math.max(1_000, end.getTime() - spec.rotateBeforeDays * DAY_MS - context.clock.now().getTime()) }
       : {}),
   }
+}
+
+/** Revokes the tokens of accounts that the namespace may not act for any more, whatever became of the MailDomain. */
+async function revokeLost(
+  context: OperatorContext,
+  deps: TokenResourceDeps,
+  { metadata: { namespace } }: APIToken,
+): Promise<Outcome | undefined> {
+  let lost: Outcome | undefined
+  for (const account of await tokenAccounts(deps)) {
+    const entitlement = await entitlementOf(context, namespace, account)
+    if (entitlement.allowed) continue
+    await withdrawTokens(deps, account)
+    lost = withdrawnOutcome(withdrawnAspect(namespace, entitlement, 'The token is revoked.'), true)
+  }
+  return lost
 }
 
 function renewal(context: OperatorContext, { why }: AppliedToken, name: string): EventInput[] {

@@ -5,6 +5,7 @@ import {
   applyApp,
   appSecretDelivered,
   appSecretFor,
+  giveBackApp,
   handOverApp,
   withdrawApp,
 } from '../services/subscriptions/apply.ts'
@@ -13,10 +14,11 @@ import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.
 import { findApp } from '../services/subscriptions/store/apps.ts'
 import type { AppDoc } from '../services/subscriptions/store/documents.ts'
 import { type AppSender, senderOf } from './app-sender.ts'
-import { driftOf } from './apps.ts'
+import { driftOf, mayHold, notListed } from './apps.ts'
 import { bad } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from './context.ts'
 import { heir, holderOf, isHolder } from './duplicates.ts'
+import { withdrawnEvent } from './entitlement.ts'
 import type { KubeObject } from './kube/cache.ts'
 import type { EventInput } from './kube/events.ts'
 import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from './owners.ts'
@@ -51,6 +53,11 @@ async function ensure(
 ): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const name = `${metadata.name}-app`
+  const givenBack = await giveBackLost(context, s, resource)
+  if (givenBack) {
+    const aspect = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
+    return { aspects: [aspect], message: '', againMs: REFUSED_MS, events: [givenBack], status: {} }
+  }
   const obstacle = await obstacleOf(context, s, resource)
   if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
@@ -95,6 +102,29 @@ async function ensure(
     recordId: String(applied.app._id),
     ...(sender.againMs === undefined ? {} : { againMs: sender.againMs }),
   }
+}
+
+/** Gives back an app that was taken over and that the Namespace does not list any more; undefined when it is no such app. */
+async function giveBackLost(
+  context: OperatorContext,
+  s: Subscriptions,
+  resource: App,
+): Promise<EventInput | undefined> {
+  const { metadata, spec } = resource
+  const app = await findApp(s.c, spec.appKey)
+  if (app?.managed_by?.uid !== metadata.uid || (await mayHold(context, metadata.namespace, app))) return undefined
+  const others = declaring(context, spec.appKey)
+  const may = await Promise.all(others.map(other => mayTakeOver(context, spec.appKey, other)))
+  const next = heir(
+    others.filter((_, index) => may[index]),
+    metadata.uid,
+  )
+  const to = next && managedBy({ kind: 'App', metadata: next.metadata })
+  await giveBackApp(s, managedBy(resource), spec.appKey, to)
+  const whom = to ? `App ${to.namespace}/${to.name}` : 'the administrators'
+  return withdrawnEvent(
+    `The app ${spec.appKey} was given back to ${whom}, and the secrets made for this resource are revoked. Signing keys that it had before are known to this namespace: replace them.`,
+  )
 }
 
 /** The app as the use case takes it. */
@@ -196,6 +226,8 @@ async function appSecret(
 
 async function remove(context: OperatorContext, s: Subscriptions, resource: App, retain: boolean): Promise<Removal> {
   const { appKey, deletionPolicy } = resource.spec
+  const givenBack = await giveBackLost(context, s, resource)
+  if (givenBack) return { done: true, events: [givenBack] }
   // An app that is somebody's already goes to nobody who could not have taken it over himself.
   const next = heir(await contenders(context, resource, {}), resource.metadata.uid)
   try {

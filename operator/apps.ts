@@ -1,9 +1,12 @@
 /** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, drift. */
+import type { Withdrawal } from '../services/subscriptions/apply.ts'
 import { openSubscriptions, type Subscriptions } from '../services/subscriptions/context.ts'
 import { findApp } from '../services/subscriptions/store/apps.ts'
+import type { AppDoc } from '../services/subscriptions/store/documents.ts'
 import { bad, conditionOf, unknown } from './conditions.ts'
-import { type OperatorContext, sibling } from './context.ts'
+import { type OperatorContext, ownersOf, sibling } from './context.ts'
 import type { EventInput } from './kube/events.ts'
+import { OWNERS_ANNOTATION } from './owners.ts'
 import type { Outcome } from './reconcile.ts'
 import { REFUSED_MS } from './refusal.ts'
 import { App } from './resources/app.ts'
@@ -37,7 +40,41 @@ export async function appKeyOf(
     return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`), {
       againMs: REFUSED_MS,
     })
+  if (!(await mayHold(context, app.metadata.namespace, record)))
+    return wait(bad('Accepted', 'OwnerNotAllowed', notListed(app.metadata.namespace, record.app_key)))
   return { appKey: app.spec.appKey }
+}
+
+/**
+ * True while resources of the namespace may hold the app. One that they made is theirs; one that was taken over is only
+ * while the Namespace lists its key, and until then they delete nothing of it.
+ */
+export async function mayHold(
+  context: Pick<OperatorContext, 'writer'>,
+  namespace: string,
+  { app_key, adopted }: Pick<AppDoc, 'app_key' | 'adopted'>,
+): Promise<boolean> {
+  return !adopted || (await ownersOf(context, namespace)()).includes(app_key)
+}
+
+/** Why an app that was taken over is a namespace's no more. */
+export function notListed(namespace: string, appKey: string): string {
+  return `Namespace ${namespace} may not hold the app ${appKey} any more, which it took over. Whoever may change the Namespace can list ${appKey} in the annotation ${OWNERS_ANNOTATION}.`
+}
+
+/** What a plan or switch does with its record when it goes: nothing of an app that the namespace may not hold is deleted. */
+export async function withdrawalOf(
+  context: Pick<OperatorContext, 'writer'>,
+  { c }: Subscriptions,
+  { namespace }: Pick<Metadata, 'namespace'>,
+  records: readonly { app_key: string }[],
+  policy: Withdrawal,
+): Promise<Withdrawal> {
+  for (const { app_key } of policy === 'Delete' ? records : []) {
+    const app = await findApp(c, app_key)
+    if (app && !(await mayHold(context, namespace, app))) return 'Retain'
+  }
+  return policy
 }
 
 /** An update although the spec did not change: somebody else changed the record. */

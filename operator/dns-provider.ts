@@ -9,6 +9,7 @@ import { ProblemError } from '../services/platform/problems.ts'
 import { bad, good, toSeconds, unknown } from './conditions.ts'
 import { cacheOf, managedBy, type OperatorContext } from './context.ts'
 import { isPermanent, pauseAfter, reasonOf } from './dns.ts'
+import { entitlementOf } from './entitlement.ts'
 import { keyOf } from './kube/paths.ts'
 import { SECRET_LABEL, type SecretObject } from './kube/writer.ts'
 import { namespaceAccount } from './owners.ts'
@@ -40,6 +41,10 @@ export function dnsProviderReconciler(context: OperatorContext, dns: DnsDeps): R
 
 async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvider): Promise<Outcome> {
   const { metadata, spec, status } = resource
+  // Credentials of the namespace are not left with accounts that it may not act for any more.
+  await withdrawDnsAccounts(dns, managedBy(resource), async userId => {
+    return !(await entitlementOf(context, metadata.namespace, userId)).allowed
+  })
   const id = { namespace: metadata.namespace, name: spec.secretRef.name }
   const secret = await context.writer.readSecret(id)
   const invalid = (reason: string, message: string, againMs?: number): Outcome => ({

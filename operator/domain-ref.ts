@@ -2,6 +2,7 @@
 import { findDomainOfResource } from '../services/mail/store/domains.ts'
 import { type Aspect, bad, conditionOf, unknown } from './conditions.ts'
 import { type OperatorContext, sibling } from './context.ts'
+import { entitlementOf, withdrawnAspect } from './entitlement.ts'
 import type { Outcome } from './reconcile.ts'
 import type { Metadata } from './resources/kind.ts'
 import { MailDomain } from './resources/mail-domain.ts'
@@ -29,7 +30,11 @@ export async function domainOf(
   if (taken?.status === 'False')
     return { aspect: bad('Accepted', 'DependencyNotReady', `MailDomain ${name} is not accepted: ${taken.message}`) }
   const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)
-  if (record) return { userId: record.user_id, domain: record.name }
+  if (record) {
+    const entitlement = await entitlementOf(context, domain.metadata.namespace, record.user_id)
+    if (entitlement.allowed) return { userId: record.user_id, domain: record.name }
+    return { aspect: withdrawnAspect(domain.metadata.namespace, entitlement, `MailDomain ${name} lends it to nobody.`) }
+  }
   const aspect = unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`)
   return { aspect, againMs: UNREGISTERED_MS }
 }

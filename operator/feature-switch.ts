@@ -3,7 +3,8 @@ import { applySwitch, withdrawSwitches } from '../services/subscriptions/apply.t
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { SwitchFields } from '../services/subscriptions/rules/switch-spec.ts'
-import { appKeyOf, driftOf } from './apps.ts'
+import { switchesOfResource } from '../services/subscriptions/store/plans.ts'
+import { appKeyOf, driftOf, withdrawalOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { refusalOf } from './refusal.ts'
@@ -18,7 +19,9 @@ export function featureSwitchReconciler(context: OperatorContext, s: Subscriptio
     kind: FeatureSwitch,
     ensure: resource => ensure(context, s, resource),
     async remove(resource, retain) {
-      await withdrawSwitches(s, managedBy(resource), retain ? 'Retain' : 'Delete')
+      const records = await switchesOfResource(s.c, resource.metadata.uid)
+      const policy = retain ? 'Retain' : 'Delete'
+      await withdrawSwitches(s, managedBy(resource), await withdrawalOf(context, s, resource.metadata, records, policy))
       return { done: true }
     },
     mirror: (id, uid, state) => mirrorSubscriptionState(s, 'FeatureSwitch', uid, Number(id), state),

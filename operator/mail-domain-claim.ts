@@ -16,8 +16,8 @@ import { MailDomain } from './resources/mail-domain.ts'
 /** Index of the cache: account and domain name. Two resources under one name are duplicates. */
 export const CLAIM_INDEX = 'claim'
 
-/** The account that a MailDomain acts for. */
-function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
+/** Name of the account that a MailDomain acts for. */
+export function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
   return spec.owner?.username ?? namespaceAccount(metadata.namespace)
 }
 
@@ -25,31 +25,34 @@ function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): s
 export function claimsOf(object: unknown): string[] {
   try {
     const resource = MailDomain.parse(object)
-    return [`${ownerName(resource)} ${resource.spec.domainName}`]
+    return [claimOf(ownerName(resource), resource.spec.domainName)]
   } catch {
     return []
   }
 }
 
+const claimOf = (owner: string, domainName: string) => `${owner} ${domainName}`
+
 /**
  * All resources that claim the same and may: naming the account of somebody else is not enough to stand in his way, or
  * to be given what he leaves.
  */
-async function rivals(context: OperatorContext, resource: MailDomain): Promise<KubeObject[]> {
+async function rivals(context: OperatorContext, owner: string, domainName: string): Promise<KubeObject[]> {
   const cache = cacheOf(context, MailDomain as unknown as Kind)
-  const owner = ownerName(resource)
-  const all = claimsOf(resource)
-    .flatMap(claim => cache.find(CLAIM_INDEX, claim))
-    .flatMap(key => cache.get(key) ?? [])
+  const all = cache.find(CLAIM_INDEX, claimOf(owner, domainName)).flatMap(key => cache.get(key) ?? [])
   const entitled = await Promise.all(
     all.map(({ metadata: { namespace = '' } }) => mayOwn(namespace, owner, ownersOf(context, namespace))),
   )
   return all.filter((_, index) => entitled[index])
 }
 
-/** The resource that takes over when this one goes. */
-export async function heirOf(context: OperatorContext, resource: MailDomain): Promise<KubeObject | undefined> {
-  return heir(await rivals(context, resource), resource.metadata.uid)
+/** The resource that takes over the domain of an account when this one goes, or may have it no more. */
+export async function heirOf(
+  context: OperatorContext,
+  { spec, metadata }: MailDomain,
+  owner: string,
+): Promise<KubeObject | undefined> {
+  return heir(await rivals(context, owner, spec.domainName), metadata.uid)
 }
 
 /** A MailDomain with its record, or the reason why it has none. */
@@ -70,7 +73,7 @@ export async function claimDomain(
   const user = await ownerOf(context, resource)
   if ('aspect' in user) return user
   const known = await findDomain(context.mongo.db, user._id, domainName)
-  const holder = holderOf(await rivals(context, resource), known?.managed_by)
+  const holder = holderOf(await rivals(context, ownerName(resource), domainName), known?.managed_by)
   if (holder && holder.metadata.uid !== resource.metadata.uid) {
     const { namespace, name } = holder.metadata
     return refused(
@@ -120,13 +123,13 @@ async function ownerOf(
   return (await findUserByName(context.mongo.db, username)) ?? no('OwnerNotFound', `There is no account ${username}.`)
 }
 
-/** True for a domain that is new, is ours already, or may be taken over. Asks the Namespace only when it matters. */
+/** True for a domain that is new, is or was ours, or may be taken over. Asks the Namespace only when it matters. */
 async function isOursOrAdoptable(
   known: DomainDoc | undefined,
   { metadata }: MailDomain,
   user: UserDoc,
   listed: () => Promise<readonly string[]>,
 ): Promise<boolean> {
-  if (!known || known.managed_by) return true
+  if (!known || known.managed_by || known.formerly_managed_by === metadata.uid) return true
   return mayAdopt(metadata.annotations, user.username, listed)
 }

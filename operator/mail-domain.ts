@@ -2,6 +2,7 @@
 import {
   type AppliedDomain,
   closeDomain,
+  giveBackDomain,
   handOver,
   type ResourceDeps,
   type WantedDomain,
@@ -11,11 +12,12 @@ import { type DnsDeps, sendingHost } from '../services/mail/dns-deps.ts'
 import { mirrorState } from '../services/mail/mirror-state.ts'
 import { guidance } from '../services/mail/rules/dns-guidance.ts'
 import type { DomainDoc } from '../services/mail/store/documents.ts'
-import { findDomainById, findDomainOfResource } from '../services/mail/store/domains.ts'
+import { domainsOfResource, findDomainById, findDomainOfResource } from '../services/mail/store/domains.ts'
 import { type Aspect, bad } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
+import { entitlementOf, withdrawnEvent } from './entitlement.ts'
 import type { EventInput } from './kube/events.ts'
-import { claimDomain, heirOf } from './mail-domain-claim.ts'
+import { claimDomain, heirOf, ownerName } from './mail-domain-claim.ts'
 import { type DnsOutcome, dnsAccountFor, FORCE_HINT, removeDns, writeDns } from './mail-domain-dns.ts'
 import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
@@ -48,6 +50,7 @@ export function mailDomainReconciler(context: OperatorContext, dns: DnsDeps): Re
 type Told = Map<string, number>
 
 async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain, told: Told): Promise<Outcome> {
+  const givenBack = await giveBackLost(context, resource)
   let missing: { aspect: Aspect; againMs?: number } | undefined
   const claim = await claimDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
@@ -55,7 +58,11 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
     // What cannot be used now is still what wrote the records, and has to remove them one day.
     return wantedOf(resource, 'aspect' in account ? 'keep' : account.use)
   })
-  if (claim.kind === 'refused') return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS }
+  if (claim.kind === 'refused') {
+    // What is known of a domain that is this resource's no more is forgotten.
+    const status = givenBack.length > 0 ? { status: {} } : {}
+    return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS, events: givenBack, ...status }
+  }
   const { user, applied } = claim
   const written: DnsOutcome = missing
     ? { aspects: [missing.aspect], status: {}, events: [], ...(missing.againMs ? { againMs: missing.againMs } : {}) }
@@ -75,6 +82,7 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
       ...written.status,
     },
     events: [
+      ...givenBack,
       ...driftEvents(context, resource, applied),
       ...repairEvents(context, resource, domain, told),
       ...written.events,
@@ -83,6 +91,32 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
     reported: () => void told.set(resource.metadata.uid, lastTold(resource, domain, told)),
     ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
   }
+}
+
+/**
+ * Gives back the domains of accounts that the namespace may not act for any more, or that the resource names no more:
+ * their records stay, and a resource that declares them rightly takes over.
+ */
+async function giveBackLost(context: OperatorContext, resource: MailDomain): Promise<EventInput[]> {
+  const { spec, metadata } = resource
+  const deps = resourceDeps(context, resource)
+  const events: EventInput[] = []
+  for (const { _id, user_id } of await domainsOfResource(context.mongo.db, spec.domainName, metadata.uid)) {
+    const { username, allowed } = await entitlementOf(context, metadata.namespace, user_id)
+    if (allowed && username === ownerName(resource)) continue
+    const next = username === undefined ? undefined : await heirOf(context, resource, username)
+    if (next) await handOver(deps, _id, managedBy({ kind: 'MailDomain', metadata: next.metadata }))
+    else await giveBackDomain(deps, _id, spec.suspended)
+    const to = next
+      ? `MailDomain ${next.metadata.namespace}/${next.metadata.name}`
+      : `the account ${username ?? user_id}`
+    events.push(withdrawnEvent(`${spec.domainName} was given back to ${to}; its DNS records stay as they are.`))
+  }
+  return events
+}
+
+function resourceDeps({ mongo, clock, secrets }: OperatorContext, resource: MailDomain): ResourceDeps {
+  return { db: mongo.db, clock, secrets, resource: managedBy(resource) }
 }
 
 function wantedOf({ spec }: MailDomain, dnsAccount: WantedDomain['dnsAccount']): WantedDomain {
@@ -145,15 +179,16 @@ function repairEvents(
 }
 
 async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDomain, retain: boolean): Promise<Removal> {
+  const events = await giveBackLost(context, resource)
   // The mark on the record, not the status: that may not have been written yet, and others may write it.
   const domain = await findDomainOfResource(context.mongo.db, resource.spec.domainName, resource.metadata.uid)
-  if (!domain) return { done: true }
+  if (!domain) return { done: true, events }
   const id = domain._id
-  const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
-  const heir = await heirOf(context, resource)
+  const deps = resourceDeps(context, resource)
+  const heir = await heirOf(context, resource, ownerName(resource))
   if (heir) {
     await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: heir.metadata }))
-    return { done: true }
+    return { done: true, events }
   }
   const waiting = retain ? undefined : await drain(deps, context, resource, id)
   if (waiting) return waiting

@@ -3,6 +3,9 @@ import {
   type AppliedCredential,
   applyCredential,
   type CredentialResourceDeps,
+  credentialOf,
+  disableCredential,
+  retainCredential,
   rotateCredential,
   withdrawCredential,
 } from '../services/mail/apply-credential.ts'
@@ -10,6 +13,7 @@ import { mirrorState } from '../services/mail/mirror-state.ts'
 import { bad, toSeconds } from './conditions.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { domainOf, waiting } from './domain-ref.ts'
+import { entitlementOf, withdrawnAspect, withdrawnOutcome } from './entitlement.ts'
 import type { EventInput } from './kube/events.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { refusalOf } from './refusal.ts'
@@ -33,7 +37,7 @@ export function smtpCredentialReconciler(context: OperatorContext): Reconciler<S
     kind: SMTPCredential,
     ensure: resource => ensure(context, deps(resource), resource),
     async remove(resource, retain) {
-      if (!retain) await withdrawCredential(deps(resource), usernameOf(resource))
+      if (!retain) await removeLogin(context, deps(resource), resource)
       return { done: true }
     },
     mirror: (id, uid, state) => mirrorState(mongo.db, 'SMTPCredential', uid, id, state),
@@ -56,8 +60,10 @@ async function ensure(
   resource: SMTPCredential,
 ): Promise<Outcome> {
   const { spec, metadata } = resource
+  const lost = await disableLost(context, deps, resource)
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return waiting(ref)
+  // A login that is lost goes on only for another account.
+  if ('aspect' in ref) return lost ?? waiting(ref)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
   if (foreign !== undefined) {
@@ -103,6 +109,34 @@ async function ensure(
     recordId: applied.credential._id,
     ...againAfter(login.madeAt, spec.rotationIntervalDays, context.clock.now()),
   }
+}
+
+/** Disables the login of an account that the namespace may not act for any more, whatever became of the MailDomain. */
+async function disableLost(
+  context: OperatorContext,
+  deps: CredentialResourceDeps,
+  resource: SMTPCredential,
+): Promise<Outcome | undefined> {
+  const { namespace } = resource.metadata
+  const known = await credentialOf(deps, usernameOf(resource))
+  const entitlement = known && (await entitlementOf(context, namespace, known.user_id))
+  if (!known || !entitlement || entitlement.allowed) return undefined
+  if (!known.disabled) await disableCredential(deps, known)
+  const aspect = withdrawnAspect(namespace, entitlement, `The login ${known.username} is disabled.`)
+  return withdrawnOutcome(aspect, !known.disabled)
+}
+
+/** Removes the login; one of an account that the namespace may not act for any more stays there, disabled. */
+async function removeLogin(
+  context: OperatorContext,
+  deps: CredentialResourceDeps,
+  resource: SMTPCredential,
+): Promise<void> {
+  const known = await credentialOf(deps, usernameOf(resource))
+  if (!known) return
+  const { allowed } = await entitlementOf(context, resource.metadata.namespace, known.user_id)
+  if (allowed) await withdrawCredential(deps, known.username)
+  else await retainCredential(deps, known)
 }
 
 interface Login {

@@ -3,7 +3,8 @@ import { applyPlan, withdrawPlans } from '../services/subscriptions/apply.ts'
 import type { Subscriptions } from '../services/subscriptions/context.ts'
 import { mirrorSubscriptionState } from '../services/subscriptions/mirror-state.ts'
 import type { PlanSpec } from '../services/subscriptions/rules/plan.ts'
-import { appKeyOf, driftOf } from './apps.ts'
+import { plansOfResource } from '../services/subscriptions/store/plans.ts'
+import { appKeyOf, driftOf, withdrawalOf } from './apps.ts'
 import { managedBy, type OperatorContext } from './context.ts'
 import { accepted, type Outcome, type Reconciler } from './reconcile.ts'
 import { refusalOf } from './refusal.ts'
@@ -18,7 +19,9 @@ export function subscriptionPlanReconciler(context: OperatorContext, s: Subscrip
     kind: SubscriptionPlan,
     ensure: resource => ensure(context, s, resource),
     async remove(resource, retain) {
-      await withdrawPlans(s, managedBy(resource), retain ? 'Retain' : resource.spec.deletionPolicy)
+      const records = await plansOfResource(s.c, resource.metadata.uid)
+      const policy = retain ? 'Retain' : resource.spec.deletionPolicy
+      await withdrawPlans(s, managedBy(resource), await withdrawalOf(context, s, resource.metadata, records, policy))
       return { done: true }
     },
     mirror: (id, uid, state) => mirrorSubscriptionState(s, 'SubscriptionPlan', uid, Number(id), state),

@@ -139,7 +139,7 @@ test.each<[string, { collection: string; document?: Record<string, unknown>; fie
   expect(take()).toEqual(expected)
 })
 
-test('what a Namespace lists wakes its MailDomains and Apps, and nothing else of it does', () => {
+test('what a Namespace lists wakes all that it declares, and nothing else of it does', () => {
   const { caches, enqueue, put, take } = world()
   const namespaces = createCache(error => expect.unreachable(String(error)))
   wireNamespaces(namespaces, caches, enqueue)
@@ -155,9 +155,9 @@ test('what a Namespace lists wakes its MailDomains and Apps, and nothing else of
     namespaces.put({ metadata: rest }, initial)
     return take()
   }
-  const both = ['MailDomain ns/ann high', 'App ns/shop high']
+  const all = ['MailDomain ns/ann high', 'SMTPCredential ns/news high', 'App ns/shop high']
   expect(woken({ 'postwright.dev/owners': 'ann' }, true)).toEqual([])
   expect(woken({ 'postwright.dev/owners': 'ann', team: 'a' })).toEqual([])
-  expect(woken({ 'postwright.dev/owners': 'ann, bob' })).toEqual(both)
-  expect(woken({})).toEqual(both)
+  expect(woken({ 'postwright.dev/owners': 'ann, bob' })).toEqual(all)
+  expect(woken({})).toEqual(all)
 })

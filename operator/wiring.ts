@@ -81,8 +81,11 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
   })
 }
 
-/** Kinds whose rights, or whose sender's, the Namespace lists. */
-const OWNED_KINDS = ['MailDomain', 'App'] as const
+/** Kinds with records, or a sender, of accounts and apps that the Namespace lists. */
+const OWNED_KINDS = [
+  ...['MailDomain', 'SMTPCredential', 'APIToken', 'DNSProvider'],
+  ...['App', 'SubscriptionPlan', 'FeatureSwitch'],
+] as const
 
 /** What a Namespace allows holds at once, and so does what it allows no more. */
 export function wireNamespaces(

@@ -93,6 +93,29 @@ export async function rotateCredential(
   return setCredentialPassword(deps, userId, id)
 }
 
+/** The login with this name if the resource manages it. */
+export async function credentialOf(deps: CredentialResourceDeps, username: string): Promise<CredentialDoc | undefined> {
+  const known = await findCredentialByName(deps.db, username)
+  return known?.managed_by && isOwner(known.managed_by, deps.resource) ? known : undefined
+}
+
+/** Disables a login whose resource may not act for its account any more; the password before it ends, too. */
+export async function disableCredential(
+  { db, clock }: CredentialResourceDeps,
+  { _id, user_id }: CredentialDoc,
+): Promise<void> {
+  await updateCredential(db, user_id, _id, { disabled: true, updated_at: clock.now() }, ['previous'])
+}
+
+/** Leaves a login to its account, disabled: a resource that may not act for the account deletes nothing of it. */
+export async function retainCredential(
+  { db, clock }: CredentialResourceDeps,
+  { _id, user_id }: CredentialDoc,
+): Promise<void> {
+  const change = { disabled: true, updated_at: clock.now() }
+  await updateCredential(db, user_id, _id, change, ['managed_by', 'k8s', 'previous'])
+}
+
 /** Removes the login of a resource; one that is gone is fine. */
 export async function withdrawCredential(deps: CredentialResourceDeps, username: string): Promise<void> {
   const known = await findCredentialByName(deps.db, username)

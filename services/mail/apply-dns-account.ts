@@ -75,10 +75,14 @@ export async function shareDnsAccount(
   return (await applyDnsAccount(deps, resource, userId, credentials)).account
 }
 
-/** Removes the accounts of a resource; domains that still use one go on, unmanaged. */
-export async function withdrawDnsAccounts({ db }: Pick<DnsDeps, 'db'>, resource: ManagedBy): Promise<void> {
+/** Removes the accounts of a resource, of all users or of those whom `goes` names; domains that still use one go on, unmanaged. */
+export async function withdrawDnsAccounts(
+  { db }: Pick<DnsDeps, 'db'>,
+  resource: ManagedBy,
+  goes: (userId: string) => Promise<boolean> = async () => true,
+): Promise<void> {
   for (const { _id, user_id } of await listDnsAccountsOfResource(db, resource.uid))
-    await deleteDnsAccount(db, user_id, _id)
+    if (await goes(user_id)) await deleteDnsAccount(db, user_id, _id)
 }
 
 function holds({ secrets }: DnsDeps, account: DnsAccountDoc, credentials: DnsCredentials): boolean {

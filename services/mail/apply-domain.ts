@@ -108,6 +108,15 @@ export async function withdrawDomain(
   }
 }
 
+/**
+ * Hands a domain back to its account because the resource may not act for that any more. Should it get the right again, it
+ * goes on with the domain without having to adopt it.
+ */
+export async function giveBackDomain(deps: ResourceDeps, domainId: string, wasSuspended: boolean): Promise<void> {
+  await updateDomain(deps.db, domainId, { formerly_managed_by: deps.resource.uid })
+  await withdrawDomain(deps, domainId, 'Retain', wasSuspended)
+}
+
 /** Gives a domain to another resource that declares it too. */
 export async function handOver(deps: ResourceDeps, domainId: string, heir: ManagedBy): Promise<void> {
   const domain = await findDomainById(deps.db, domainId)
@@ -122,13 +131,14 @@ function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
 
 interface Difference {
   change: Partial<DomainDoc>
-  remove: ('dns_account_id' | 'suspended_by' | 'verified_by')[]
+  remove: ('dns_account_id' | 'suspended_by' | 'verified_by' | 'formerly_managed_by')[]
 }
 
 function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain): Difference {
   const change: Partial<DomainDoc> = {}
   const remove: Difference['remove'] = []
   if (!isDeepStrictEqual(domain.managed_by, resource)) change.managed_by = resource
+  if (domain.formerly_managed_by !== undefined) remove.push('formerly_managed_by')
   // What the loop detector remembers lies in the same object and stays.
   const settings = Object.entries({ ...domain.dns, ...wanted.dns }).filter(([, value]) => value !== undefined)
   const dns = Object.fromEntries(settings) as unknown as DnsSettingsDoc

@@ -63,11 +63,16 @@ export async function applyToken(deps: TokenResourceDeps, userId: string, wanted
   return { token, value, why, changed: [] }
 }
 
-/** Revokes all tokens of a resource at once. */
-export async function withdrawTokens(deps: TokenResourceDeps): Promise<void> {
+/** The accounts that the resource has tokens of which are not revoked. */
+export async function tokenAccounts({ db, resource }: TokenResourceDeps): Promise<string[]> {
+  return [...new Set((await listTokensOfResource(db, resource.uid)).map(({ user_id }) => user_id))]
+}
+
+/** Revokes the tokens of a resource at once: all, or those of one account. */
+export async function withdrawTokens(deps: TokenResourceDeps, account?: string): Promise<void> {
   const now = deps.clock.now()
   for (const { _id, user_id } of await listTokensOfResource(deps.db, deps.resource.uid))
-    await updateToken(deps.db, user_id, _id, { revoked_at: now })
+    if (account === undefined || user_id === account) await updateToken(deps.db, user_id, _id, { revoked_at: now })
 }
 
 function reasonForNew(

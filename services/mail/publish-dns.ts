@@ -14,6 +14,7 @@ import {
 import { type DnsProvider, DnsProviderError, type Question, type Zone } from './dns/provider.ts'
 import { type DnsDeps, providerOf, sendingHost } from './dns-deps.ts'
 import { type DmarcDiscovery, discoverDmarc } from './rules/dmarc.ts'
+import { servesDomain } from './rules/dns-account.ts'
 import { guidance, spfTerms } from './rules/dns-guidance.ts'
 import { isWithin } from './rules/dns-names.ts'
 import { planDns, questionsOf, vanished } from './rules/dns-plan.ts'
@@ -105,11 +106,15 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
 
 /**
  * Takes back what we wrote for a domain and restores what we changed, each record through the account that it was
- * written through; what came from an account that is gone, through the present one. Without either there is nothing to do.
+ * written through; what came from an account that is gone, or serves the domain no more, through the present one. Without
+ * either there is nothing to do.
  */
 export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
   const owned = await readOwned(deps.db, domain._id)
-  const find = (id: string | undefined) => (id === undefined ? undefined : findDnsAccount(deps.db, domain.user_id, id))
+  const find = async (id: string | undefined) => {
+    const account = id === undefined ? undefined : await findDnsAccount(deps.db, domain.user_id, id)
+    return account && servesDomain(account, domain) ? account : undefined
+  }
   /** By the id in the ledger, which may be that of an account that is gone. */
   const accounts = new Map<string, DnsAccountDoc>()
   for (const id of new Set(owned.map(entry => entry.account_id))) {
@@ -200,6 +205,11 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
     ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
     : undefined
   if (!account) throw new ProblemError('conflict', 'The domain has no DNS account; choose one first.')
+  if (!servesDomain(account, domain))
+    throw new ProblemError(
+      'conflict',
+      'The DNS account serves only the MailDomains of its namespace; choose another one.',
+    )
   const host = sendingHost(deps.config)
   const rows = guidance(domain, host)
   const terms = spfTerms(domain, host)

@@ -7,6 +7,7 @@ import { ProblemError } from '../platform/problems.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
+import { servesDomain } from './rules/dns-account.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
 import { findDnsAccount } from './store/dns-accounts.ts'
 import { checkSoon, replaceKeys } from './store/dns-checks.ts'
@@ -120,7 +121,7 @@ export async function changeDomain(
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)
   if (account === undefined && settings === undefined) return domain
-  if (typeof account === 'string' && !(await findDnsAccount(deps.db, userId, account))) throw noSuchDnsAccount()
+  if (typeof account === 'string') await assertUsable(deps, domain, account)
   const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
   if (settings?.manage && !bound) throw needsDnsAccount()
   const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined))
@@ -144,10 +145,16 @@ function needsDnsAccount(): ProblemError {
   })
 }
 
-function noSuchDnsAccount(): ProblemError {
-  const message = 'You have no such DNS account.'
+async function assertUsable({ db }: DomainDeps, domain: DomainDoc, accountId: string): Promise<void> {
+  const account = await findDnsAccount(db, domain.user_id, accountId)
+  if (!account) throw wrongDnsAccount('not_found', 'You have no such DNS account.')
+  if (!servesDomain(account, domain))
+    throw wrongDnsAccount('not_usable', 'This DNS account serves only the MailDomains of its Kubernetes namespace.')
+}
+
+function wrongDnsAccount(code: string, message: string): ProblemError {
   return new ProblemError('validation_failed', message, {
-    faults: [{ pointer: '/dns_account_id', code: 'not_found', message }],
+    faults: [{ pointer: '/dns_account_id', code, message }],
   })
 }
 

@@ -14,7 +14,14 @@ import type { PlanSpec } from './rules/plan.ts'
 import { NEW_SWITCH, type SwitchFields } from './rules/switch-spec.ts'
 import { findApp, forgetUndelivered, insertCredentials, listCredentials, revokeCredentials } from './store/apps.ts'
 import type { AppDoc, CredentialDoc, PlanDoc, SwitchDoc } from './store/documents.ts'
-import { findPlanByName, findSwitch, plansOfResource, switchesOfResource } from './store/plans.ts'
+import {
+  findPlanByName,
+  findSwitch,
+  plansOfNamespace,
+  plansOfResource,
+  switchesOfNamespace,
+  switchesOfResource,
+} from './store/plans.ts'
 
 /** What happened to the record. */
 export type Outcome = 'created' | 'updated' | 'unchanged'
@@ -58,7 +65,11 @@ export async function applyApp(
   assertUnmanaged(before, by)
   // Before signatures are demanded, there is something to sign with.
   const signingKey = await signingKeyOf(s, by, appKey)
-  const changed = withSettings({ ...before, ...spec, managed_by: by }, settings)
+  const adopted = before.managed_by ? before.adopted : true
+  const changed = withSettings(
+    { ...before, ...spec, managed_by: by, ...(adopted === undefined ? {} : { adopted }) },
+    settings,
+  )
   const same = equal(before, changed)
   const app = same ? before : await putApp(s, actor, before, changed)
   const publishableKey = await publishableKeyOf(s, by, appKey)
@@ -140,15 +151,47 @@ export async function withdrawApp(s: Subscriptions, by: ManagedBy, appKey: strin
   const app = await findApp(s.c, appKey)
   if (app?.managed_by?.uid !== by.uid) return
   if (how === 'Delete') return deleteApp(s, operatorActor(by), app._id, { force: false, by })
-  const { managed_by: _, ...rest } = app
+  const { managed_by: _, adopted: __, ...rest } = app
   await putApp(s, operatorActor(by), app, rest)
+}
+
+/**
+ * Takes an app away from a resource whose Namespace does not list it any more: the secrets that were made for it are
+ * revoked at once, the app goes to `heir` or back to the administrators, and so do its plans and switches. Nothing is
+ * deleted. The publishable key stays, because published clients have it.
+ */
+export async function giveBackApp(
+  s: Subscriptions,
+  by: ManagedBy,
+  appKey: string,
+  heir: ManagedBy | undefined,
+): Promise<void> {
+  await revokeManaged(s, by, appKey)
+  for (const plan of await plansOfNamespace(s.c, appKey, by.namespace)) await retainPlan(s, by, plan)
+  for (const stored of await switchesOfNamespace(s.c, appKey, by.namespace)) await retainSwitch(s, by, stored)
+  if (heir) await handOverApp(s, by, appKey, heir)
+  else await withdrawApp(s, by, appKey, 'Retain')
+}
+
+async function revokeManaged(s: Subscriptions, by: ManagedBy, appKey: string): Promise<void> {
+  const made = (await listCredentials(s.c, appKey)).filter(
+    ({ kind, managed_by, revoked_at }) => kind !== 'publishable' && managed_by?.uid === by.uid && !revoked_at,
+  )
+  for (const { _id } of made)
+    await record(s, operatorActor(by), async session => {
+      await revokeCredentials(s.c, { app_key: appKey, _id }, s.clock.now(), session)
+      const target = { kind: 'credential', id: _id }
+      return { result: undefined, deed: { action: 'credential.revoke', appKey, target } }
+    })
 }
 
 /** Gives an app to another resource that declares it too. */
 export async function handOverApp(s: Subscriptions, by: ManagedBy, appKey: string, heir: ManagedBy): Promise<void> {
   const app = await findApp(s.c, appKey)
   if (app?.managed_by?.uid !== by.uid) return
-  await putApp(s, operatorActor(by), app, { ...app, managed_by: heir })
+  // Another namespace has it by its list, as if it had taken the app over.
+  const adopted = heir.namespace === by.namespace ? app.adopted : true
+  await putApp(s, operatorActor(by), app, { ...app, managed_by: heir, ...(adopted ? { adopted } : {}) })
 }
 
 /** Makes the plan with this name be as the resource says. An unmanaged one is taken over, a deleted one comes back. */
@@ -175,9 +218,15 @@ export async function applyPlan(
 export async function withdrawPlans(s: Subscriptions, by: ManagedBy, how: Withdrawal): Promise<void> {
   for (const plan of await plansOfResource(s.c, by.uid)) {
     const { managed_by: _, ...rest } = plan
-    const changed: PlanDoc = how === 'Retain' ? rest : { ...rest, status: '0', deleted_at: s.clock.now() }
-    await putPlan(s, operatorActor(by), plan, changed, how === 'Retain' ? 'plan.update' : 'plan.delete')
+    const deleted: PlanDoc = { ...rest, status: '0', deleted_at: s.clock.now() }
+    if (how === 'Retain') await retainPlan(s, by, plan)
+    else await putPlan(s, operatorActor(by), plan, deleted, 'plan.delete')
   }
+}
+
+async function retainPlan(s: Subscriptions, by: ManagedBy, plan: PlanDoc): Promise<void> {
+  const { managed_by: _, ...rest } = plan
+  await putPlan(s, operatorActor(by), plan, rest, 'plan.update')
 }
 
 /** Makes the switch with this name be as the resource says; what the resource leaves out has its default. */
@@ -200,11 +249,14 @@ export async function applySwitch(
 
 /** Lets the switches of a resource go, which are found as its plans are. */
 export async function withdrawSwitches(s: Subscriptions, by: ManagedBy, how: Withdrawal): Promise<void> {
-  for (const stored of await switchesOfResource(s.c, by.uid)) {
-    const { managed_by: _, ...rest } = stored
-    if (how === 'Retain') await putSwitch(s, operatorActor(by), stored, rest, 'switch.update')
+  for (const stored of await switchesOfResource(s.c, by.uid))
+    if (how === 'Retain') await retainSwitch(s, by, stored)
     else await deleteSwitch(s, operatorActor(by), { appKey: stored.app_key, name: stored.name }, by)
-  }
+}
+
+async function retainSwitch(s: Subscriptions, by: ManagedBy, stored: SwitchDoc): Promise<void> {
+  const { managed_by: _, ...rest } = stored
+  await putSwitch(s, operatorActor(by), stored, rest, 'switch.update')
 }
 
 async function requireApp(s: Subscriptions, appKey: string): Promise<void> {

@@ -303,6 +303,83 @@ onApiServer('apps, plans and switches', () => {
     expect((await app(s, key))?.app_name).toBe(shop.appName)
   })
 
+  describe('an app that was taken over, once the Namespace lists its key no more', () => {
+    const adopt = { annotations: { 'postwright.dev/adopt': 'true' } }
+    const withAdopted = async () => {
+      const started = await start()
+      const { o, s, key, shop } = started
+      await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
+      await o.allowOwners(key)
+      await o.apply('App', 'shop', { ...shop, deletionPolicy: 'Delete' }, adopt)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      await offer(o, 'Delete')
+      const secret = await kept(o)
+      const works = async () => (await checkKey(s, secret['app-secret'] ?? '')) !== undefined
+      expect(await works()).toBe(true)
+      return { ...started, secret, works }
+    }
+
+    test('is given back with its plans and switches, and the secrets that were made are revoked', async () => {
+      const { o, s, key, shop, secret, works } = await withAdopted()
+      await o.allowOwners('other')
+      await until(async () => (await app(s, key))?.managed_by === undefined)
+      await until(async () => !(await works()))
+      expect(await findSigner(s, secret['hmac-key-id'] ?? '')).toBeUndefined()
+      expect(await checkKey(s, secret['publishable-key'] ?? '')).toMatchObject({ kind: 'publishable' })
+      await o.condition('App', 'shop', 'Accepted', 'False')
+      for (const [kind, name] of [
+        ['SubscriptionPlan', 'pro'],
+        ['FeatureSwitch', 'dark'],
+        ['App', 'shop'],
+      ] as const)
+        await o.removeWholly(kind, name)
+      expect(await app(s, key)).toMatchObject({ app_name: shop.appName, live: true })
+      const plan = await findPlanByName(s.c, key, 'Pro')
+      expect([plan?.managed_by, plan?.deleted_at]).toEqual([undefined, undefined])
+      expect(await findSwitch(s.c, key, 'dark')).toMatchObject({ value: '1' })
+    })
+
+    test('loses nothing although all is deleted before anybody looks', async () => {
+      const { o, s, key, works } = await withAdopted()
+      await o.running.stop()
+      await o.allowOwners(null)
+      const all = [
+        ['SubscriptionPlan', 'pro'],
+        ['FeatureSwitch', 'dark'],
+        ['App', 'shop'],
+      ] as const
+      for (const [kind, name] of all) await o.remove(kind, name)
+      await o.another()
+      for (const [kind, name] of all) await until(async () => (await o.get(kind, name)) === undefined)
+      expect((await app(s, key))?.live).toBe(true)
+      expect((await findPlanByName(s.c, key, 'Pro'))?.deleted_at).toBeUndefined()
+      expect(await findSwitch(s.c, key, 'dark')).toBeDefined()
+      expect(await works()).toBe(false)
+    })
+
+    test('is taken over again when it is listed again, with a new secret', async () => {
+      const { o, s, key, secret, works } = await withAdopted()
+      await o.allowOwners(null)
+      await until(async () => (await app(s, key))?.managed_by === undefined)
+      await o.allowOwners(key)
+      await o.condition('App', 'shop', 'Ready', 'True')
+      await until(async () => (await kept(o))['app-secret'] !== secret['app-secret'])
+      expect(await checkKey(s, (await kept(o))['app-secret'] ?? '')).toMatchObject({ app_key: key })
+      expect(await works()).toBe(false)
+    })
+  })
+
+  test('an app that the namespace made itself needs no list', async () => {
+    const { o, s, key, shop } = await start()
+    await o.allowOwners(key)
+    await o.apply('App', 'shop', shop)
+    await o.condition('App', 'shop', 'Ready', 'True')
+    await o.allowOwners(null)
+    await o.apply('App', 'shop', { ...shop, appName: 'Renamed' })
+    await o.condition('App', 'shop', 'Ready', 'True')
+    expect(await app(s, key)).toMatchObject({ app_name: 'Renamed', managed_by: { name: 'shop' } })
+  })
+
   test('of two Apps with one key the older holds it, and the younger takes over when it goes', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)

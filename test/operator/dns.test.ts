@@ -1,21 +1,25 @@
 /** MailDomains whose records are written at a real name server (Knot, RFC 2136), and what happens when it is not there. */
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createDnsDeps, providerOf } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
-import { listDnsAccountsOfResource } from '../../services/mail/store/dns-accounts.ts'
+import { planDomain, publishDns } from '../../services/mail/publish-dns.ts'
+import { changeDomain } from '../../services/mail/register-domain.ts'
+import { listDnsAccounts, listDnsAccountsOfResource } from '../../services/mail/store/dns-accounts.ts'
 import { dnsChecks } from '../../services/mail/store/dns-checks.ts'
-import { findDomainById } from '../../services/mail/store/domains.ts'
+import { findDomain, findDomainById, updateDomain } from '../../services/mail/store/domains.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
 import { resealAccount } from '../support/dns-account.ts'
 import { type Misbehaviour, type Recursor, startRecursor } from '../support/dns-recursor.ts'
 import { type DnsServer, findServer, startDnsServer } from '../support/dns-servers.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
+import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
-const ZONES = ['shared', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'].map(
-  name => `${name}.test`,
-)
+const ZONES = [
+  ...['shared', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'],
+  ...['lent', 'greedy', 'withdrawn'],
+].map(name => `${name}.test`)
 
 const suite = findServer('knot')
   ? onApiServer
@@ -314,6 +318,60 @@ suite('DNS of MailDomains', () => {
     await gone(o, 'MailDomain', 'five')
     await gone(o, 'DNSProvider', 'knot')
     expect(knot.transfer('five.test')).toEqual(before)
+  })
+
+  describe('credentials of a namespace that acts for another account', () => {
+    /** A MailDomain of ann's, written with the credentials of the namespace. */
+    const withAnn = async (domainName: string) => {
+      const o = await start()
+      const { db } = o.mongo
+      const ann = await giveUser(db, { username: 'ann' })
+      await o.allowOwners('ann')
+      await giveProvider(o)
+      const more = { owner: { username: 'ann' }, deletionPolicy: { domain: 'Delete', dns: 'Delete' } }
+      await o.apply('MailDomain', 'ann', managed(domainName, more))
+      await o.condition('MailDomain', 'ann', 'DNSSynced', 'True')
+      const domain = async () => {
+        const found = await findDomain(db, ann._id, domainName)
+        if (!found) throw new Error('the domain is gone')
+        return found
+      }
+      const accounts = () => listDnsAccounts(db, ann._id)
+      const [account] = await accounts()
+      if (!account) throw new Error('ann has no DNS account')
+      return { o, db, ann, domain, accounts, account }
+    }
+
+    test('write nothing else for it', async () => {
+      const { o, db, ann, account } = await withAnn('lent.test')
+      const before = knot.transfer('greedy.test')
+      const greedy = await giveDomain(db, ann._id, 'greedy.test')
+      const { clock, secrets } = o.foundation
+      const bind = changeDomain({ db, clock, secrets }, ann._id, greedy._id, { dns_account_id: account._id })
+      await expect(bind).rejects.toMatchObject({ code: 'validation_failed', faults: [{ code: 'not_usable' }] })
+      // Bound by a release that did not look.
+      await updateDomain(db, greedy._id, { dns_account_id: account._id })
+      const bound = await findDomainById(db, greedy._id)
+      if (!bound) throw new Error('no domain')
+      const dns = createDnsDeps(o.foundation)
+      await expect(publishDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(planDomain(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
+      expect(knot.transfer('greedy.test')).toEqual(before)
+    })
+
+    test('go with the right to act for it, and the records stay', async () => {
+      const { o, domain, accounts } = await withAnn('withdrawn.test')
+      const written = knot.transfer('withdrawn.test')
+      expect(written.join('\n')).toContain('_domainkey.withdrawn.test.')
+      await o.allowOwners(null)
+      await until(async () => (await accounts()).length === 0)
+      await until(async () => (await domain()).managed_by === undefined)
+      expect(await domain()).not.toHaveProperty('dns_account_id')
+      expect((await domain()).dns?.manage).toBe(false)
+      await o.removeWholly('MailDomain', 'ann')
+      await domain()
+      expect(knot.transfer('withdrawn.test')).toEqual(written)
+    })
   })
 
   test('a namespace goes in any order, with logins, tokens and Secrets', async () => {

@@ -446,6 +446,143 @@ onApiServer('domains, logins and tokens', () => {
     await reason('OwnerNotAllowed')
   })
 
+  describe('a Namespace that lists the account no more', () => {
+    /** An operator with a MailDomain of ann's, whose login and token are in use. */
+    const withAnn = async (more: Partial<UnderTestOptions> = {}) => {
+      const o = await start(more)
+      const { db } = o.mongo
+      const ann = await giveUser(db, { username: 'ann' })
+      await o.allowOwners('bob, ann')
+      const deletionPolicy = { domain: 'Delete', dns: 'Delete' }
+      const spec = { domainName: 'ann.example', owner: { username: 'ann' }, deletionPolicy }
+      await o.apply('MailDomain', 'ann', spec)
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await o.apply('SMTPCredential', 'news', { domainRef: { name: 'ann' } })
+      await o.apply('APIToken', 'ci', { domainRef: { name: 'ann' } })
+      await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+      await o.condition('APIToken', 'ci', 'Ready', 'True')
+      const login = await held(o, 'news-smtp')
+      const { token = '' } = await held(o, 'ci-token')
+      const record = async () => {
+        const found = await findDomain(db, ann._id, 'ann.example')
+        if (!found) throw new Error("ann's domain is gone")
+        return found
+      }
+      const credential = () => findCredentialByName(db, login.username ?? '')
+      const revoked = async (value = token) => (await findTokenById(db, parseToken(value)?.id ?? ''))?.revoked_at
+      const logIn = await smtp(o)
+      const mayLogIn = async () => {
+        o.clock.advance(3_000)
+        return 'userId' in (await logIn(login.username, login.password))
+      }
+      const withdrawn = () => until(async () => (await credential())?.disabled === true && !!(await revoked()))
+      return { o, ann, spec, login, token, record, credential, revoked, mayLogIn, withdrawn }
+    }
+    const refused = async (o: OperatorUnderTest, kind: string, name: string) => {
+      await until(async () => {
+        const conditions = (await o.get(kind, name))?.status?.conditions
+        return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'OwnerNotAllowed'
+      })
+    }
+
+    test('ends its logins and tokens at once, and the account has its domain back', async () => {
+      const { o, record, credential, mayLogIn, withdrawn } = await withAnn()
+      expect(await mayLogIn()).toBe(true)
+      await o.allowOwners('bob')
+      await withdrawn()
+      expect(await mayLogIn()).toBe(false)
+      await until(async () => (await record()).managed_by === undefined)
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+      ] as const)
+        await refused(o, kind, name)
+      await until(async () => (await o.events('news')).includes('AccessWithdrawn'))
+      await until(async () => (await o.events('ann')).includes('AccessWithdrawn'))
+      // Resources that are made only now get nothing either.
+      await o.apply('SMTPCredential', 'late', { domainRef: { name: 'ann' } })
+      await o.condition('SMTPCredential', 'late', 'Accepted', 'False')
+      expect(await o.secret('late-smtp')).toBeUndefined()
+      expect((await credential())?.managed_by?.name).toBe('news')
+    })
+
+    test('deletes nothing of the account, whatever the policies say', async () => {
+      const { o, record, credential, revoked, withdrawn } = await withAnn()
+      await o.allowOwners(null)
+      await withdrawn()
+      for (const [kind, name] of [
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+        ['MailDomain', 'ann'],
+      ] as const)
+        await o.removeWholly(kind, name)
+      expect((await record()).dkim).toHaveLength(1)
+      expect(await credential()).toMatchObject({ disabled: true })
+      expect((await credential())?.managed_by).toBeUndefined()
+      expect(await revoked()).toBeInstanceOf(Date)
+    })
+
+    test('deletes nothing either when all is deleted before anybody looks', async () => {
+      const { o, record, credential, revoked } = await withAnn()
+      await o.running.stop()
+      await o.allowOwners(null)
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+      ] as const)
+        await o.remove(kind, name)
+      await o.another()
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+      ] as const)
+        await until(async () => (await o.get(kind, name)) === undefined)
+      expect((await record()).managed_by).toBeUndefined()
+      expect(await credential()).toMatchObject({ disabled: true })
+      expect(await revoked()).toBeInstanceOf(Date)
+    })
+
+    test('gives all back when it lists the account again: the domain, the login, and another token', async () => {
+      const { o, record, token, revoked, mayLogIn, withdrawn } = await withAnn()
+      await o.allowOwners(null)
+      await withdrawn()
+      await until(async () => (await record()).managed_by === undefined)
+      await o.allowOwners('ann')
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      expect(await record()).toMatchObject({ managed_by: { name: 'ann' } })
+      expect(await record()).not.toHaveProperty('formerly_managed_by')
+      await until(mayLogIn)
+      await until(async () => (await held(o, 'ci-token')).token !== token)
+      expect(await revoked((await held(o, 'ci-token')).token)).toBeUndefined()
+    })
+
+    test('hands the domain to the MailDomain of a namespace that still lists it', async () => {
+      const other = await extraNamespace(sharedApiServer())
+      const { o, spec, record, withdrawn } = await withAnn({ namespaces: [other] })
+      await o.allowOwners('ann', other)
+      await o.apply('MailDomain', 'heir', spec, {}, other)
+      await o.condition('MailDomain', 'heir', 'Accepted', 'False', other)
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.condition('MailDomain', 'heir', 'Accepted', 'True', other)
+      expect((await record()).managed_by).toMatchObject({ namespace: other, name: 'heir' })
+    })
+
+    test('keeps what belongs to the account of the namespace itself', async () => {
+      const { o, withdrawn } = await withAnn()
+      await o.apply('MailDomain', 'own', { domainName: 'own.example' })
+      await o.condition('MailDomain', 'own', 'Accepted', 'True')
+      await o.apply('SMTPCredential', 'own', { domainRef: { name: 'own' } })
+      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
+      expect(await findCredentialByName(o.mongo.db, `own@${o.namespace}`)).not.toMatchObject({ disabled: true })
+    })
+  })
+
   test('a MailDomain that is made anew for another account takes its login and its token with it', async () => {
     const { o, user } = await withDomain()
     const { db } = o.mongo

@@ -56,16 +56,19 @@ export type CredentialChange = Partial<
   >
 >
 
-/** Changes a login of an account and gives it back. */
+/** Changes a login of an account, takes fields off it, and gives it back. */
 export async function updateCredential(
   db: Db,
   userId: string,
   id: string,
   change: CredentialChange,
+  remove: readonly ('managed_by' | 'k8s' | 'previous')[] = [],
 ): Promise<CredentialDoc | undefined> {
   const options = { returnDocument: 'after' as const }
   const filter = { _id: id, user_id: userId }
-  return (await collectionOf(db, credentials).findOneAndUpdate(filter, { $set: change }, options)) ?? undefined
+  const unset = Object.fromEntries(remove.map(field => [field, '' as const]))
+  const update = { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) }
+  return (await collectionOf(db, credentials).findOneAndUpdate(filter, update, options)) ?? undefined
 }
 
 /** Removes a login of an account; false when there is none. */

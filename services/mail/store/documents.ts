@@ -54,6 +54,8 @@ export interface DomainDoc {
   /** Next look at DNS; the worker claims it by a guarded update. Absent: nobody looks any more. */
   next_check_at?: Date
   managed_by?: ManagedBy
+  /** Uid of the resource that managed it until its namespace lost the right to the account; with the right it comes back. */
+  formerly_managed_by?: string
   k8s?: ResourceState
   created_at: Date
   updated_at: Date

@@ -43,6 +43,11 @@ export async function findDomainOfResource(db: Db, name: string, uid: string): P
   return (await collectionOf(db, domains).findOne({ name, 'managed_by.uid': uid })) ?? undefined
 }
 
+/** The domains of this name that the resource manages: more than one after it named another account. */
+export function domainsOfResource(db: Db, name: string, uid: string): Promise<DomainDoc[]> {
+  return collectionOf(db, domains).find({ name, 'managed_by.uid': uid }).toArray()
+}
+
 /** All DKIM keys at a name, whoever claims it: their records share a zone. */
 export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
   return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)

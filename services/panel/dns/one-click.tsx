@@ -21,7 +21,11 @@ export function OneClick({ domain }: { domain: Domain }) {
   return (
     <Card title={t('dns.oneClick')}>
       <Loaded query={accounts} loading={<LoadingRows rows={2} />}>
-        {({ data }) => (data.length === 0 ? <NoAccount /> : <Bound domain={domain} accounts={data} />)}
+        {({ data }) => {
+          // Those of a namespace serve its own MailDomains only.
+          const usable = data.filter(({ managed_by }) => managed_by === null)
+          return usable.length === 0 ? <NoAccount /> : <Bound domain={domain} accounts={usable} />
+        }}
       </Loaded>
     </Card>
   )

@@ -32,6 +32,8 @@ export interface AdminSessionDoc {
 /** An application. `app_key` is never used again, so deleted ones stay as tombstones. */
 export interface AppDoc extends StoredApp {
   k8s?: ResourceState
+  /** The resource in `managed_by` took over an app that existed: it keeps it only while its Namespace lists the key. */
+  adopted?: true
   /** True until it is deleted; the unique index on names looks at it. */
   live?: true
   deleted_at?: Date

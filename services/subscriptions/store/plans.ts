@@ -45,6 +45,16 @@ export function plansOfResource(c: Collections, uid: string): Promise<PlanDoc[]>
   return c.plans.find({ 'managed_by.uid': uid }).sort({ _id: 1 }).toArray()
 }
 
+/** Plans of an app that resources of the namespace manage. */
+export function plansOfNamespace(c: Collections, appKey: string, namespace: string): Promise<PlanDoc[]> {
+  return c.plans.find({ app_key: appKey, 'managed_by.namespace': namespace }).sort({ _id: 1 }).toArray()
+}
+
+/** Switches of an app that resources of the namespace manage. */
+export function switchesOfNamespace(c: Collections, appKey: string, namespace: string): Promise<SwitchDoc[]> {
+  return c.switches.find({ app_key: appKey, 'managed_by.namespace': namespace }).sort({ _id: 1 }).toArray()
+}
+
 /** Switches that a custom resource manages, by its uid. */
 export function switchesOfResource(c: Collections, uid: string): Promise<SwitchDoc[]> {
   return c.switches.find({ 'managed_by.uid': uid }).sort({ _id: 1 }).toArray()
