@@ -1,9 +1,8 @@
 /** Which domains the credentials of a DNS account may be used for. */
-import type { OwningResource } from '../../platform/managed.ts'
 
 /** A record that a Kubernetes resource may manage. */
 interface Managed {
-  managed_by?: OwningResource
+  managed_by?: { kind: string; namespace: string }
 }
 
 /**
