@@ -14,6 +14,8 @@ import { bind, createRouter, createWeb, factsOf, jsonBody, notFound } from './we
 
 const OPEN = { kind: 'public' } as const
 const echo = endpoint({
+  operationId: 'echo',
+  tag: 'Test',
   method: 'POST',
   path: '/echo/{id}',
   summary: 'Says what it got.',
@@ -24,8 +26,32 @@ const echo = endpoint({
   status: 201,
   response: z.unknown(),
 })
-const fail = endpoint({ method: 'GET', path: '/fail', summary: 'Fails.', access: OPEN, response: z.unknown() })
-const none = endpoint({ method: 'DELETE', path: '/nothing', summary: 'Has no answer.', access: OPEN })
+const fail = endpoint({
+  operationId: 'fail',
+  tag: 'Test',
+  method: 'GET',
+  path: '/fail',
+  summary: 'Fails.',
+  access: OPEN,
+  response: z.unknown(),
+})
+const none = endpoint({
+  operationId: 'none',
+  tag: 'Test',
+  method: 'DELETE',
+  path: '/nothing',
+  summary: 'Has no answer.',
+  access: OPEN,
+})
+
+const named = endpoint({
+  operationId: 'named',
+  tag: 'Test',
+  method: 'DELETE',
+  path: '/echo/all',
+  summary: 'Is no echo of "all".',
+  access: OPEN,
+})
 
 /** What the operations say of a request, or the problem with it. */
 interface Answer {
@@ -35,7 +61,7 @@ interface Answer {
   request_id?: string
 }
 
-/** A service with three operations; `thrown` is what the failing one throws. */
+/** A service with four operations; `thrown` is what the failing one throws. */
 async function serve(
   options: {
     trusted?: string[]
@@ -60,6 +86,7 @@ async function serve(
     throw thrown?.()
   })
   bind(router, anybody, none, async () => undefined)
+  bind(router, anybody, named, async () => undefined)
   app.use(router.routes())
   app.use(notFound)
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
@@ -284,4 +311,11 @@ test('readiness is told with its reason, and neither counted nor logged', async 
   reason = undefined
   expect(await ask()).toEqual([200, 'ready\n'])
   expect([lines, (await metrics.httpRequests.get()).values]).toEqual([[], []])
+})
+
+test.each(['POST', 'OPTIONS'])('a path that is named literally is no value of a parameter: %s', async method => {
+  const { url } = await serve()
+  const response = await fetch(`${url}/echo/all`, { method })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'DELETE'])
+  expect((await fetch(`${url}/echo/all`, { method: 'DELETE' })).status).toBe(204)
 })

@@ -146,19 +146,36 @@ export function bind<A, P, E extends AnyEndpoint<A>>(
   })
 }
 
-/** A new router. */
+/** A new router, on which a path that is named literally is no value of a parameter: `/emails/batch` is no email. */
 export function createRouter(): Router {
-  return new Router()
+  const router = new Router()
+  router.use(async (context: WebContext, next) => {
+    const named = methodsAt(context.path, context.matched ?? [])
+    if (named.isLiteral && !named.methods.includes(context.method)) refuseMethod(context, named.methods)
+    await next()
+  })
+  return router
+}
+
+/** Methods of the routes that fit a path: of those that name it literally, if there are any. */
+export function methodsAt(path: string, routes: readonly { path: string | RegExp; methods: readonly string[] }[]) {
+  const literal = routes.filter(route => route.path === path)
+  const isLiteral = literal.length > 0
+  return { isLiteral, methods: [...new Set((isLiteral ? literal : routes).flatMap(({ methods }) => methods))] }
+}
+
+/** Throws `method_not_allowed` with the header Allow. */
+export function refuseMethod(context: WebContext, allowed: readonly string[]): never {
+  context.set('Allow', allowed.join(', '))
+  throw new ProblemError('method_not_allowed', `${context.path} knows ${allowed.join(', ')}, not ${context.method}.`)
 }
 
 /** 404, and 405 with the header Allow where the path knows other methods; goes behind the routers. */
 export async function notFound(context: WebContext): Promise<void> {
   await Promise.resolve()
-  const matched: readonly { methods: readonly string[] }[] = context.matched ?? [] // left by the routers
-  const allowed = [...new Set(matched.flatMap(({ methods }) => methods))]
-  if (allowed.length === 0) throw new ProblemError('not_found', `There is nothing at ${context.path}.`)
-  context.set('Allow', allowed.join(', '))
-  throw new ProblemError('method_not_allowed', `${context.path} knows ${allowed.join(', ')}, not ${context.method}.`)
+  const { methods } = methodsAt(context.path, context.matched ?? []) // left by the routers
+  if (methods.length === 0) throw new ProblemError('not_found', `There is nothing at ${context.path}.`)
+  refuseMethod(context, methods)
 }
 
 /** Parses with zod; a failure becomes `validation_failed` with a pointer per fault. */

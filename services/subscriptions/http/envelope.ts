@@ -46,10 +46,3 @@ export function refuse(context: WebContext, problem: ProblemError): void {
     data: errors.length > 0 ? { errors } : {},
   }
 }
-
-/** What goes wrong when nothing matches: 405 with `Allow` for a known path, else 404. */
-export function nothingHere(context: WebContext, methods: readonly string[]): never {
-  if (methods.length === 0) throw new ProblemError('not_found')
-  context.set('Allow', [...new Set(methods)].join(', '))
-  throw new ProblemError('method_not_allowed')
-}

@@ -1,7 +1,7 @@
 /** Puts the Subscription Administration API onto an application: on its own port, or below a path of the panel. */
 import type Koa from 'koa'
 import { ProblemError } from '../../platform/problems.ts'
-import { createRouter, type WebContext } from '../../platform/web.ts'
+import { createRouter, methodsAt, refuseMethod, type WebContext } from '../../platform/web.ts'
 import { adminOfAccount, readSession } from '../admins.ts'
 import type { Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
@@ -10,7 +10,7 @@ import { createAppDoor } from './app-door.ts'
 import { mountAppSettings, mountApps } from './apps.ts'
 import { mountAudit } from './audit.ts'
 import type { Authenticate, HttpDeps } from './bind.ts'
-import { envelopeErrors, nothingHere } from './envelope.ts'
+import { envelopeErrors } from './envelope.ts'
 import { mountPlans } from './plans.ts'
 import type { Rates } from './rates.ts'
 import { mountResources } from './resources.ts'
@@ -80,12 +80,12 @@ export function mountSubscriptions(app: Koa, prefix: string, deps: MountDeps): v
 export function dispatch(router: ReturnType<typeof createRouter>) {
   const routes = router.routes()
   return async (context: WebContext): Promise<void> => {
-    const { path, pathAndMethod } = router.match(context.path, context.method)
-    if (pathAndMethod.length === 0)
-      nothingHere(
-        context,
-        path.flatMap(layer => layer.methods),
-      )
+    const { path, route } = router.match(context.path, context.method)
+    if (!route) {
+      const { methods } = methodsAt(context.path, path)
+      if (methods.length === 0) throw new ProblemError('not_found')
+      refuseMethod(context, methods)
+    }
     await routes(context as Parameters<typeof routes>[0], async () => undefined)
   }
 }
