@@ -14,28 +14,31 @@ const operations = Object.entries(frozen.paths).flatMap(([path, methods]) =>
   ),
 )
 
-/** Follows references, and joins what stands in allOf. */
-function resolve(schema: Json | undefined): Json {
+/** Follows references in a document, and joins what stands in allOf. */
+function resolve(schema: Json | undefined, document: object = frozen): Json {
   if (!schema) return {}
   if (typeof schema.$ref === 'string') {
-    let target: unknown = frozen
+    let target: unknown = document
     for (const part of schema.$ref.slice(2).split('/')) target = (target as Json)[part]
-    return resolve(target as Json)
+    return resolve(target as Json, document)
   }
   if (!Array.isArray(schema.allOf)) return schema
-  const properties = Object.assign({}, ...schema.allOf.map(part => resolve(part as Json).properties ?? {}))
-  const required = schema.allOf.flatMap(part => (resolve(part as Json).required as string[] | undefined) ?? [])
+  const parts = schema.allOf.map(part => resolve(part as Json, document))
+  const properties = Object.assign({}, ...parts.map(part => part.properties ?? {}))
+  const required = parts.flatMap(part => (part.required as string[] | undefined) ?? [])
   return { type: 'object', properties, required }
 }
 
-const alternatives = (schema: Json): Json[] =>
-  ((schema.anyOf ?? schema.oneOf ?? [schema]) as Json[]).map(option => resolve(option))
+const alternatives = (schema: Json, document: object = frozen): Json[] => {
+  const { anyOf, oneOf, ...alone } = resolve(schema, document)
+  return ((anyOf ?? oneOf ?? [alone]) as Json[]).map(option => resolve(option, document))
+}
 const typeOf = (schema: Json): string[] =>
   [schema.type ?? (schema.enum ? typeof (schema.enum as unknown[])[0] : [])].flat().map(String)
 
 /** What the frozen schema asks for and the generated one does not give, by path. */
 function missing(wanted: Json, given: Json, place: string): string[] {
-  const options = alternatives(given)
+  const options = alternatives(given, generated)
   return alternatives(wanted).flatMap(one => {
     const results = options.map(option => missingIn(one, option, place))
     return results.find(result => result.length === 0) ?? results[0] ?? []
@@ -44,7 +47,7 @@ function missing(wanted: Json, given: Json, place: string): string[] {
 
 function missingIn(wanted: Json, given: Json, place: string): string[] {
   const wantedTypes = typeOf(wanted)
-  const givenTypes = [...typeOf(given), ...alternatives(given).flatMap(typeOf)]
+  const givenTypes = [...typeOf(given), ...alternatives(given, generated).flatMap(typeOf)]
   const fits = wantedTypes.every(
     type => givenTypes.includes(type) || (type === 'number' && givenTypes.includes('integer')),
   )

@@ -60,6 +60,15 @@ export function openApiChecker(name: string): CheckAnswer {
   }
 }
 
+/** A schema whose objects take no other fields than those that it lists, so that a field too many is found. */
+export function closed<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(item => closed(item) as unknown) as T
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value as unknown)]))
+  const open = inner.type === 'object' && inner.properties !== undefined && inner.additionalProperties === undefined
+  return (open ? { ...inner, additionalProperties: false } : inner) as T
+}
+
 function escaped(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

@@ -1,9 +1,10 @@
 /** What strangers may send: each operation of the mail API against values that break programs. It refuses them or does its work. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { sendEmail } from '../../services/mail/http/emails-contract.ts'
 import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
+import { createSchemas } from '../../services/platform/json-schema.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveMessage } from '../support/sent-mail.ts'
@@ -112,6 +113,7 @@ const VALUES: unknown[] = [
 const hostile = fc.oneof(fc.constantFrom(...TEXTS), fc.constantFrom(...VALUES), fc.string({ unit: 'binary' }))
 
 interface Schema {
+  $ref?: string
   type?: string
   enum?: unknown[]
   const?: unknown
@@ -124,12 +126,13 @@ interface Schema {
 }
 
 const SOON = new Date(Date.now() + 7_200_000).toISOString()
-/** Fields that no schema calls required, and without which nothing is sent. */
-const ALWAYS = ['from', 'to', 'text']
+/** A field that no schema calls required, and without which nothing is sent. */
+const ALWAYS = ['text']
 /** What a field of this name wants, where its schema does not say. */
 const WANTED: Readonly<Record<string, string>> = {
   from: 'ann@sender.example',
   to: 'bob@example.net',
+  email: 'ann@sender.example',
   name: 'example.com',
   raw: Buffer.from('From: ann@example.com\r\n\r\nHello\r\n').toString('base64'),
   server: '127.0.0.1:1',
@@ -138,7 +141,8 @@ const WANTED: Readonly<Record<string, string>> = {
 }
 
 /** Values that fit the schema, as far as it tells; with `wild` often enough something else somewhere in them. */
-function madeFor(schema: Schema, wild: boolean, key = ''): fc.Arbitrary<unknown> {
+function madeFor({ $ref, ...given }: Schema, wild: boolean, key = ''): fc.Arbitrary<unknown> {
+  const schema = $ref ? (components()[$ref.split('/').at(-1) ?? ''] as Schema) : given
   const fit = fitting(schema, wild, key)
   return wild ? fc.oneof({ weight: 4, arbitrary: fit }, { weight: 1, arbitrary: hostile }) : fit
 }
@@ -169,8 +173,8 @@ function objectOf(properties: Record<string, Schema>, required: readonly string[
   })
 }
 
-const schemaOf = (schema: z.ZodType | undefined): Schema =>
-  schema ? (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema) : {}
+const { input, components } = createSchemas()
+const schemaOf = (schema: z.ZodType | undefined): Schema => (schema ? input(schema) : {})
 
 /** A name in a path, whatever its characters; those that are no text become what a browser makes of them. */
 const inPath = (text: string) => encodeURIComponent(text.toWellFormed())

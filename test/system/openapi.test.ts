@@ -13,7 +13,10 @@ test('the document lists every operation of the API, for anybody', async () => {
       components: { securitySchemes: { session: { name: '__Host-pw_session' }, token: { scheme: 'bearer' } } },
     })
     expect(document.paths['/api/v1/session']?.post?.security).toEqual([])
-    expect(document.paths['/api/v1/domains']?.post?.security).toEqual([{ session: [] }, { token: ['domains:write'] }])
+    expect(document.paths['/api/v1/domains']?.post?.security).toEqual([
+      { session: [], csrf: [] },
+      { token: ['domains:write'] },
+    ])
     expect(document.paths['/api/v1/admin/users']?.get?.security).toEqual([{ session: ['admin'] }])
   } finally {
     await api.stop()

@@ -13,6 +13,7 @@ export const username = z
     /^[a-z0-9][a-z0-9._@+-]{0,127}$/,
     'must have 1 to 128 letters, digits or . _ @ + - and begin with a letter or digit',
   )
+  .meta({ pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$' })
 
 /** The form under which a name that somebody typed at a login is looked up. Never fails: a wrong shape matches nobody. */
 export function foldUsername(typed: string): string {

@@ -16,45 +16,51 @@ const texts = z.array(z.string())
 const selectorParams = domainParams.extend({ selector: z.string().min(1).max(63) })
 
 /** One look at DNS. */
-export const dnsCheck = z.strictObject({
-  object: z.literal('dns_check'),
-  id: z.string(),
-  domain_id: z.string(),
-  at: time,
-  by: z.enum(['schedule', 'request']),
-  outcome: z.enum(['verified', 'pending', 'failed', 'temporary']),
-  /** What changed with it, as in `domain.verified`. */
-  event: z.string().nullable(),
-  records: z.array(
-    dnsRecord.pick({ id: true, status: true, observed: true, errors: true, warnings: true, instructions: true }),
-  ),
-  errors: texts,
-  ms: z.int(),
-  queries: z.int(),
-})
+export const dnsCheck = z
+  .strictObject({
+    object: z.literal('dns_check'),
+    id: z.string(),
+    domain_id: z.string(),
+    at: time,
+    by: z.enum(['schedule', 'request']),
+    outcome: z.enum(['verified', 'pending', 'failed', 'temporary']),
+    /** What changed with it, as in `domain.verified`. */
+    event: z.string().nullable(),
+    records: z.array(
+      dnsRecord.pick({ id: true, status: true, observed: true, errors: true, warnings: true, instructions: true }),
+    ),
+    errors: texts,
+    ms: z.int(),
+    queries: z.int(),
+  })
+  .meta({ id: 'DnsCheck' })
 
 /** One step of a plan. */
-export const planItem = z.strictObject({
-  /** Id of the record in the domain's `records`. */
-  record: z.string(),
-  action: z.enum(['create', 'update', 'keep', 'delete', 'conflict', 'skip']),
-  type: z.string(),
-  name: z.string(),
-  value: z.string(),
-  ttl: z.int(),
-  /** Value that stands there now. */
-  before: z.string().nullable(),
-  reason: z.string(),
-  code: z.string().nullable(),
-  /** Naming the record in `accept` replaces what stands there. */
-  acceptable: z.boolean(),
-  warnings: texts,
-})
+export const planItem = z
+  .strictObject({
+    /** Id of the record in the domain's `records`. */
+    record: z.string(),
+    action: z.enum(['create', 'update', 'keep', 'delete', 'conflict', 'skip']),
+    type: z.string(),
+    name: z.string(),
+    value: z.string(),
+    ttl: z.int(),
+    /** Value that stands there now. */
+    before: z.string().nullable(),
+    reason: z.string(),
+    code: z.string().nullable(),
+    /** Naming the record in `accept` replaces what stands there. */
+    acceptable: z.boolean(),
+    warnings: texts,
+  })
+  .meta({ id: 'DnsPlanItem' })
 
 const accept = z.array(z.string().max(128)).max(64).optional()
 
 /** `POST /api/v1/domains/{id}/verify`. */
 export const verifyDomainOperation = endpoint({
+  operationId: 'verifyDomain',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/verify',
   summary: 'Looks at DNS now and gives the result.',
@@ -66,6 +72,8 @@ export const verifyDomainOperation = endpoint({
 
 /** `GET /api/v1/domains/{id}/checks`. */
 export const listChecksOperation = endpoint({
+  operationId: 'listDomainChecks',
+  tag: 'Domains',
   method: 'GET',
   path: '/api/v1/domains/{id}/checks',
   summary: 'Lists the checks of a domain that were asked for or that changed something, newest first.',
@@ -77,15 +85,20 @@ export const listChecksOperation = endpoint({
 
 /** `GET /api/v1/domains/{id}/zonefile`. */
 export const zoneFileOperation = endpoint({
+  operationId: 'getDomainZoneFile',
+  tag: 'Domains',
   method: 'GET',
   path: '/api/v1/domains/{id}/zonefile',
-  summary: 'The records of a domain as a zone file (text/plain).',
+  summary: 'The records of a domain as a zone file.',
   access: READ,
   params: domainParams,
+  responseContent: { 'text/plain': { type: 'string' } },
 })
 
 /** `POST /api/v1/domains/{id}/dns/plan`. */
 export const planDnsOperation = endpoint({
+  operationId: 'planDomainDns',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/dns/plan',
   summary: 'What one click would write at the DNS provider, with reasons; nothing is written.',
@@ -102,6 +115,8 @@ export const planDnsOperation = endpoint({
 
 /** `POST /api/v1/domains/{id}/dns/apply`. */
 export const applyDnsOperation = endpoint({
+  operationId: 'applyDomainDns',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/dns/apply',
   summary: 'One click: writes the records at the DNS provider. With plan_id only while that plan still holds.',
@@ -130,21 +145,25 @@ export const applyDnsOperation = endpoint({
 })
 
 /** A DKIM key with its life. */
-export const dkimKey = z.strictObject({
-  selector: z.string(),
-  algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
-  state: z.enum(['pending', 'active', 'retiring', 'revoked']),
-  public_key: z.string(),
-  created_at: time,
-  seen_at: time.nullable(),
-  activated_at: time.nullable(),
-  retired_at: time.nullable(),
-  revoked_at: time.nullable(),
-})
+export const dkimKey = z
+  .strictObject({
+    selector: z.string(),
+    algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+    state: z.enum(['pending', 'active', 'retiring', 'revoked']),
+    public_key: z.string(),
+    created_at: time,
+    seen_at: time.nullable(),
+    activated_at: time.nullable(),
+    retired_at: time.nullable(),
+    revoked_at: time.nullable(),
+  })
+  .meta({ id: 'DkimKey' })
 const keys = z.strictObject({ object: z.literal('list'), data: z.array(dkimKey) })
 
 /** `POST /api/v1/domains/{id}/dkim/rotate`. */
 export const rotateDkimOperation = endpoint({
+  operationId: 'rotateDkimKey',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/dkim/rotate',
   summary: 'Adds a key, made here or brought along, which takes over once its record is visible everywhere.',
@@ -157,7 +176,7 @@ export const rotateDkimOperation = endpoint({
       .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is one label in lower case')
       .optional(),
     /** PEM of a private key to import; never given back. */
-    private_key: z.string().max(8_000).optional(),
+    private_key: z.string().max(8_000).meta({ format: 'pem' }).optional(),
   }),
   status: 201,
   response: dkimKey,
@@ -165,6 +184,8 @@ export const rotateDkimOperation = endpoint({
 
 /** `POST /api/v1/domains/{id}/dkim/{selector}/activate`. */
 export const activateDkimOperation = endpoint({
+  operationId: 'activateDkimKey',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/dkim/{selector}/activate',
   summary: 'Lets a pending key whose record was seen sign now, without waiting for caches.',
@@ -175,6 +196,8 @@ export const activateDkimOperation = endpoint({
 
 /** `POST /api/v1/domains/{id}/dkim/{selector}/revoke`. */
 export const revokeDkimOperation = endpoint({
+  operationId: 'revokeDkimKey',
+  tag: 'Domains',
   method: 'POST',
   path: '/api/v1/domains/{id}/dkim/{selector}/revoke',
   summary: 'Withdraws a key that does not sign: its record becomes an empty p=.',
@@ -184,19 +207,23 @@ export const revokeDkimOperation = endpoint({
 })
 
 /** A DNS account. Credentials are never given back. */
-export const dnsAccount = z.strictObject({
-  object: z.literal('dns_account'),
-  id: z.string(),
-  provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'rfc2136']),
-  name: z.string(),
-  tested: z.strictObject({ at: time, ok: z.boolean(), zones: texts, message: z.string().nullable() }),
-  managed_by: managedBy.nullable(),
-  created_at: time,
-  updated_at: time,
-})
+export const dnsAccount = z
+  .strictObject({
+    object: z.literal('dns_account'),
+    id: z.string(),
+    provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'rfc2136']),
+    name: z.string(),
+    tested: z.strictObject({ at: time, ok: z.boolean(), zones: texts, message: z.string().nullable() }),
+    managed_by: managedBy.nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'DnsAccount' })
 
 /** `POST /api/v1/dns-accounts`. */
 export const createDnsAccountOperation = endpoint({
+  operationId: 'createDnsAccount',
+  tag: 'DNS accounts',
   method: 'POST',
   path: '/api/v1/dns-accounts',
   summary: 'Stores credentials for a DNS provider after trying them; one account a provider.',
@@ -208,6 +235,8 @@ export const createDnsAccountOperation = endpoint({
 
 /** `GET /api/v1/dns-accounts`. */
 export const listDnsAccountsOperation = endpoint({
+  operationId: 'listDnsAccounts',
+  tag: 'DNS accounts',
   method: 'GET',
   path: '/api/v1/dns-accounts',
   summary: 'Lists the DNS accounts.',
@@ -217,6 +246,8 @@ export const listDnsAccountsOperation = endpoint({
 
 /** `GET /api/v1/dns-accounts/{id}`. */
 export const getDnsAccountOperation = endpoint({
+  operationId: 'getDnsAccount',
+  tag: 'DNS accounts',
   method: 'GET',
   path: '/api/v1/dns-accounts/{id}',
   summary: 'One DNS account.',
@@ -227,6 +258,8 @@ export const getDnsAccountOperation = endpoint({
 
 /** `PUT /api/v1/dns-accounts/{id}`. */
 export const putDnsAccountOperation = endpoint({
+  operationId: 'replaceDnsAccount',
+  tag: 'DNS accounts',
   method: 'PUT',
   path: '/api/v1/dns-accounts/{id}',
   summary: 'Replaces the credentials after trying the new ones; the provider stays.',
@@ -238,6 +271,8 @@ export const putDnsAccountOperation = endpoint({
 
 /** `DELETE /api/v1/dns-accounts/{id}`. */
 export const deleteDnsAccountOperation = endpoint({
+  operationId: 'deleteDnsAccount',
+  tag: 'DNS accounts',
   method: 'DELETE',
   path: '/api/v1/dns-accounts/{id}',
   summary: 'Forgets the credentials; records stay, and domains that used the account are no longer managed.',
@@ -248,6 +283,8 @@ export const deleteDnsAccountOperation = endpoint({
 
 /** `POST /api/v1/dns-accounts/{id}/test`. */
 export const testDnsAccountOperation = endpoint({
+  operationId: 'testDnsAccount',
+  tag: 'DNS accounts',
   method: 'POST',
   path: '/api/v1/dns-accounts/{id}/test',
   summary: 'Tries the stored credentials and lists the zones.',

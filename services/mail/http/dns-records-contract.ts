@@ -6,44 +6,50 @@ const time = z.iso.datetime()
 const texts = z.array(z.string())
 
 /** One record of a domain's guidance with the verdict of the last check. */
-export const dnsRecord = z.strictObject({
-  id: z.string(),
-  purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'return_path', 'mta_sts', 'tls_rpt']),
-  need: z.enum(['required', 'recommended', 'optional']),
-  type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
-  /** Fully qualified. */
-  name: z.string(),
-  /** Relative to the domain, as DNS panels ask for it. */
-  host: z.string(),
-  value: z.string(),
-  ttl: z.int(),
-  status: z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict']),
-  /** Values that DNS really gave. */
-  observed: texts,
-  errors: texts,
-  warnings: texts,
-  instructions: texts,
-  /** One click can write it, where the DNS account holds its zone. */
-  writable: z.boolean(),
-  note: z.string().nullable(),
-  checked_at: time.nullable(),
-})
+export const dnsRecord = z
+  .strictObject({
+    id: z.string(),
+    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'return_path', 'mta_sts', 'tls_rpt']),
+    need: z.enum(['required', 'recommended', 'optional']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
+    /** Fully qualified. */
+    name: z.string(),
+    /** Relative to the domain, as DNS panels ask for it. */
+    host: z.string(),
+    value: z.string(),
+    ttl: z.int(),
+    status: z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict']),
+    /** Values that DNS really gave. */
+    observed: texts,
+    errors: texts,
+    warnings: texts,
+    instructions: texts,
+    /** One click can write it, where the DNS account holds its zone. */
+    writable: z.boolean(),
+    note: z.string().nullable(),
+    checked_at: time.nullable(),
+  })
+  .meta({ id: 'DnsRecord' })
 
 const MECHANISM = 'is a mechanism like include:_spf.example.net'
+/** In any case, without the flag for it: JSON Schema has none. */
+const NAMED = /^(?:[Ii][Nn][Cc][Ll][Uu][Dd][Ee]|[Ii][Pp][46]|[Aa]|[Mm][Xx]|[Ee][Xx][Ii][Ss][Tt][Ss]):[!-~]{1,250}$/
 const policy = z.enum(['none', 'quarantine', 'reject'])
 
 /** How the records of a domain are kept. */
-export const dnsSettings = z.strictObject({
-  /** Write and repair the records through the DNS account; otherwise only on request. */
-  manage: z.boolean(),
-  /** Write A and AAAA of the sending host as well, where the account holds its zone. */
-  address: z.boolean(),
-  dmarc: z.strictObject({ policy, rua: texts }),
-  /** Further SPF mechanisms, as in `include:_spf.example.net`. */
-  spf: texts,
-  /** Days between automatic rotations of the DKIM key; 0: only on demand. */
-  dkim_rotation_days: z.int(),
-})
+export const dnsSettings = z
+  .strictObject({
+    /** Write and repair the records through the DNS account; otherwise only on request. */
+    manage: z.boolean(),
+    /** Write A and AAAA of the sending host as well, where the account holds its zone. */
+    address: z.boolean(),
+    dmarc: z.strictObject({ policy, rua: texts }),
+    /** Further SPF mechanisms, as in `include:_spf.example.net`. */
+    spf: texts,
+    /** Days between automatic rotations of the DKIM key; 0: only on demand. */
+    dkim_rotation_days: z.int(),
+  })
+  .meta({ id: 'DnsSettings' })
 
 /** A change of {@link dnsSettings}: fields that are left out stay as they are. */
 export const dnsSettingsChange = z
@@ -55,9 +61,10 @@ export const dnsSettingsChange = z
       .array(
         z
           .string()
-          .regex(/^(?:include|ip4|ip6|a|mx|exists):[\x21-\x7e]{1,250}$/i, MECHANISM)
+          .regex(NAMED, MECHANISM)
           // One term that receivers cannot read makes the whole record void.
-          .refine(isMechanism, MECHANISM),
+          .refine(isMechanism, MECHANISM)
+          .meta({ format: 'spf-mechanism', examples: ['include:_spf.example.net'] }),
       )
       .max(10),
     dkim_rotation_days: z.int().min(0).max(3650),

@@ -1,7 +1,6 @@
 /** Mounts the mail management API: sessions, accounts, domains, SMTP logins, tokens, and its OpenAPI document. */
 import type Koa from 'koa'
 import { createAudit } from '../../accounts/http/caller.ts'
-import * as accountsContract from '../../accounts/http/contract.ts'
 import type { AccountsHttpDeps } from '../../accounts/http/deps.ts'
 import { mountAccounts } from '../../accounts/http/index.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
@@ -9,7 +8,6 @@ import { createLoginLimiter, knownNetworks, loginLimits } from '../../accounts/l
 import { auditLog } from '../../accounts/store/audit.ts'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
-import { openApi, operationsOf } from '../../platform/openapi.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { createRouter, jsonBody } from '../../platform/web.ts'
 import { createDnsDeps } from '../dns-deps.ts'
@@ -19,13 +17,12 @@ import { dnsCollections } from '../store/dns-collections.ts'
 import { domains } from '../store/domains.ts'
 import { QUOTAS, recipientsToday } from '../store/quota.ts'
 import { tokens } from '../store/tokens.ts'
-import type { Access } from './access.ts'
 import { authoriseWith } from './authorise.ts'
-import * as mailContract from './contract.ts'
 import type { MailHttpDeps } from './deps.ts'
 import { mountDnsAccounts } from './dns-accounts.ts'
 import { mountDomainDns } from './dns-domains.ts'
 import { mountDomains } from './domains.ts'
+import { mailDocument } from './openapi.ts'
 import { mountOperator } from './operator.ts'
 import { mountCredentials } from './smtp-credentials.ts'
 import { mountTokens } from './tokens.ts'
@@ -87,26 +84,9 @@ export function mountMailApi(
 }
 
 function mountDocument(router: ReturnType<typeof createRouter>, server: string): void {
-  const document = openApi<Access | { kind: 'public' }>({
-    title: 'Postwright mail API',
-    version: '1',
-    server,
-    operations: [...operationsOf<Access | { kind: 'public' }>(accountsContract), ...operationsOf<Access>(mailContract)],
-    securitySchemes: {
-      session: { type: 'apiKey', in: 'cookie', name: sessionCookie(server).name },
-      token: { type: 'http', scheme: 'bearer' },
-    },
-    security: securityOf,
-  })
+  const document = mailDocument(server)
   router.get('/openapi.json', context => {
     context.state.route = '/openapi.json'
     context.body = document
   })
-}
-
-/** OpenAPI 3.1 lets a requirement of any scheme list the roles or scopes that it needs. */
-function securityOf(access: Access | { kind: 'public' }): Record<string, string[]>[] {
-  if (access.kind === 'public') return []
-  if (access.kind === 'account') return [{ session: [] }, { token: [access.scope] }]
-  return [{ session: access.kind === 'admin' ? ['admin'] : [] }]
 }

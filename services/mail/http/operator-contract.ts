@@ -11,12 +11,19 @@ const status = z.enum(['ok', 'warning', 'failing'])
 
 /** `GET /api/v1/admin/sending-addresses`. */
 export const getSendingAddresses = endpoint({
+  operationId: 'getSendingAddresses',
+  tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/sending-addresses',
   summary:
     'How each address of SENDING_IP stands: its reverse name, and what the blocklists say. Remembered for 10 minutes, unless fresh=true.',
   access: ADMIN,
-  query: z.strictObject({ fresh: z.stringbool().default(false) }),
+  query: z.strictObject({
+    fresh: z
+      .stringbool()
+      .meta({ enum: ['true', 'false', '1', '0'] })
+      .default(false),
+  }),
   response: z.strictObject({
     object: z.literal('sending_addresses'),
     /** The name that the server says, and that the reverse names should be. */
@@ -47,6 +54,8 @@ export const getSendingAddresses = endpoint({
 
 /** `GET /api/v1/admin/certificates`. */
 export const listCertificates = endpoint({
+  operationId: 'listCertificates',
+  tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/certificates',
   summary: 'The TLS certificates that the SMTP processes serve, the one that ends first in front.',
@@ -85,23 +94,27 @@ export const listCertificates = endpoint({
 })
 
 /** Where a resource stands, as the operator last saw it. */
-export const resourceState = z.strictObject({
-  ready: z.boolean(),
-  reason: z.string(),
-  message: z.string(),
-  conditions: z.array(
-    z.strictObject({
-      type: z.string(),
-      status: z.enum(['True', 'False', 'Unknown']),
-      reason: z.string(),
-      message: z.string(),
-    }),
-  ),
-  observed_at: time,
-})
+export const resourceState = z
+  .strictObject({
+    ready: z.boolean(),
+    reason: z.string(),
+    message: z.string(),
+    conditions: z.array(
+      z.strictObject({
+        type: z.string(),
+        status: z.enum(['True', 'False', 'Unknown']),
+        reason: z.string(),
+        message: z.string(),
+      }),
+    ),
+    observed_at: time,
+  })
+  .meta({ id: 'ResourceState' })
 
 /** `GET /api/v1/admin/resources`. */
 export const listResources = endpoint({
+  operationId: 'listResources',
+  tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/resources',
   summary: 'The Kubernetes resources that own records of the mail half, with their conditions.',
@@ -127,11 +140,13 @@ export const listResources = endpoint({
 
 /** `POST /api/v1/admin/queues/retry`. */
 export const retryQueueOperation = endpoint({
+  operationId: 'retryQueue',
+  tag: 'Operator',
   method: 'POST',
   path: '/api/v1/admin/queues/retry',
   summary:
     'Lets everything that waits for another attempt at a destination be tried now. A pause that the destination asked for goes on.',
   access: ADMIN,
-  body: z.strictObject({ site: z.string().trim().toLowerCase().min(1).max(255) }),
+  body: z.strictObject({ site: z.string().trim().toLowerCase().min(1).max(255).meta({ pattern: '\\S' }) }),
   response: z.strictObject({ object: z.literal('queue_retry'), site: z.string(), retried: z.number().int() }),
 })

@@ -3,10 +3,20 @@ import { z } from 'zod'
 import { isNetwork } from '../../platform/networks.ts'
 
 /** The Kubernetes resource that manages a record. */
-export const managedBy = z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() })
+export const managedBy = z
+  .strictObject({ kind: z.string(), namespace: z.string(), name: z.string() })
+  .meta({ id: 'ManagedBy' })
 
 /** Networks that something is limited to; empty = any. */
-export const networks = z.array(z.string().max(64).refine(isNetwork, 'must be a network like 192.0.2.0/24')).max(50)
+export const networks = z
+  .array(
+    z
+      .string()
+      .max(64)
+      .refine(isNetwork, 'must be a network like 192.0.2.0/24')
+      .meta({ format: 'ip-network', examples: ['192.0.2.0/24', '2001:db8::/32'] }),
+  )
+  .max(50)
 
 /** Path parameter: the id of a record. */
 export const recordParams = z.strictObject({ id: z.string().min(1).max(128) })

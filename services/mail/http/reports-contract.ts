@@ -23,6 +23,8 @@ const counts = z.strictObject({
 
 /** `GET /api/v1/stats`. */
 export const getStats = endpoint({
+  operationId: 'getStats',
+  tag: 'Reports',
   method: 'GET',
   path: '/api/v1/stats',
   summary: 'Messages by day of acceptance (UTC) and where their recipients stand, and the busiest recipient domains.',
@@ -39,23 +41,27 @@ export const getStats = endpoint({
 })
 
 /** A message in the built-in inbox. */
-export const capturedEmail = z.strictObject({
-  object: z.literal('captured'),
-  id: z.string(),
-  email_id: z.string(),
-  from: z.string(),
-  to: z.array(z.string()),
-  subject: z.string(),
-  size: count,
-  received_at: time,
-})
+export const capturedEmail = z
+  .strictObject({
+    object: z.literal('captured'),
+    id: z.string(),
+    email_id: z.string(),
+    from: z.string(),
+    to: z.array(z.string()),
+    subject: z.string(),
+    size: count,
+    received_at: time,
+  })
+  .meta({ id: 'CapturedEmail' })
 
 const capturedId = z.strictObject({
-  id: z.string().regex(/^em_[0-9a-z]{26}\.\d{1,5}$/, 'This is not the id of a captured message.'),
+  id: z.string().regex(/^em_[0-9a-z]{26}[.][0-9]{1,5}$/, 'This is not the id of a captured message.'),
 })
 
 /** `GET /api/v1/inbox`. */
 export const listInbox = endpoint({
+  operationId: 'listCapturedEmails',
+  tag: 'Inbox',
   method: 'GET',
   path: '/api/v1/inbox',
   summary: 'What capture mode received instead of the world, newest first.',
@@ -69,24 +75,32 @@ export const listInbox = endpoint({
 
 /** `GET /api/v1/inbox/{id}/raw`. */
 export const getInboxRaw = endpoint({
+  operationId: 'getRawCapturedEmail',
+  tag: 'Inbox',
   method: 'GET',
   path: '/api/v1/inbox/{id}/raw',
   summary: 'A captured message as the receiving server would have got it, signature included.',
   access: READ,
   params: capturedId,
+  responseContent: { 'message/rfc822': { type: 'string' } },
 })
 
 /** `GET /api/v1/inbox/{id}/preview`. */
 export const previewInbox = endpoint({
+  operationId: 'previewCapturedEmail',
+  tag: 'Inbox',
   method: 'GET',
   path: '/api/v1/inbox/{id}/preview',
   summary: 'The HTML (else the text) of a captured message for a sandboxed frame.',
   access: READ,
   params: capturedId,
+  responseContent: { 'text/html': { type: 'string' } },
 })
 
 /** `GET /api/v1/admin/queues`. */
 export const getQueues = endpoint({
+  operationId: 'getQueues',
+  tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/queues',
   summary:
@@ -121,6 +135,8 @@ export const getQueues = endpoint({
 
 /** `GET /api/v1/admin/health`. */
 export const getHealth = endpoint({
+  operationId: 'getHealth',
+  tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/health',
   summary: 'Whether the parts that mail needs are working, each check with its reason.',

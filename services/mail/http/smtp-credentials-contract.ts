@@ -22,31 +22,37 @@ const limits = {
 }
 
 /** An SMTP login and where to use it. */
-export const smtpCredential = z.strictObject({
-  object: z.literal('smtp_credential'),
-  id: z.string(),
-  username: z.string(),
-  ...limits,
-  allowed_senders: z.array(z.string()),
-  allowed_cidrs: z.array(z.string()),
-  disabled: z.boolean(),
-  /** False when only a hash is stored or the encryption key is lost: set the password again to copy it. */
-  copyable: z.boolean(),
-  last_used_at: time.nullable(),
-  managed_by: managedBy.nullable(),
-  connection: z.strictObject({
-    host: z.string(),
-    ports: z.array(z.strictObject({ port: z.number().int(), mode: z.enum(['starttls', 'tls']) })),
-  }),
-  created_at: time,
-  updated_at: time,
-})
+export const smtpCredential = z
+  .strictObject({
+    object: z.literal('smtp_credential'),
+    id: z.string(),
+    username: z.string(),
+    ...limits,
+    allowed_senders: z.array(z.string()),
+    allowed_cidrs: z.array(z.string()),
+    disabled: z.boolean(),
+    /** False when only a hash is stored or the encryption key is lost: set the password again to copy it. */
+    copyable: z.boolean(),
+    last_used_at: time.nullable(),
+    managed_by: managedBy.nullable(),
+    connection: z.strictObject({
+      host: z.string(),
+      ports: z.array(z.strictObject({ port: z.number().int(), mode: z.enum(['starttls', 'tls']) })),
+    }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'SmtpCredential' })
 
 /** A login with its password; shown this once. */
-export const smtpCredentialWithPassword = smtpCredential.extend({ password: z.string() })
+export const smtpCredentialWithPassword = smtpCredential
+  .extend({ password: z.string() })
+  .meta({ id: 'SmtpCredentialWithPassword' })
 
 /** `POST /api/v1/smtp-credentials`. */
 export const createCredentialOperation = endpoint({
+  operationId: 'createSmtpCredential',
+  tag: 'SMTP credentials',
   method: 'POST',
   path: '/api/v1/smtp-credentials',
   summary: 'Makes an SMTP login; without a password one is made.',
@@ -64,6 +70,8 @@ export const createCredentialOperation = endpoint({
 
 /** `GET /api/v1/smtp-credentials`. */
 export const listCredentialsOperation = endpoint({
+  operationId: 'listSmtpCredentials',
+  tag: 'SMTP credentials',
   method: 'GET',
   path: '/api/v1/smtp-credentials',
   summary: 'Lists the SMTP logins of the account, oldest first.',
@@ -74,6 +82,8 @@ export const listCredentialsOperation = endpoint({
 
 /** `GET /api/v1/smtp-credentials/{id}`. */
 export const getCredentialOperation = endpoint({
+  operationId: 'getSmtpCredential',
+  tag: 'SMTP credentials',
   method: 'GET',
   path: '/api/v1/smtp-credentials/{id}',
   summary: 'One SMTP login with host and ports.',
@@ -84,6 +94,8 @@ export const getCredentialOperation = endpoint({
 
 /** `PATCH /api/v1/smtp-credentials/{id}`. */
 export const patchCredentialOperation = endpoint({
+  operationId: 'updateSmtpCredential',
+  tag: 'SMTP credentials',
   method: 'PATCH',
   path: '/api/v1/smtp-credentials/{id}',
   summary: 'Changes the limits of an SMTP login, or disables it.',
@@ -100,6 +112,8 @@ export const patchCredentialOperation = endpoint({
 
 /** `PUT /api/v1/smtp-credentials/{id}/password`. */
 export const putCredentialPasswordOperation = endpoint({
+  operationId: 'setSmtpPassword',
+  tag: 'SMTP credentials',
   method: 'PUT',
   path: '/api/v1/smtp-credentials/{id}/password',
   summary: 'Sets the password of an SMTP login; without one given it is made.',
@@ -111,6 +125,8 @@ export const putCredentialPasswordOperation = endpoint({
 
 /** `GET /api/v1/smtp-credentials/{id}/password`. */
 export const getCredentialPasswordOperation = endpoint({
+  operationId: 'getSmtpPassword',
+  tag: 'SMTP credentials',
   method: 'GET',
   path: '/api/v1/smtp-credentials/{id}/password',
   summary: 'The password of an SMTP login, for its owner who is logged in; 409 when only a hash is stored.',
@@ -121,6 +137,8 @@ export const getCredentialPasswordOperation = endpoint({
 
 /** `DELETE /api/v1/smtp-credentials/{id}`. */
 export const deleteCredentialOperation = endpoint({
+  operationId: 'deleteSmtpCredential',
+  tag: 'SMTP credentials',
   method: 'DELETE',
   path: '/api/v1/smtp-credentials/{id}',
   summary: 'Removes an SMTP login.',

@@ -10,35 +10,39 @@ const WRITE: Access = { kind: 'account', scope: 'tokens:write' }
 const time = z.iso.datetime()
 
 /** An API token without its value. */
-export const token = z.strictObject({
-  object: z.literal('token'),
-  id: z.string(),
-  name: z.string(),
-  /** The first part of the value, to tell tokens apart. */
-  prefix: z.string(),
-  mode: z.enum(['live', 'test']),
-  scopes: z.array(z.string()),
-  /** Domain names that it may send from; empty = all of the account. */
-  domains: z.array(z.string()),
-  allowed_cidrs: z.array(z.string()),
-  expires_at: time.nullable(),
-  revoked_at: time.nullable(),
-  last_used_at: time.nullable(),
-  managed_by: managedBy.nullable(),
-  created_at: time,
-})
+export const token = z
+  .strictObject({
+    object: z.literal('token'),
+    id: z.string(),
+    name: z.string(),
+    /** The first part of the value, to tell tokens apart. */
+    prefix: z.string(),
+    mode: z.enum(['live', 'test']),
+    scopes: z.array(z.string()),
+    /** Domain names that it may send from; empty = all of the account. */
+    domains: z.array(z.string()),
+    allowed_cidrs: z.array(z.string()),
+    expires_at: time.nullable(),
+    revoked_at: time.nullable(),
+    last_used_at: time.nullable(),
+    managed_by: managedBy.nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'Token' })
 
 /** A token with its value; shown this once. */
-export const tokenWithValue = token.extend({ token: z.string() })
+export const tokenWithValue = token.extend({ token: z.string() }).meta({ id: 'TokenWithValue' })
 
 /** `POST /api/v1/tokens`. */
 export const createTokenOperation = endpoint({
+  operationId: 'createToken',
+  tag: 'Tokens',
   method: 'POST',
   path: '/api/v1/tokens',
   summary: 'Makes an API token; the answer is the only one with its value.',
   access: WRITE,
   body: z.strictObject({
-    name: z.string().trim().min(1).max(100),
+    name: z.string().trim().min(1).max(100).meta({ pattern: '\\S' }),
     mode: z
       .enum(['live', 'test'])
       .default('live')
@@ -51,7 +55,11 @@ export const createTokenOperation = endpoint({
       .max(SCOPES.length)
       .default(['emails:send'])
       .transform(scopes => [...new Set(scopes)]),
-    domains: z.array(z.string().min(1).max(255)).max(100).default([]),
+    domains: z
+      .array(z.string().min(1).max(255).meta({ format: 'idn-hostname' }))
+      .max(100)
+      .default([])
+      .describe('Domains of the account that it may send from; empty: all of them.'),
     allowed_cidrs: networks.default([]),
     expires_at: z.iso
       .datetime({ offset: true })
@@ -64,6 +72,8 @@ export const createTokenOperation = endpoint({
 
 /** `GET /api/v1/tokens`. */
 export const listTokensOperation = endpoint({
+  operationId: 'listTokens',
+  tag: 'Tokens',
   method: 'GET',
   path: '/api/v1/tokens',
   summary: 'Lists the API tokens of the account, oldest first, revoked ones too.',
@@ -74,6 +84,8 @@ export const listTokensOperation = endpoint({
 
 /** `GET /api/v1/tokens/{id}`. */
 export const getTokenOperation = endpoint({
+  operationId: 'getToken',
+  tag: 'Tokens',
   method: 'GET',
   path: '/api/v1/tokens/{id}',
   summary: 'One API token.',
@@ -84,6 +96,8 @@ export const getTokenOperation = endpoint({
 
 /** `POST /api/v1/tokens/{id}/rotate`. */
 export const rotateTokenOperation = endpoint({
+  operationId: 'rotateToken',
+  tag: 'Tokens',
   method: 'POST',
   path: '/api/v1/tokens/{id}/rotate',
   summary: 'Gives a token a new value; the old one stops within 5 seconds.',
@@ -94,6 +108,8 @@ export const rotateTokenOperation = endpoint({
 
 /** `DELETE /api/v1/tokens/{id}`. */
 export const revokeTokenOperation = endpoint({
+  operationId: 'revokeToken',
+  tag: 'Tokens',
   method: 'DELETE',
   path: '/api/v1/tokens/{id}',
   summary: 'Revokes a token; it stays in lists.',

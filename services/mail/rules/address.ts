@@ -15,7 +15,7 @@ const EMAIL_MAX = 254
 const NAME_MAX = 255
 
 /** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
-export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
 /** Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532 (half a surrogate pair is none). */
 const LOCAL =

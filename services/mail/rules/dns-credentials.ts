@@ -8,10 +8,10 @@ const text = (max = 512) =>
     .trim()
     .min(1)
     .max(max)
-    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+    .regex(/^[!-~]+$/, 'must be printable ASCII without blanks')
 
 /** What people may add: a name of their own for the account. */
-const name = z.string().trim().min(1).max(100).optional()
+const name = z.string().trim().min(1).max(100).meta({ pattern: '\\S' }).optional()
 
 /** One schema a provider; the key of the union is `provider`. */
 export const dnsCredentials = z.discriminatedUnion('provider', [
@@ -45,15 +45,26 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
       server: z
         .string()
         .trim()
-        .regex(/^(\[[0-9a-f:.]+\]|[0-9a-z.-]+)(:\d{1,5})?$/i, 'is host, host:port or [IPv6]:port')
+        .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,5})?$/, 'is host, host:port or [IPv6]:port')
         .refine(hasPort, 'has a port from 1 to 65535'),
       // As it stands in zone files and in the panels of people: with its last dot, with its own characters.
-      zone: z.string().trim().overwrite(canonicalName).max(253).refine(isDnsName, 'is a DNS name').optional(),
-      key_name: text(254).refine(isDnsName, 'is a DNS name'),
+      zone: z
+        .string()
+        .trim()
+        .overwrite(canonicalName)
+        .max(253)
+        .refine(isDnsName, 'is a DNS name')
+        .meta({ format: 'idn-hostname' })
+        .optional(),
+      key_name: text(254).refine(isDnsName, 'is a DNS name').meta({ format: 'hostname' }),
       key_algorithm: z
         .enum(['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'])
         .default('hmac-sha256'),
-      key_secret: z.string().trim().pipe(z.base64().min(1).max(512)),
+      key_secret: z
+        .string()
+        .trim()
+        .meta({ format: 'byte', contentEncoding: 'base64', minLength: 1, maxLength: 512 })
+        .pipe(z.base64().min(1).max(512)),
     }),
   }),
 ])

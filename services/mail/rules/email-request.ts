@@ -12,6 +12,7 @@ import {
   mailbox,
   mailboxes,
   metadata,
+  recipients,
   tags,
 } from './email-parts.ts'
 
@@ -26,26 +27,40 @@ const common = {
   test: z.boolean().optional(),
 }
 
+/** Accepted by the schema only to be refused with a sentence of its own, so the document does not list it. */
+const UNBUILT = z.unknown().meta({ hidden: true })
+/** What zod cannot say of a message (see {@link faultsOf}): conditions do not disturb generated types. */
+export const emailRequestKeywords = {
+  description: `A message with text, html or both. to, cc and bcc together have at most ${EMAIL_LIMITS.recipients} addresses.`,
+  if: { properties: { html: {} }, required: ['html'] },
+  else: { properties: { text: {} }, required: ['text'] },
+}
+
 /** One message. */
-export const emailRequest = z.strictObject({
-  from: mailbox,
-  to: mailboxes,
-  cc: mailboxes.optional(),
-  bcc: mailboxes.optional(),
-  reply_to: mailboxes.optional(),
-  subject: headerText(EMAIL_LIMITS.subject),
-  text: bodyText.optional(),
-  html: bodyText.optional(),
-  attachments: z
-    .array(attachment)
-    .max(EMAIL_LIMITS.attachments, `At most ${EMAIL_LIMITS.attachments} attachments are allowed.`)
-    .optional(),
-  headers: headers.optional(),
-  ...common,
-  template: z.unknown().optional(),
-  track: z.unknown().optional(),
-  unsubscribe: z.unknown().optional(),
-})
+export const emailRequest = z
+  .strictObject({
+    from: mailbox,
+    to: recipients,
+    cc: mailboxes.optional(),
+    bcc: mailboxes.optional(),
+    reply_to: mailboxes.optional(),
+    subject: headerText(EMAIL_LIMITS.subject),
+    text: bodyText.optional(),
+    html: bodyText.optional(),
+    attachments: z
+      .array(attachment)
+      .max(EMAIL_LIMITS.attachments, `At most ${EMAIL_LIMITS.attachments} attachments are allowed.`)
+      .optional(),
+    headers: headers.optional(),
+    ...common,
+    template: UNBUILT.optional(),
+    track: UNBUILT.optional(),
+    unsubscribe: UNBUILT.optional(),
+  })
+  .meta({
+    id: 'EmailRequest',
+    ...emailRequestKeywords,
+  })
 
 /** A message as the caller sends it. */
 export type EmailInput = z.input<typeof emailRequest>
@@ -53,12 +68,14 @@ export type EmailInput = z.input<typeof emailRequest>
 export type EmailRequest = z.output<typeof emailRequest>
 
 /** A finished message with its envelope. */
-export const rawRequest = z.strictObject({
-  from: mailbox,
-  to: mailboxes,
-  raw: base64,
-  ...common,
-})
+export const rawRequest = z
+  .strictObject({
+    from: mailbox,
+    to: recipients,
+    raw: base64,
+    ...common,
+  })
+  .meta({ id: 'RawEmailRequest' })
 
 /** A finished message, parsed. */
 export type RawRequest = z.output<typeof rawRequest>

@@ -8,6 +8,7 @@ export const sender = z
   .string()
   .trim()
   .max(254)
+  .meta({ format: 'allowed-sender', examples: ['user@example.com', '@example.com'] })
   .transform((value, context) => {
     const domain = value.startsWith('@') ? normaliseDomain(value.slice(1)) : undefined
     const normal = domain ? (domain.ok ? `@${domain.name}` : undefined) : normaliseEmail(value)

@@ -12,9 +12,11 @@ export function textsOf<K extends string>(raw: Record<string, unknown>, names: r
   return found
 }
 
+type Defined<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: Exclude<T[N], undefined> } & {
+  [N in keyof T as undefined extends T[N] ? never : N]: T[N]
+}
+
 /** An object without the entries that are undefined, so that they do not stand in the address. */
-export function setOnly<T extends object>(values: T): { [N in keyof T]?: Exclude<T[N], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [N in keyof T]?: Exclude<T[N], undefined>
-  }
+export function setOnly<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -12,6 +12,8 @@ const listQuery = { search: text(0, 64).optional(), status: flag.optional(), ...
 
 /** Lists apps. */
 export const listAppsOperation = endpoint({
+  operationId: 'listApps',
+  tag: 'Apps',
   method: 'GET',
   path: '/app_manage',
   summary: 'Apps in scope, oldest first.',
@@ -21,6 +23,8 @@ export const listAppsOperation = endpoint({
 })
 /** One app. */
 export const getApp = endpoint({
+  operationId: 'getApp',
+  tag: 'Apps',
   method: 'GET',
   path: '/app_manage/{id}',
   summary: 'One app.',
@@ -30,6 +34,8 @@ export const getApp = endpoint({
 })
 /** Creates an app. */
 export const createAppOperation = endpoint({
+  operationId: 'createApp',
+  tag: 'Apps',
   method: 'POST',
   path: '/app_manage',
   summary: 'Creates an app with a publishable key and a secret, which is shown this once.',
@@ -48,6 +54,8 @@ export const createAppOperation = endpoint({
 })
 /** Changes an app. */
 export const updateAppOperation = endpoint({
+  operationId: 'updateApp',
+  tag: 'Apps',
   method: 'PUT',
   path: '/app_manage/{id}',
   summary: 'Changes an app.',
@@ -67,6 +75,8 @@ export const updateAppOperation = endpoint({
 })
 /** Deletes an app. */
 export const deleteAppOperation = endpoint({
+  operationId: 'deleteApp',
+  tag: 'Apps',
   method: 'DELETE',
   path: '/app_manage/{id}',
   summary: 'Deletes an app and gives the list after it; with force=1 also while subscriptions live.',
@@ -78,6 +88,8 @@ export const deleteAppOperation = endpoint({
 
 /** Lists credentials. */
 export const listCredentialsOperation = endpoint({
+  operationId: 'listAppCredentials',
+  tag: 'App settings',
   method: 'GET',
   path: '/app_manage/{id}/credential',
   summary: 'Credentials of an app; secrets are not shown.',
@@ -87,6 +99,8 @@ export const listCredentialsOperation = endpoint({
 })
 /** Makes a credential. */
 export const createCredential = endpoint({
+  operationId: 'createAppCredential',
+  tag: 'App settings',
   method: 'POST',
   path: '/app_manage/{id}/credential',
   summary: 'Makes a credential; its secret is shown this once.',
@@ -97,6 +111,8 @@ export const createCredential = endpoint({
 })
 /** Revokes a credential. */
 export const revokeCredentialOperation = endpoint({
+  operationId: 'revokeAppCredential',
+  tag: 'App settings',
   method: 'DELETE',
   path: '/app_manage/{id}/credential/{credential}',
   summary: 'Revokes a credential.',
@@ -105,13 +121,18 @@ export const revokeCredentialOperation = endpoint({
   response: z.object({ credentials: z.array(wire.credential) }),
 })
 const webhookFields = {
-  url: z.url({ protocol: /^https?$/ }).max(500),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(500)
+    .meta({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' }),
   events: z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length),
   enabled: flag,
 }
 const webhookParams = params.extend({ webhook: z.string() })
 /** Lists webhooks. */
 export const listWebhooksOperation = endpoint({
+  operationId: 'listWebhooks',
+  tag: 'App settings',
   method: 'GET',
   path: '/app_manage/{id}/webhook',
   summary: 'Webhooks of an app, with what became of their last events.',
@@ -121,6 +142,8 @@ export const listWebhooksOperation = endpoint({
 })
 /** Makes a webhook. */
 export const createWebhookOperation = endpoint({
+  operationId: 'createWebhook',
+  tag: 'App settings',
   method: 'POST',
   path: '/app_manage/{id}/webhook',
   summary: 'Makes a webhook (Standard Webhooks 1.0); its secret is shown this once. Without events it hears of all.',
@@ -135,6 +158,8 @@ export const createWebhookOperation = endpoint({
 })
 /** Changes a webhook. */
 export const updateWebhookOperation = endpoint({
+  operationId: 'updateWebhook',
+  tag: 'App settings',
   method: 'PUT',
   path: '/app_manage/{id}/webhook/{webhook}',
   summary: 'Changes a webhook.',
@@ -149,6 +174,8 @@ export const updateWebhookOperation = endpoint({
 })
 /** Removes a webhook. */
 export const deleteWebhookOperation = endpoint({
+  operationId: 'deleteWebhook',
+  tag: 'App settings',
   method: 'DELETE',
   path: '/app_manage/{id}/webhook/{webhook}',
   summary: 'Removes a webhook with what waits for it.',
@@ -158,6 +185,8 @@ export const deleteWebhookOperation = endpoint({
 })
 /** Lists payment channels. */
 export const listChannelsOperation = endpoint({
+  operationId: 'listPaymentChannels',
+  tag: 'App settings',
   method: 'GET',
   path: '/app_manage/{id}/channel',
   summary: 'Payment channels of an app; of secrets only whether they are set.',
@@ -167,6 +196,8 @@ export const listChannelsOperation = endpoint({
 })
 /** Sets a payment channel. */
 export const putChannel = endpoint({
+  operationId: 'setPaymentChannel',
+  tag: 'App settings',
   method: 'PUT',
   path: '/app_manage/{id}/channel/{channel}',
   summary: 'Sets a payment channel; secret fields that are absent keep their value.',

@@ -10,14 +10,18 @@ import * as wire from './records.ts'
 /** One import for clients: the operations on switches have a file of their own only for its length. */
 export * from './switches-contract.ts'
 
+const CSV = { 'text/csv': { type: 'string' } }
 const OPEN: Access = { kind: 'open' }
 const search = text(0, 64).optional()
 const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
-const appKey = z.string().optional()
+/** Selects the app. */
+const appKey = z.string().min(1)
 const params = z.object({ id: pathId })
 
 /** Logs in. */
 export const logInOperation = endpoint({
+  operationId: 'logIn',
+  tag: 'Session',
   method: 'POST',
   path: '/token',
   summary: 'Logs in and gives the token for the header `token`.',
@@ -27,6 +31,8 @@ export const logInOperation = endpoint({
 })
 /** Who is logged in. */
 export const loginStatus = endpoint({
+  operationId: 'getLoginStatus',
+  tag: 'Session',
   method: 'GET',
   path: '/token',
   summary: 'The administrator of the presented token.',
@@ -35,6 +41,8 @@ export const loginStatus = endpoint({
 })
 /** Logs out. */
 export const logOutOperation = endpoint({
+  operationId: 'logOut',
+  tag: 'Session',
   method: 'DELETE',
   path: '/token',
   summary: 'Ends the session; with all=1 every session of the administrator.',
@@ -51,6 +59,8 @@ const userQuery = {
 }
 /** Lists users. */
 export const listUsersOperation = endpoint({
+  operationId: 'listUsers',
+  tag: 'Users',
   method: 'GET',
   path: '/user',
   summary: 'Users of an app, newest first; search finds nicknames, phones and emails by their beginning.',
@@ -60,14 +70,19 @@ export const listUsersOperation = endpoint({
 })
 /** Exports users. */
 export const exportUsers = endpoint({
+  operationId: 'exportUsers',
+  tag: 'Users',
   method: 'GET',
   path: '/user/export',
   summary: 'The same users as CSV.',
   access: VIEW,
   query: z.object({ app_key: appKey, ...userQuery }),
+  responseContent: CSV,
 })
 /** One user. */
 export const getUserOperation = endpoint({
+  operationId: 'getUser',
+  tag: 'Users',
   method: 'GET',
   path: '/user/{id}',
   summary: 'One user, in the shape of the list.',
@@ -78,6 +93,8 @@ export const getUserOperation = endpoint({
 })
 /** Changes a user. */
 export const updateUserOperation = endpoint({
+  operationId: 'updateUser',
+  tag: 'Users',
   method: 'PUT',
   path: '/user/{id}',
   summary: 'Disables a user (0), allows it again (1) or marks it for deletion (2).',
@@ -89,6 +106,8 @@ export const updateUserOperation = endpoint({
 })
 /** Erases a user. */
 export const eraseUserOperation = endpoint({
+  operationId: 'eraseUser',
+  tag: 'Users',
   method: 'DELETE',
   path: '/user/{id}',
   summary: 'Erases what names the person; payments stay.',
@@ -99,12 +118,14 @@ export const eraseUserOperation = endpoint({
 })
 /** Figures of users. */
 export const userStatisticsOperation = endpoint({
+  operationId: 'getUserStatistics',
+  tag: 'Statistics',
   method: 'GET',
   path: '/user_stats',
   summary: 'Figures of users of one app or of all in scope.',
   access: VIEW_APPS,
   query: z.object({
-    app_key: appKey,
+    app_key: appKey.optional(),
     type: z.enum(['overview', 'trend', 'platform']).default('overview'),
     days: integer(1, 90).default(30),
   }),
@@ -113,6 +134,8 @@ export const userStatisticsOperation = endpoint({
 
 /** Lists plans. */
 export const listPlansOperation = endpoint({
+  operationId: 'listPlans',
+  tag: 'Plans',
   method: 'GET',
   path: '/subscription_plan',
   summary: 'Plans of an app by sort_order.',
@@ -122,6 +145,8 @@ export const listPlansOperation = endpoint({
 })
 /** One plan. */
 export const getPlan = endpoint({
+  operationId: 'getPlan',
+  tag: 'Plans',
   method: 'GET',
   path: '/subscription_plan/{id}',
   summary: 'One plan.',
@@ -144,16 +169,24 @@ const newPlan = z
   })
 /** Creates a plan. */
 export const createPlanOperation = endpoint({
+  operationId: 'createPlan',
+  tag: 'Plans',
   method: 'POST',
   path: '/subscription_plan',
   summary: 'Creates a plan; its address stands in the header Location, the record with Prefer: return=representation.',
   access: EDIT,
   query: z.object({ app_key: appKey }),
+  headers: z.object({
+    Prefer: z.string().optional().describe('`return=representation`: the answer has the plan.'),
+  }),
   body: newPlan,
+  responseHeaders: { Location: { description: 'Address of the plan.', schema: { type: 'string' }, required: true } },
   response: z.union([wire.plan, wire.nothing]),
 })
 /** Changes a plan. */
 export const updatePlanOperation = endpoint({
+  operationId: 'updatePlan',
+  tag: 'Plans',
   method: 'PUT',
   path: '/subscription_plan/{id}',
   summary: 'Changes a plan; holders keep what they bought.',
@@ -165,6 +198,8 @@ export const updatePlanOperation = endpoint({
 })
 /** Former states of a plan. */
 export const planHistory = endpoint({
+  operationId: 'listPlanRevisions',
+  tag: 'Plans',
   method: 'GET',
   path: '/subscription_plan/{id}/history',
   summary: 'Former states of a plan, newest first.',
@@ -176,6 +211,8 @@ export const planHistory = endpoint({
 const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
 /** Restores a plan. */
 export const restorePlanOperation = endpoint({
+  operationId: 'restorePlan',
+  tag: 'Plans',
   method: 'POST',
   path: '/subscription_plan/{id}/restore',
   summary: 'Puts a plan back into a former state.',
@@ -199,6 +236,8 @@ export const subscriptionFilters = {
 }
 /** Lists subscriptions. */
 export const listSubscriptionsOperation = endpoint({
+  operationId: 'listSubscriptions',
+  tag: 'Subscriptions',
   method: 'GET',
   path: '/subscription',
   summary: 'Subscriptions of an app, newest first.',
@@ -208,20 +247,26 @@ export const listSubscriptionsOperation = endpoint({
 })
 /** Exports subscriptions. */
 export const exportSubscriptions = endpoint({
+  operationId: 'exportSubscriptions',
+  tag: 'Subscriptions',
   method: 'GET',
   path: '/subscription/export',
   summary: 'The same subscriptions as CSV.',
   access: VIEW,
   query: z.object({ app_key: appKey, ...subscriptionFilters }),
+  responseContent: CSV,
 })
 /** Imports subscriptions. */
 export const importSubscriptionsOperation = endpoint({
+  operationId: 'importSubscriptions',
+  tag: 'Subscriptions',
   method: 'POST',
   path: '/subscription/import',
   summary:
     'Grants periods from CSV (user_id, plan_id, days, client_ref); with dry_run=1 it only checks. All rows or none.',
   access: EDIT,
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
+  requestContent: { ...CSV, 'text/plain': { type: 'string' } },
   response: z.object({
     total: z.number().int(),
     imported: z.number().int(),
@@ -231,6 +276,8 @@ export const importSubscriptionsOperation = endpoint({
 })
 /** One subscription. */
 export const getSubscription = endpoint({
+  operationId: 'getSubscription',
+  tag: 'Subscriptions',
   method: 'GET',
   path: '/subscription/{id}',
   summary: 'One subscription.',
@@ -241,6 +288,8 @@ export const getSubscription = endpoint({
 })
 /** Grants a subscription. */
 export const grantSubscription = endpoint({
+  operationId: 'grantSubscription',
+  tag: 'Subscriptions',
   method: 'POST',
   path: '/subscription',
   summary: 'Grants a period of a plan by hand (payment_method manual).',
@@ -262,10 +311,23 @@ const action = {
   amount: money.optional(),
   reason: text(0, 200).optional(),
 }
+/** What some actions need, as JSON Schema: conditions do not disturb generated types. */
+const needs = {
+  if: {
+    anyOf: [
+      { properties: { action: { enum: ['cancel', 'refund'] } } },
+      { properties: { action: { const: 'extend' }, days: {} }, required: ['days'] },
+      { properties: { action: { const: 'set_auto_renew' }, auto_renew: {} }, required: ['auto_renew'] },
+    ],
+  },
+  else: { properties: { days: {}, auto_renew: {} }, required: ['days', 'auto_renew'] },
+}
 /** Fields of an action on a subscription, parsed. */
-export const subscriptionAction = z.object({ ...action, version })
+export const subscriptionAction = z.object({ ...action, version }).meta(needs)
 /** Acts on a subscription. */
 export const actOnSubscription = endpoint({
+  operationId: 'actOnSubscription',
+  tag: 'Subscriptions',
   method: 'PUT',
   path: '/subscription/{id}',
   summary: 'Extends, cancels or refunds a subscription, or sets its automatic renewal.',
@@ -277,32 +339,38 @@ export const actOnSubscription = endpoint({
 })
 /** Acts on many subscriptions. */
 export const actOnSubscriptions = endpoint({
+  operationId: 'actOnSubscriptions',
+  tag: 'Subscriptions',
   method: 'POST',
   path: '/subscription/batch',
   summary: 'The same for up to 500 subscriptions, with one result each.',
   access: EDIT,
   query: z.object({ app_key: appKey }),
-  body: z.object({ ids: z.array(id).min(1).max(500), ...action }),
+  body: z.object({ ids: z.array(id).min(1).max(500), ...action }).meta(needs),
   response: z.object({ results: z.array(z.object({ id: z.string(), code: z.number().int(), message: z.string() })) }),
 })
 /** The overview. */
 export const overviewOperation = endpoint({
+  operationId: 'getOverview',
+  tag: 'Statistics',
   method: 'GET',
   path: '/overview',
   summary: 'Figures of one app or of all in scope.',
   access: VIEW_APPS,
-  query: z.object({ app_key: appKey, days: integer(1, 90).default(30) }),
+  query: z.object({ app_key: appKey.optional(), days: integer(1, 90).default(30) }),
   response: wire.overview,
 })
 
 /** Reads the audit log. */
 export const auditLog = endpoint({
+  operationId: 'listAuditLogs',
+  tag: 'Audit log',
   method: 'GET',
   path: '/audit_log',
   summary: 'Who did what, newest first.',
   access: VIEW_APPS,
   query: z.object({
-    app_key: appKey,
+    app_key: appKey.optional(),
     target_kind: text(0, 32).optional(),
     target_id: text(0, 64).optional(),
     action: text(0, 64).optional(),
@@ -315,11 +383,13 @@ export const auditLog = endpoint({
 
 /** Lists the resources that own records. */
 export const listResourcesOperation = endpoint({
+  operationId: 'listResources',
+  tag: 'Resources',
   method: 'GET',
   path: '/resource',
   summary: 'The Kubernetes resources that own apps, plans and switches in scope, with their conditions.',
   access: VIEW_APPS,
-  query: z.object({ app_key: appKey }),
+  query: z.object({ app_key: appKey.optional() }),
   response: z.object({ resources: z.array(wire.managedResource) }),
 })
 
@@ -331,6 +401,8 @@ const rights = {
 }
 /** Lists administrators. */
 export const listAdminsOperation = endpoint({
+  operationId: 'listAdmins',
+  tag: 'Administrators',
   method: 'GET',
   path: '/admin',
   summary: 'Administrators, oldest first.',
@@ -340,6 +412,8 @@ export const listAdminsOperation = endpoint({
 })
 /** Makes an administrator. */
 export const createAdminOperation = endpoint({
+  operationId: 'createAdmin',
+  tag: 'Administrators',
   method: 'POST',
   path: '/admin',
   summary: 'Makes somebody an administrator; creates the account when there is none of that name.',
@@ -356,6 +430,8 @@ export const createAdminOperation = endpoint({
 })
 /** Changes the own password. */
 export const changePasswordOperation = endpoint({
+  operationId: 'changePassword',
+  tag: 'Session',
   method: 'PUT',
   path: '/admin/password',
   summary: 'Changes the own password and ends all sessions.',
@@ -365,6 +441,8 @@ export const changePasswordOperation = endpoint({
 })
 /** Changes an administrator. */
 export const updateAdminOperation = endpoint({
+  operationId: 'updateAdmin',
+  tag: 'Administrators',
   method: 'PUT',
   path: '/admin/{id}',
   summary: 'Changes rights and particulars of an administrator, or disables it.',

@@ -1,5 +1,5 @@
 /** The envelope `{code, message, data}`: every answer of this API, good or bad, has it. */
-import { ProblemError, problems } from '../../platform/problems.ts'
+import { type ProblemError, problems } from '../../platform/problems.ts'
 import { factsOf, toProblem, type WebContext } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import { localise } from '../rules/faults.ts'

@@ -3,17 +3,21 @@ import type Router from '@koa/router'
 import { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import type { AnyEndpoint } from '../../platform/endpoint.ts'
+import type { JsonSchema } from '../../platform/json-schema.ts'
+import { openApi, operationsOf } from '../../platform/openapi.ts'
 import type { Access } from './access.ts'
 import * as apps from './apps-contract.ts'
 import * as contract from './contract.ts'
+import { ofrepOperations, ofrepRefusal } from './ofrep-contract.ts'
 import * as server from './server-contract.ts'
+
+/** An operation of this API or of OFREP. */
+type AnyAccess = Access | { kind: 'key' }
 
 /** Every operation in an envelope. */
 export const operations: readonly AnyEndpoint<Access>[] = [contract, apps, server].flatMap(module =>
-  Object.values(module).filter((value): value is AnyEndpoint<Access> => 'access' in value),
+  operationsOf<Access>(module),
 )
-
-type JsonSchema = Record<string, unknown>
 
 /** Puts the document on the router. */
 export function mountOpenApi(router: Router, config: Pick<Config, 'ADMIN_BASE_URL'>): void {
@@ -26,87 +30,102 @@ export function mountOpenApi(router: Router, config: Pick<Config, 'ADMIN_BASE_UR
 
 /** The document, OpenAPI 3.1. */
 export function openApiDocument(baseUrl?: string | undefined) {
-  const paths: Record<string, JsonSchema> = {}
-  for (const operation of operations)
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Subscription Administration API',
-      version: '1',
-      description:
-        'Messages are in Chinese (`zh`) or English (`en`): the header `lang` decides, without it `Accept-Language`, without both it is Chinese. `Content-Language` says which it is.',
-    },
-    ...(baseUrl ? { servers: [{ url: baseUrl }] } : {}),
-    paths,
-    components: {
-      securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'token' },
-        appSecret: { type: 'http', scheme: 'bearer' },
-      },
-    },
-  }
+  return openApi<AnyAccess>({
+    title: 'Subscription Administration API',
+    description:
+      'Administers the users, plans, subscriptions and switches of apps. An app is selected by `app_key`. Every answer but those of OFREP is an envelope `{code, message, data}`. Numbers may be sent as their text. Messages are in Chinese (`zh`) or English (`en`): the header `lang` decides, without it `Accept-Language`, without both it is Chinese. `Content-Language` says which it is.',
+    version: '1',
+    server: baseUrl ?? '/',
+    tags: TAGS,
+    operations: [...operations.map(withHeaders), ...ofrepOperations],
+    securitySchemes: SECURITY_SCHEMES,
+    security: ({ access }) => SECURITY[access.kind],
+    success: ({ access }, data) => (access.kind === 'key' ? data : envelopeOf(data)),
+    refusal,
+    refusals: Object.fromEntries(ofrepOperations.map(({ operationId }) => [operationId, ofrepRefusal])),
+  })
 }
 
-function describe({ summary, access, params, query, body, response }: AnyEndpoint<Access>): JsonSchema {
-  return {
-    summary,
-    ...(access.kind === 'open' ? {} : { security: [{ [access.kind === 'admin' ? 'token' : 'appSecret']: [] }] }),
-    parameters: [...fields(params, 'path'), ...fields(query, 'query')],
-    ...(body ? { requestBody: { content: { 'application/json': { schema: inputSchema(body) } } } } : {}),
-    responses: { 200: { description: 'Success', content: content(response) }, default: refusal },
-  }
+const TAGS = [
+  { name: 'Session', description: 'Login, login status and logout of administrators.' },
+  { name: 'Administrators', description: 'Who may use this API, and with which rights.' },
+  { name: 'Apps', description: 'The applications whose users and subscriptions are administered.' },
+  { name: 'App settings', description: 'Credentials, webhooks and payment channels of an app.' },
+  { name: 'Users', description: 'End users of an app.' },
+  { name: 'Plans', description: 'What end users can subscribe to.' },
+  { name: 'Subscriptions', description: 'Periods of end users on plans.' },
+  { name: 'Switches', description: 'Feature switches of an app.' },
+  { name: 'Statistics', description: 'Figures of one app, or of all in scope.' },
+  { name: 'Audit log', description: 'Who changed what.' },
+  { name: 'Resources', description: 'Kubernetes resources that own records.' },
+  { name: 'Server', description: 'For the back ends of apps.' },
+  { name: 'OFREP', description: 'Evaluation of switches by OpenFeature providers.' },
+]
+
+const SECURITY_SCHEMES = {
+  token: { type: 'apiKey', in: 'header', name: 'token', description: 'The token that the login gives.' },
+  appSecret: { type: 'http', scheme: 'bearer', description: 'A secret of the app (`ask_…`).' },
+  appSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description:
+      '`SUB-HMAC-SHA256 key_id=…,timestamp=…,nonce=…,signature=…`: HMAC-SHA256 in hex over method, target, timestamp, nonce and the SHA-256 of the body in hex, each followed by a line feed.',
+  },
+  appKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A publishable key or a secret of the app.' },
+  appBearer: { type: 'http', scheme: 'bearer', description: 'The same key as a Bearer token.' },
 }
 
-function fields(schema: z.ZodType | undefined, place: 'path' | 'query'): JsonSchema[] {
-  if (!schema) return []
-  const { properties = {}, required = [] } = inputSchema(schema) as {
-    properties?: Record<string, JsonSchema>
-    required?: string[]
-  }
-  return Object.entries(properties).map(([name, schemaOf]) => ({
-    name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    schema: schemaOf,
-  }))
+const SECURITY: Readonly<Record<AnyAccess['kind'], Record<string, string[]>[]>> = {
+  open: [],
+  admin: [{ token: [] }],
+  app: [{ appSecret: [] }, { appSignature: [] }],
+  key: [{ appKey: [] }, { appBearer: [] }],
 }
 
-function content(response: z.ZodType | undefined): JsonSchema {
-  if (!response) return { 'text/csv': { schema: { type: 'string' } } }
-  return { 'application/json': { schema: envelopeOf(z.toJSONSchema(response, { io: 'output' })) } }
+const languageHeaders = {
+  lang: z.string().optional().describe('Language of messages: `zh` or `en`.'),
+  'Accept-Language': z.string().optional().describe('Language of messages where `lang` is missing.'),
+}
+const idempotencyHeaders = {
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[!-~]{1,255}$/)
+    .optional()
+    .describe('A repeat with the same key within 24 hours gets the answer of the first request and changes nothing.'),
 }
 
-function inputSchema(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+/** Adds the headers that every operation reads, or every write. */
+function withHeaders(operation: AnyEndpoint<Access>): AnyEndpoint<Access> {
+  const { access, method, headers } = operation
+  const isWrite = access.kind !== 'open' && (method === 'POST' || method === 'PUT')
+  const common = z.object({ ...languageHeaders, ...(isWrite && idempotencyHeaders) })
+  return { ...operation, headers: headers ? common.extend(headers.shape) : common }
 }
 
 function envelopeOf(data: JsonSchema): JsonSchema {
-  const { $schema: _, ...rest } = data
   return {
     type: 'object',
-    properties: { code: { type: 'integer' }, message: { type: 'string' }, data: rest },
+    properties: { code: { type: 'integer' }, message: { type: 'string' }, data },
     required: ['code', 'message', 'data'],
   }
 }
 
 const refusal = {
   description: 'A refusal: code is the HTTP status times 100 plus a number.',
-  content: {
-    'application/json': {
-      schema: envelopeOf({
-        type: 'object',
-        properties: {
-          errors: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: { field: { type: 'string' }, rule: { type: 'string' }, message: { type: 'string' } },
-              required: ['field', 'rule', 'message'],
-            },
-          },
+  mediaType: 'application/json',
+  name: 'Refusal',
+  schema: envelopeOf({
+    type: 'object',
+    properties: {
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { field: { type: 'string' }, rule: { type: 'string' }, message: { type: 'string' } },
+          required: ['field', 'rule', 'message'],
         },
-      }),
+      },
     },
-  },
+  }),
 }

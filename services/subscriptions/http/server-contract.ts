@@ -1,7 +1,7 @@
 /** The server API for the apps' own back ends, with its schemas. */
 import { z } from 'zod'
 import { endpoint } from '../../platform/endpoint.ts'
-import { hasIdentity, identityFields, profileFields } from '../rules/end-user.ts'
+import { hasIdentity, IDENTITIES, identityFields, profileFields } from '../rules/end-user.ts'
 import { flag, id, integer, money, pathId, text } from '../rules/fields.ts'
 import { APP } from './access.ts'
 import * as wire from './records.ts'
@@ -10,11 +10,29 @@ const params = z.object({ id: pathId })
 const who = { user_id: id.optional(), ...identityFields }
 const named = <T extends { user_id?: number | undefined } & Parameters<typeof hasIdentity>[0]>(given: T) =>
   given.user_id !== undefined || hasIdentity(given)
-const method = text(1, 32).refine(value => /^[a-z][a-z0-9_]*$/.test(value), 'format')
+const METHOD = /^[a-z][a-z0-9_]*$/
+const method = text(1, 32)
+  .refine(value => METHOD.test(value), 'format')
+  .meta({ pattern: METHOD.source })
+const ORDER = /^[A-Za-z0-9_-]+$/
+// What the refinements ask, as JSON Schema: conditions do not disturb generated types.
+const has = (...names: string[]) => ({
+  properties: Object.fromEntries(names.map(name => [name, {}])),
+  required: names,
+})
+const hasAnIdentity = { anyOf: IDENTITIES.map(name => has(name)) }
+const isNamed = { anyOf: [has('user_id'), hasAnIdentity] }
+const isPaid = {
+  anyOf: [has('payment_id'), { properties: { payment_method: { const: 'trial' } } }],
+}
+const NAMED = { if: isNamed, else: has('user_id') }
+const PAID = { if: { allOf: [isNamed, isPaid] }, else: has('user_id', 'payment_id') }
 const seconds = integer(1, 99_999_999_999)
 
 /** Creates or recognises a user. */
 export const upsertUserOperation = endpoint({
+  operationId: 'upsertUser',
+  tag: 'Server',
   method: 'POST',
   path: '/server/user',
   summary: 'A user logged in at the app: creates it, or counts the login of the one that the identities name.',
@@ -27,11 +45,14 @@ export const upsertUserOperation = endpoint({
       reminder_mail: flag.optional(),
       login_ip: z.union([z.ipv4(), z.ipv6()]).optional(),
     })
-    .refine(hasIdentity, 'identity'),
+    .refine(hasIdentity, 'identity')
+    .meta({ if: hasAnIdentity, else: has('openid') }),
   response: wire.user.extend({ created: z.boolean() }),
 })
 /** Marks a user for deletion or takes that back. */
 export const requestDeletion = endpoint({
+  operationId: 'requestUserDeletion',
+  tag: 'Server',
   method: 'PUT',
   path: '/server/user/{id}',
   summary: 'The user asks for deletion (status 2), or changes his mind within 15 days (status 1).',
@@ -49,6 +70,8 @@ export const requestDeletion = endpoint({
 })
 /** Opens an order. */
 export const openOrderOperation = endpoint({
+  operationId: 'openOrder',
+  tag: 'Server',
   method: 'POST',
   path: '/server/order',
   summary: 'Opens an order, so that the notice of its payment can be checked; one per user and plan.',
@@ -58,10 +81,13 @@ export const openOrderOperation = endpoint({
       ...who,
       plan_id: id,
       payment_method: z.enum(['alipay', 'wechat', 'huawei']),
-      out_trade_no: text(1, 64).refine(value => /^[\w-]+$/.test(value), 'format'),
+      out_trade_no: text(1, 64)
+        .refine(value => ORDER.test(value), 'format')
+        .meta({ pattern: ORDER.source }),
       auto_renew: flag.default('0'),
     })
-    .refine(named, 'user'),
+    .refine(named, 'user')
+    .meta(NAMED),
   response: z.object({
     out_trade_no: z.string(),
     amount: z.string(),
@@ -72,6 +98,8 @@ export const openOrderOperation = endpoint({
 })
 /** Books a payment that the app has checked itself, or starts a trial. */
 export const subscribeOperation = endpoint({
+  operationId: 'subscribe',
+  tag: 'Server',
   method: 'POST',
   path: '/server/subscription',
   summary: 'A payment was made: starts or prolongs the subscription. The same payment again gives the same answer.',
@@ -91,11 +119,14 @@ export const subscribeOperation = endpoint({
     .refine(body => body.payment_id !== undefined || body.payment_method === 'trial', {
       path: ['payment_id'],
       message: 'required',
-    }),
+    })
+    .meta(PAID),
   response: z.object({ subscription: wire.subscription, repeated: z.boolean() }),
 })
 /** Prolongs one subscription. */
 export const renewOperation = endpoint({
+  operationId: 'renewSubscription',
+  tag: 'Server',
   method: 'POST',
   path: '/server/subscription/{id}/renew',
   summary: 'A payment was made for this subscription.',
@@ -111,6 +142,8 @@ export const renewOperation = endpoint({
 })
 /** Cancels one subscription. */
 export const cancelOperation = endpoint({
+  operationId: 'cancelSubscription',
+  tag: 'Server',
   method: 'POST',
   path: '/server/subscription/{id}/cancel',
   summary: 'Cancels at the end of the period, or now.',
@@ -121,6 +154,8 @@ export const cancelOperation = endpoint({
 })
 /** Books a refund. */
 export const refundOperation = endpoint({
+  operationId: 'refundSubscription',
+  tag: 'Server',
   method: 'POST',
   path: '/server/subscription/{id}/refund',
   summary: 'Money was given back; in part, the access stays unless revoke=1.',
@@ -131,10 +166,15 @@ export const refundOperation = endpoint({
 })
 /** What a user may use. */
 export const entitlementOperation = endpoint({
+  operationId: 'getEntitlement',
+  tag: 'Server',
   method: 'GET',
   path: '/server/entitlement',
   summary: 'What a user may use right now; may be kept for 30 seconds.',
   access: APP,
+  headers: z.object({ 'If-None-Match': z.string().optional().describe('ETag of an earlier answer.') }),
+  notModified: true,
+  responseHeaders: { ETag: { description: 'Tag of this answer.', schema: { type: 'string' }, required: true } },
   query: z.object(who).refine(named, 'user'),
   response: z.object({
     user_id: z.string(),
@@ -148,6 +188,8 @@ export const entitlementOperation = endpoint({
 })
 /** Purchases that a device kept. */
 export const localSync = endpoint({
+  operationId: 'syncPurchases',
+  tag: 'Server',
   method: 'POST',
   path: '/server/local_sync',
   summary: 'Restores purchases kept on a device; never shortens a paid period.',
@@ -163,7 +205,8 @@ export const localSync = endpoint({
             start_date: seconds,
             end_date: integer(0, 99_999_999_999),
           })
-          .refine(named, 'user'),
+          .refine(named, 'user')
+          .meta(NAMED),
       )
       .min(1)
       .max(200),

@@ -10,11 +10,14 @@ import * as wire from './records.ts'
 
 const search = text(0, 64).optional()
 const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
-const appKey = z.string().optional()
+/** Selects the app. */
+const appKey = z.string().min(1)
 const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
 const switchName = z.string().trim().regex(SWITCH_NAME)
 /** Reads switches. */
 export const readSwitches = endpoint({
+  operationId: 'readSwitches',
+  tag: 'Switches',
   method: 'GET',
   path: '/switch_manage',
   summary: 'Switches of an app; with name one of them, with action the types, the metadata or the history of one.',
@@ -32,6 +35,8 @@ export const readSwitches = endpoint({
 const listAfterwards = { search, type: z.enum(SWITCH_TYPES).optional(), ...pageQuery }
 /** Creates a switch. */
 export const createSwitchOperation = endpoint({
+  operationId: 'createSwitch',
+  tag: 'Switches',
   method: 'POST',
   path: '/switch_manage',
   summary: 'Creates a switch and gives the list after it, the new one first.',
@@ -47,6 +52,8 @@ export const createSwitchOperation = endpoint({
 })
 /** Changes a switch. */
 export const updateSwitchOperation = endpoint({
+  operationId: 'updateSwitch',
+  tag: 'Switches',
   method: 'PUT',
   path: '/switch_manage',
   summary: 'Changes a switch and gives the list after it, the changed one first.',
@@ -57,6 +64,8 @@ export const updateSwitchOperation = endpoint({
 })
 /** Deletes a switch. */
 export const deleteSwitchOperation = endpoint({
+  operationId: 'deleteSwitch',
+  tag: 'Switches',
   method: 'DELETE',
   path: '/switch_manage',
   summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
@@ -66,6 +75,8 @@ export const deleteSwitchOperation = endpoint({
 })
 /** Restores a switch. */
 export const restoreSwitchOperation = endpoint({
+  operationId: 'restoreSwitch',
+  tag: 'Switches',
   method: 'POST',
   path: '/switch_manage/restore',
   summary: 'Puts a switch, also a deleted one, back into a former state.',

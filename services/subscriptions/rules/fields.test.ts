@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { choice, decimal, flag, formatCents, id, integer, money, pathId, text } from './fields.ts'
 
 /** What comes out; undefined where it is refused. */
@@ -121,4 +121,53 @@ describe('money', () => {
   test('with a third decimal is refused, even when it is a zero', () => {
     expect(['19.901', '19.900', 0.001, 0.1 + 0.2].map(value => read(money, value))).toEqual(Array(4).fill(undefined))
   })
+})
+
+describe('what the contract says of a field is what is taken', () => {
+  const keywords = (schema: z.ZodType) =>
+    z.toJSONSchema(schema, { io: 'input' }) as { pattern?: string; anyOf?: object[] }
+  const patternOf = (schema: z.ZodType) => {
+    const { anyOf = [], pattern } = keywords(schema)
+    return new RegExp([pattern, ...anyOf.map(one => (one as { pattern?: string }).pattern)].find(Boolean) ?? '$^', 'u')
+  }
+
+  test.each([
+    [0, 9],
+    [1, 90],
+    [0, 365],
+    [1, 500],
+    [0, 36_500],
+    [0, 9999],
+    [1, 99_999_999_999],
+    [1, Number.MAX_SAFE_INTEGER],
+  ])('the text of a whole number from %i to %i', (min, max) => {
+    const [schema, pattern] = [integer(min, max), patternOf(integer(min, max))]
+    const near = [0, 1, 9, 10, 89, 91, 99, 100, 364, 366, 499, 501, max - 1, max, max + 1, max * 10]
+    const numbers = [...near, ...Array.from({ length: 500 }, (_, index) => Math.floor((max * 1.2 * index) / 500))]
+    for (const text of numbers.map(String).filter(({ length }) => length < 16))
+      expect([text, pattern.test(text)]).toEqual([text, read(schema, text) !== undefined])
+    for (const text of ['', ' ', 'x', '1.5', '1e1', '0x1', '1'.repeat(16)]) expect(pattern.test(text)).toBe(false)
+  })
+
+  test.each([
+    [0, '', true],
+    [0, ' ', true],
+    [1, ' ', false],
+    [1, '', false],
+    [1, ' a', true],
+    [1, 'a\nb', true],
+    [0, 'a\u0000', false],
+    [1, 'a\u001bb', false],
+    [1, '名 前', true],
+    [1, '👩‍👩‍👧', true],
+  ])('text of %i characters at least: %j', (min, value, taken) => {
+    expect(patternOf(text(min, 10)).test(value)).toBe(taken)
+    expect(read(text(min, 10), value) !== undefined).toBe(taken)
+  })
+
+  test('a digit is a text or a number', () =>
+    expect(keywords(flag).anyOf).toEqual([
+      { type: 'string', enum: ['0', '1'] },
+      { type: 'integer', enum: [0, 1] },
+    ]))
 })

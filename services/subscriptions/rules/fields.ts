@@ -9,9 +9,14 @@ export const text = (min: number, max: number) =>
     .min(min)
     .max(max)
     .refine(value => !CONTROL.test(value), 'format')
+    .meta({ pattern: min === 0 ? `^${ALLOWED}*$` : `^${ALLOWED}*${VISIBLE}${ALLOWED}*$` })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
+/** The same for readers of the contract: characters that are allowed, and one that is not trimmed away. */
+const ALLOWED = String.raw`[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]`
+const VISIBLE = String.raw`[^\s\u0000-\u001f\u007f]`
 
 /** A whole number in a range, as a number or as its text. */
 export const integer = (min: number, max: number) =>
@@ -28,6 +33,24 @@ export const integer = (min: number, max: number) =>
       'integer',
     )
     .pipe(z.number().min(min).max(max))
+    .meta({
+      anyOf: [
+        { type: 'integer', minimum: min, maximum: max },
+        { type: 'string', pattern: textBetween(min, max) },
+      ],
+    })
+
+/** Pattern of the text of whole numbers from 0 or 1 to a maximum, of 15 digits at most. */
+function textBetween(min: number, max: number): string {
+  const last = String(Math.min(max, 999_999_999_999_999))
+  const shorter = last.length > 1 ? [`[1-9][0-9]{0,${last.length - 2}}`] : []
+  // As long as the maximum: equal up to a place, with a smaller digit there.
+  const smaller = [...last].flatMap((digit, place) => {
+    const [from, to] = [place === 0 ? 1 : 0, Number(digit) - 1]
+    return from > to ? [] : [`${last.slice(0, place)}[${from}-${to}][0-9]{${last.length - place - 1}}`]
+  })
+  return `^(?:${[...(min === 0 ? ['0'] : []), ...shorter, ...smaller, last].join('|')})$`
+}
 
 /** A finite number in a range, as a number or as its text. */
 export const decimal = (min: number, max: number) =>
@@ -41,10 +64,24 @@ export const decimal = (min: number, max: number) =>
         .transform(Number),
     ])
     .pipe(z.number().min(min).max(max))
+    .meta({
+      anyOf: [
+        { type: 'number', minimum: min, maximum: max },
+        { type: 'string', pattern: '^[0-9]{1,15}(?:[.][0-9]{1,15})?$' },
+      ],
+    })
 
 /** One of several digits, as a number or as its text; comes out as text. */
 export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.union([z.string().trim(), z.number().transform(String)]).pipe(z.enum(values))
+  z
+    .union([z.string().trim(), z.number().transform(String)])
+    .pipe(z.enum(values))
+    .meta({
+      anyOf: [
+        { type: 'string', enum: values },
+        { type: 'integer', enum: values.map(Number) },
+      ],
+    })
 
 /** The on/off digit. */
 export const flag = choice(['0', '1'])
@@ -55,6 +92,13 @@ export const money = z
   .transform(value => String(value))
   .refine(value => /^\d{1,6}(\.\d+)?$/.test(value), 'format')
   .refine(value => /^[^.]*(\.\d{1,2})?$/.test(value), 'decimals')
+  .meta({
+    description: 'Yuan, with two decimals at most.',
+    anyOf: [
+      { type: 'number', minimum: 0, maximum: 999_999.99 },
+      { type: 'string', pattern: '^[0-9]{1,6}(?:[.][0-9]{1,2})?$' },
+    ],
+  })
   .transform(value => Math.round(Number(value) * 100))
 
 /** Cents as text in yuan: `1990` is `19.90`. */
@@ -63,6 +107,8 @@ export function formatCents(cents: number): string {
   const absolute = Math.abs(cents)
   return `${sign}${Math.floor(absolute / 100)}.${String(absolute % 100).padStart(2, '0')}`
 }
+
+const ID = '^[1-9][0-9]{0,14}$'
 
 /** Decimal ids of records; comes out as a number. 2^53 is the largest that a number holds. */
 export const id = z
@@ -73,8 +119,17 @@ export const id = z
       .trim()
       .regex(/^[1-9]\d{0,14}$/),
   ])
+  .meta({
+    anyOf: [
+      { type: 'string', pattern: ID },
+      { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    ],
+  })
   .transform(Number)
   .pipe(z.number().int().min(1))
 
 /** The same for path parameters: anything else simply does not exist, so it becomes 0, which no record has. */
-export const pathId = z.string().transform(value => (/^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0))
+export const pathId = z
+  .string()
+  .meta({ pattern: ID })
+  .transform(value => (/^[1-9]\d{0,14}$/.test(value) ? Number(value) : 0))

@@ -35,6 +35,7 @@ export const cursorQuery = {
   cursor: z
     .string()
     .max(64)
+    .meta({ format: 'cursor', description: 'next_cursor of the page before; instead of page, for lists of any depth.' })
     .transform(value => /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(value, 'base64url').toString()))
     .refine(match => match !== null, 'format')
     .transform((match): Position => ({ at: new Date(Number(match?.[1])), id: Number(match?.[2]) }))
@@ -103,6 +104,13 @@ const dateText = z
   .string()
   .trim()
   .refine(value => isDay(value) || /^\d{1,11}$/.test(value), 'date')
+  .meta({
+    anyOf: [
+      { type: 'string', format: 'date' },
+      { type: 'string', pattern: '^[0-9]{1,11}$' },
+    ],
+    description: 'A day, or seconds since 1970.',
+  })
 
 /** The query fields of lists that filter by creation time: days (both inclusive) or Unix seconds. */
 export const dateQuery = { start_date: dateText.optional(), end_date: dateText.optional() }

@@ -11,6 +11,12 @@ const featureList = z.object({ features: z.array(text(0, 200)).max(50) })
 const featuresText = z
   .string()
   .max(16_384)
+  .meta({
+    format: 'plan-features',
+    contentMediaType: 'application/json',
+    description: 'A JSON object with an array of at most 50 strings named features.',
+    examples: ['{"features":["sync","themes"]}'],
+  })
   .transform((value, context) => {
     const parsed = featureList.safeParse(parseJson(value))
     if (parsed.success) return parsed.data.features

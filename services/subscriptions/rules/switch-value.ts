@@ -22,8 +22,8 @@ export const logEntry = z.object({
     .string()
     .trim()
     .max(64)
-    .regex(/^v?\d+(\.\d+){0,3}([-+][\w.-]+)?$/),
-  date: z.string().trim().refine(isDay, 'date'),
+    .regex(/^v?[0-9]+(?:[.][0-9]+){0,3}(?:[-+][A-Za-z0-9_.-]+)?$/),
+  date: z.string().trim().refine(isDay, 'date').meta({ format: 'date' }),
   title: text(0, 200).default(''),
   features: lines,
   improvements: lines,

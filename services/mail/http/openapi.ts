@@ -1,0 +1,64 @@
+/** The OpenAPI document of the mail API, generated from the contracts. */
+import * as accountsContract from '../../accounts/http/contract.ts'
+import { sessionCookie } from '../../accounts/http/session-cookie.ts'
+import type { AnyEndpoint } from '../../platform/endpoint.ts'
+import { openApi, operationsOf } from '../../platform/openapi.ts'
+import type { Access } from './access.ts'
+import * as mailContract from './contract.ts'
+
+type AnyAccess = Access | { kind: 'public' }
+
+/** The document, OpenAPI 3.1, of the API at this public address. */
+export function mailDocument(server: string) {
+  return openApi<AnyAccess>({
+    title: 'Postwright mail API',
+    description:
+      'Sends mail from own domains, and shows what became of it. Programs use a token; the panel uses a session.',
+    version: '1',
+    server,
+    tags: TAGS,
+    operations: [...operationsOf<AnyAccess>(accountsContract), ...operationsOf<Access>(mailContract)],
+    securitySchemes: {
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: sessionCookie(server).name,
+        description: 'The cookie that the login sets.',
+      },
+      csrf: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-CSRF',
+        description: 'Any value: shows that a write by session comes from no other site.',
+      },
+      token: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A token of the account (`pw_live_…`), with the scope named.',
+      },
+    },
+    security: securityOf,
+  })
+}
+
+const TAGS = [
+  { name: 'Emails', description: 'Sending, and the delivery log.' },
+  { name: 'Reports', description: 'Limits, statistics and the stream of events.' },
+  { name: 'Inbox', description: 'What capture mode received.' },
+  { name: 'Domains', description: 'Sending domains, their DNS records and DKIM keys.' },
+  { name: 'DNS accounts', description: 'Credentials for DNS providers.' },
+  { name: 'SMTP credentials', description: 'Logins for SMTP submission.' },
+  { name: 'Tokens', description: 'Tokens for this API.' },
+  { name: 'Session', description: 'Login and logout.' },
+  { name: 'Account', description: 'The own account.' },
+  { name: 'Audit log', description: 'Who changed what.' },
+  { name: 'Users', description: 'All accounts, for admins.' },
+  { name: 'Operator', description: 'The state of the installation, for admins.' },
+]
+
+/** Requirements of one operation. The roles and scopes that it needs stand in the lists (OpenAPI 3.1). */
+function securityOf({ access, method }: AnyEndpoint<AnyAccess>): Record<string, string[]>[] {
+  if (access.kind === 'public') return []
+  const session = { session: access.kind === 'admin' ? ['admin'] : [], ...(method !== 'GET' && { csrf: [] }) }
+  return access.kind === 'account' ? [session, { token: [access.scope] }] : [session]
+}

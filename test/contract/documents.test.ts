@@ -1,0 +1,209 @@
+/** The OpenAPI documents of both APIs: judged by a public linter, and by what generators of clients need to know. */
+import { readFileSync } from 'node:fs'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { describe, expect, test } from 'vitest'
+import { mailDocument } from '../../services/mail/http/openapi.ts'
+import { openApiDocument } from '../../services/subscriptions/http/openapi.ts'
+
+type Json = Record<string, unknown>
+interface Operation {
+  operationId: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  parameters?: { name: string; in: string; required: boolean; schema: Json }[]
+  requestBody?: { required: boolean; content: Record<string, { schema: Json }> }
+  responses: Record<string, { headers?: Json; content?: Record<string, { schema: Json }> }>
+}
+interface Document {
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Json> }
+}
+
+const mail = mailDocument('https://mail.example.net') as unknown as Document
+const subscriptions = openApiDocument() as unknown as Document
+const documents: [string, Document][] = [
+  ['mail', mail],
+  ['subscriptions', subscriptions],
+]
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  )
+
+/** Every object of a document, with its place. */
+function* nodes(value: unknown, place = ''): Generator<[string, Json]> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield [place, value as Json]
+  for (const [key, inner] of Object.entries(value)) yield* nodes(inner, `${place}/${key}`)
+}
+
+function operation(document: Document, operationId: string) {
+  const found = operationsOf(document).find(one => one.operationId === operationId)
+  if (!found) throw new Error(`there is no operation ${operationId}`)
+  return found
+}
+
+const bodyOf = (document: Document, operationId: string) =>
+  operation(document, operationId).requestBody?.content['application/json']?.schema
+
+const parameterOf = (document: Document, operationId: string, name: string) =>
+  operation(document, operationId).parameters?.find(parameter => parameter.name === name)
+
+describe.each(documents)('the document of the %s API', (_, document) => {
+  test('has nothing that the strictest rules of Redocly find', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const found = await lintFromString({ source: JSON.stringify(document), config })
+    expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
+  })
+
+  test('has patterns that mean the same with and without the flag u, as generators use them', () => {
+    const patterns = [...nodes(document)].flatMap(([place, { pattern }]) =>
+      typeof pattern === 'string' ? [[place, pattern] as const] : [],
+    )
+    expect(patterns.length).toBeGreaterThan(20)
+    for (const [place, pattern] of patterns) {
+      expect(pattern, place).not.toMatch(/\\[pPwWdD]|\\u\{|\(\?<?[!=]/)
+      expect(() => [new RegExp(pattern), new RegExp(pattern, 'u')], place).not.toThrow()
+    }
+  })
+
+  test('says of each operation who may call it, what it takes and what it answers', () => {
+    for (const { operationId, tags, security, requestBody, parameters = [], responses } of operationsOf(document)) {
+      expect(tags, operationId).toHaveLength(1)
+      expect(security, operationId).toBeInstanceOf(Array)
+      expect(
+        Object.keys(responses).some(status => status.startsWith('2')),
+        operationId,
+      ).toBe(true)
+      for (const { schema } of [...Object.values(requestBody?.content ?? {}), ...parameters])
+        expect(schema, operationId).not.toEqual({})
+    }
+  })
+
+  test('has no field of a request that takes anything, but for the context of switches', () => {
+    const open = operationsOf(document).flatMap(({ operationId, requestBody }) =>
+      [...nodes(requestBody)].flatMap(([place, node]) =>
+        Object.keys(node).length === 0 && !/\/(?:if|else|additionalProperties)\b/.test(place)
+          ? [`${operationId}${place}`]
+          : [],
+      ),
+    )
+    expect(open).toEqual([])
+  })
+})
+
+test('the names of operations are those that callers have in their code', () => {
+  const given = documents.flatMap(([, document]) =>
+    operationsOf(document).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`),
+  )
+  const frozen = readFileSync(new URL('operation-ids.txt', import.meta.url), 'utf8').split('\n')
+  expect(given.toSorted()).toEqual(frozen.filter(line => line !== '' && !line.startsWith('#')).toSorted())
+})
+
+describe('sending', () => {
+  const request = mail.components.schemas.EmailRequest as { required: string[]; properties: Record<string, Json> }
+
+  test('asks for sender, recipients and subject, and for text or html', () => {
+    expect(request.required).toEqual(['from', 'to', 'subject'])
+    expect(request).toMatchObject({ if: { required: ['html'] }, else: { required: ['text'] } })
+    expect(mail.components.schemas.SendRequest).toMatchObject({ required: ['from', 'to', 'subject'] })
+  })
+
+  test('says what an address is, alone and in lists', () => {
+    const address = { $ref: '#/components/schemas/Mailbox' }
+    expect(request.properties.from).toEqual(address)
+    for (const field of ['to', 'cc', 'bcc', 'reply_to'])
+      expect(request.properties[field], field).toMatchObject({
+        anyOf: [address, { type: 'array', items: address, maxItems: 50 }],
+      })
+    expect(mail.components.schemas.Mailbox).toMatchObject({
+      anyOf: [{ type: 'string' }, { type: 'object', required: ['email'] }],
+    })
+  })
+
+  test('has schemas for the first address, for batches and for finished messages', () => {
+    expect(bodyOf(mail, 'send')).toEqual({ $ref: '#/components/schemas/SendRequest' })
+    expect(mail.components.schemas.SendRequest).not.toHaveProperty('additionalProperties')
+    expect(bodyOf(mail, 'sendEmail')).toEqual({ $ref: '#/components/schemas/EmailRequest' })
+    const items = { $ref: '#/components/schemas/EmailRequest' }
+    expect(bodyOf(mail, 'sendEmailBatch')).toEqual({ type: 'array', items, minItems: 1, maxItems: 100 })
+    expect(mail.components.schemas.RawEmailRequest).toMatchObject({ required: ['from', 'to', 'raw'] })
+  })
+
+  test.each(['send', 'sendEmail'])('%s has an answer to a dry run, and reads Idempotency-Key', operationId => {
+    const { responses } = operation(mail, operationId)
+    expect(responses['200']?.content?.['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/EmailPreview',
+    })
+    expect(responses['202']?.content?.['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/EmailAccepted',
+    })
+    expect(responses['202']?.headers).toHaveProperty('Location')
+    expect(parameterOf(mail, operationId, 'Idempotency-Key')).toMatchObject({ in: 'header', required: false })
+  })
+
+  test('does not list fields that are refused', () => {
+    for (const field of ['template', 'track', 'unsubscribe']) expect(request.properties).not.toHaveProperty(field)
+  })
+})
+
+test.each([
+  ['getRawEmail', 'message/rfc822'],
+  ['getRawCapturedEmail', 'message/rfc822'],
+  ['previewEmail', 'text/html'],
+  ['previewCapturedEmail', 'text/html'],
+  ['getDomainZoneFile', 'text/plain'],
+  ['streamEvents', 'text/event-stream'],
+])('%s answers %s', (operationId, type) => {
+  expect(Object.keys(operation(mail, operationId).responses['200']?.content ?? {})).toEqual([type])
+})
+
+describe('the Subscription Administration API', () => {
+  test.each([
+    ['listUsers', true],
+    ['createPlan', true],
+    ['importSubscriptions', true],
+    ['createSwitch', true],
+    ['getOverview', false],
+    ['listAuditLogs', false],
+  ])('%s needs app_key: %s', (operationId, required) => {
+    expect(parameterOf(subscriptions, operationId, 'app_key')).toMatchObject({ in: 'query', required })
+  })
+
+  test('says which headers choose the language, and on writes which makes repeats harmless', () => {
+    for (const name of ['lang', 'Accept-Language'])
+      expect(parameterOf(subscriptions, 'listUsers', name)).toMatchObject({ in: 'header', required: false })
+    expect(parameterOf(subscriptions, 'createPlan', 'Idempotency-Key')).toMatchObject({ in: 'header' })
+    expect(parameterOf(subscriptions, 'listPlans', 'Idempotency-Key')).toBeUndefined()
+  })
+
+  test('says who calls: administrators, back ends of apps, providers of switches', () => {
+    expect(operation(subscriptions, 'logIn').security).toEqual([])
+    expect(operation(subscriptions, 'listUsers').security).toEqual([{ token: [] }])
+    expect(operation(subscriptions, 'openOrder').security).toEqual([{ appSecret: [] }, { appSignature: [] }])
+    expect(operation(subscriptions, 'evaluateFlag').security).toEqual([{ appKey: [] }, { appBearer: [] }])
+  })
+
+  test('takes files of subscriptions, and gives files', () => {
+    expect(Object.keys(operation(subscriptions, 'importSubscriptions').requestBody?.content ?? {})).toContain(
+      'text/csv',
+    )
+    for (const id of ['exportUsers', 'exportSubscriptions'])
+      expect(Object.keys(operation(subscriptions, id).responses['200']?.content ?? {})).toEqual(['text/csv'])
+  })
+
+  test('has OFREP with its own refusals', () => {
+    for (const id of ['evaluateFlag', 'evaluateFlags'])
+      expect(operation(subscriptions, id)).toMatchObject({
+        requestBody: { content: { 'application/json': {} } },
+        responses: { '4XX': { $ref: '#/components/responses/OfrepError' } },
+      })
+  })
+
+  test('is served from its own address unless another is set', () => {
+    expect(subscriptions.servers).toEqual([{ url: '/' }])
+    expect(openApiDocument('https://admin.example.net').servers).toEqual([{ url: 'https://admin.example.net' }])
+  })
+})
