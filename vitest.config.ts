@@ -6,6 +6,7 @@ const node = { environment: 'node' as const, testTimeout: 60_000, hookTimeout: 1
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    runner: './test/support/runner.ts',
     // Two workers: the machines that run this have two cores, and the real servers beside the tests need some of them.
     maxWorkers: 2,
     // A machine that does something else for seconds makes real servers miss deadlines; the reporter names each retry.

@@ -20,6 +20,7 @@ const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.
 const COMMANDS = {
   start: ['scripts/build-panel.ts', 'services/all.ts'],
   test: ['scripts/test.ts'],
+  packages: ['scripts/packages.ts'],
   check: ['scripts/check.ts'],
   admin: ['scripts/admin.ts'],
   docs: ['scripts/docs.ts', 'scripts/crds.ts', 'scripts/chart.ts'],

@@ -1,11 +1,13 @@
 /**
  * `npm test`: every test of the default tier, with a count at the end and each skipped test by name. In CI
- * a skip that `test/allowed-skips` does not list is a failure. Arguments are handed on to vitest.
+ * a skip that `test/allowed-skips` does not list is a failure. First it installs missing system packages, unless
+ * `--no-install` is given. `--quick` runs a part. Other arguments are handed on to vitest.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { installPackages } from './packages.ts'
 
 interface Report {
   testResults: {
@@ -16,16 +18,35 @@ interface Report {
   }[]
 }
 
+const QUICK = ['--project', 'unit', '--project', 'chart', '--exclude', '**/{mongod,delivery,dns,store,smtp}/**']
+const arguments_ = process.argv.slice(2)
+const quick = arguments_.includes('--quick')
+if (quick)
+  process.stdout.write(
+    'quick: the tests of single modules and of the chart; left out are the delivery engine, DNS, SMTP, stores, whole paths (system), the operator and the panel: npm test runs everything\n',
+  )
+if (!quick && !arguments_.includes('--no-install')) installPackages()
+const handedOn = arguments_.filter(argument => argument !== '--quick' && argument !== '--no-install')
 const folder = mkdtempSync(join(tmpdir(), 'pw-results-'))
 const output = join(folder, 'vitest.json')
+const skips = join(folder, 'skips.jsonl')
+writeFileSync(skips, '')
 const code = await vitest([
   'run',
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${output}`,
-  ...process.argv.slice(2),
+  ...(quick ? QUICK : []),
+  ...handedOn,
 ])
 const report = JSON.parse(readFileSync(output, 'utf8')) as Report
+const reasons = new Map(
+  readFileSync(skips, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as { name: string; reason: string })
+    .map(({ name, reason }) => [name, reason]),
+)
 rmSync(folder, { recursive: true })
 
 const tests = report.testResults.flatMap(file =>
@@ -42,18 +63,21 @@ const failed = tests.filter(({ status }) => status === 'failed').length + broken
 
 for (const name of skipped)
   process.stdout.write(
-    `skipped: ${name}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`,
+    `skipped: ${name}${reasons.has(name) ? ` (${reasons.get(name)})` : ''}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`,
   )
 for (const file of broken) process.stdout.write(`could not be run: ${file.name}: ${file.message ?? ''}\n`)
 const line = `${passed} passed, ${failed} failed, ${skipped.length - unlisted.length} skipped`
 process.stdout.write(`${line}\n`)
 if (process.env.RESULT_FILE) writeFileSync(process.env.RESULT_FILE, `${line}\n`)
 // Vitest also fails on errors outside of tests, such as unhandled rejections.
-process.exit(failed > 0 || code !== 0 || passed === 0 ? 1 : 0)
+process.exit(failed > 0 || code !== 0 || tests.length === 0 ? 1 : 0)
 
 function vitest(args: string[]): Promise<number | null> {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], { stdio: 'inherit' })
+    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...args], {
+      stdio: 'inherit',
+      env: { ...process.env, TEST_SKIPS: skips },
+    })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
     child.on('close', resolve)
   })

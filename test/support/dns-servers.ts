@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { ask } from '../../services/mail/dns/transport.ts'
 import { TYPE } from '../../services/mail/dns/wire.ts'
+import { MissingProgram } from './missing-program.ts'
 import { freePort } from './mongod.ts'
 import { until } from './until.ts'
 
@@ -50,7 +51,7 @@ export function findServer(kind: DnsServer['kind']): string | undefined {
 /** Starts a server with the zones and waits until it answers for the first of them. */
 export async function startDnsServer(kind: DnsServer['kind'], zones: readonly ServedZone[]): Promise<DnsServer> {
   const binary = findServer(kind)
-  if (!binary) throw new Error(`${kind} is not installed`)
+  if (!binary) throw new MissingProgram(`${kind} is not installed`, kind === 'bind' ? 'bind9' : 'knot knot-dnsutils')
   const folder = await mkdtemp(join(tmpdir(), `pw-${kind}-`))
   for (const sub of ['run', 'db', 'zones']) await mkdir(join(folder, sub))
   for (const zone of zones) await writeFile(join(folder, 'zones', `${zone.name}.zone`), zoneText(zone))

@@ -1,5 +1,7 @@
 /** A real Chromium, a fresh profile a start, and pages that remember what must not happen: console errors, CSP violations. */
+import { existsSync } from 'node:fs'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { MissingProgram } from '../../support/missing-program.ts'
 
 /** Where Debian puts it; CHROMIUM names another. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -39,6 +41,7 @@ export interface Visitor {
 
 /** Starts the browser. */
 export async function startBrowser(): Promise<TestBrowser> {
+  if (!existsSync(CHROMIUM)) throw new MissingProgram(`there is no ${CHROMIUM}`, 'chromium fonts-wqy-microhei')
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: FLAGS,
