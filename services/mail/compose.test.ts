@@ -196,3 +196,63 @@ test('content that names a file or an address is only text', async () => {
   const { bytes } = await composed({ text: 'file:///etc/passwd', html: 'http://127.0.0.1/x' })
   expect(readMime(bytes)).toMatchObject({ text: 'file:///etc/passwd', html: 'http://127.0.0.1/x' })
 })
+
+describe('a large message, which is encoded in pieces,', () => {
+  test.each<[string, string]>([
+    ['Latin text', 'The quick brown fox jumps. '],
+    ['umlauts', 'Grüße aus der Ferne, '],
+    ['another script', '中文的一段话，'],
+    ['line ends of three kinds', 'a\nb\r\nc\rd '],
+    ['nothing but line feeds', '\n'],
+    ['spaces before line ends', 'end   \n\t\n'],
+    ['one long line', 'x'],
+    ['characters of four octets', '😀é'],
+  ])('says what was given: %s', async (_, piece) => {
+    const text = piece.repeat(Math.ceil(150_000 / piece.length))
+    const { bytes } = await composed({ text, html: `<p>${text}</p>` })
+    const read = readMime(bytes)
+    const lines = (given: string) => given.replaceAll(/\r\n?|\n/g, '\r\n').trimEnd()
+    expect(lines(read.text ?? '')).toBe(lines(text))
+    expect(lines(read.html ?? '')).toBe(lines(`<p>${text}</p>`))
+    expect(typeof readMessage(bytes, 1e9)).toBe('object')
+    expect(readMessage(bytes, 1e9)).not.toHaveProperty('code')
+  })
+
+  test('is the same to the octet as one that is encoded at once', async () => {
+    const text = 'Grüße, und noch etwas mehr Text. '.repeat(20).trim()
+    const attachments = [1, 56, 57, 58, 1_000].map(size => ({
+      filename: `${size}.bin`,
+      content: Buffer.alloc(size, 'Hello, Wörld').toString('base64'),
+    }))
+    const padding = { filename: 'padding.bin', content: Buffer.alloc(300_000, 1).toString('base64') }
+    const parts = (raw: string) => {
+      const boundary = /boundary="([^"]+)"/.exec(raw)?.[1] ?? ''
+      return raw.split(`--${boundary}`).slice(1, 7)
+    }
+    const small = await composed({ text, attachments })
+    const large = await composed({ text, attachments: [...attachments, padding] })
+    expect(parts(large.raw)).toEqual(parts(small.raw))
+    const part = large.raw.split('padding.bin').at(-1) ?? ''
+    const content = part.slice(part.indexOf('\r\n\r\n') + 4).split('\r\n--')[0] ?? ''
+    expect(Buffer.from(content, 'base64')).toEqual(Buffer.alloc(300_000, 1))
+    expect(
+      content
+        .split('\r\n')
+        .slice(0, -1)
+        .every(line => line.length === 76),
+    ).toBe(true)
+  })
+
+  test('leaves others their turn', async () => {
+    let rounds = 0
+    let over = false
+    const round = () => {
+      rounds++
+      if (!over) setImmediate(round)
+    }
+    setImmediate(round)
+    await composed({ text: 'ä\n'.repeat(500_000) })
+    over = true
+    expect(rounds).toBeGreaterThan(8)
+  })
+})

@@ -3,12 +3,14 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { within } from '../platform/deadline.ts'
 import { newId } from '../platform/ids.ts'
+import { nextTurn, TURN_BYTES } from '../platform/turns.ts'
 import { keyOf, withKey } from './idempotency.ts'
 import { type FindSenderDomain, judgeSender, refuse } from './judge-sender.ts'
 import { needsSmtpUtf8, normaliseEmail } from './rules/address.ts'
+import { createLineScanner } from './rules/line-endings.ts'
 import { finishMessage, type ReadMessage, readMessage } from './rules/submission.ts'
 import type { NewMessage } from './store/new-message.ts'
-import type { Refused, Submission } from './submission.ts'
+import type { Refused, Submission, SubmittedRest } from './submission.ts'
 
 /** What judging needs to know of the world. */
 export interface JudgeOptions {
@@ -25,7 +27,8 @@ export const LOOKUP_MS = 5_000
 /** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
 export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
   const { config } = options
-  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, submission.rest)
+  const lines = submission.rest ?? (await checkLines(submission.raw))
+  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines)
   if ('code' in read) return refuse(read.code, read.detail)
   const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
   if ('kind' in recipients) return recipients
@@ -35,6 +38,17 @@ export async function judge(options: JudgeOptions, submission: Submission): Prom
   if ('kind' in senders) return senders
   const message = toMessage(options, submission, read, { ...senders, recipients })
   return key ? withKey(message, key) : message
+}
+
+/** Checks the lines of a large message in turns: those of 25 MiB take 100 ms. Undefined: it is not large. */
+async function checkLines(raw: Buffer): Promise<Pick<SubmittedRest, 'size' | 'lineFault'> | undefined> {
+  if (raw.length <= TURN_BYTES) return undefined
+  const scanner = createLineScanner()
+  for (let at = 0; at < raw.length; at += TURN_BYTES) {
+    if (scanner.scan(raw.subarray(at, at + TURN_BYTES))) break
+    await nextTurn()
+  }
+  return { size: 0, lineFault: scanner.end() }
 }
 
 function judgeRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {

@@ -1,6 +1,7 @@
 /** From a parsed HTTP request to the one door: composes the message and hands it over with its envelope. */
 import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
+import { nextTurn, TURN_BYTES } from '../platform/turns.ts'
 import { compose } from './compose.ts'
 import { domainOf, needsSmtpUtf8 } from './rules/address.ts'
 import { type EmailRequest, type RawRequest, recipientsOf } from './rules/email-request.ts'
@@ -32,9 +33,9 @@ export function composeEmail(request: EmailRequest, clock: Clock): Promise<Buffe
 }
 
 /** Submits a finished message. Bare LF becomes CRLF: files on disk rarely have the line ends of the wire. */
-export function sendRawEmail(request: RawRequest, caller: Caller, deps: SendDeps): Promise<Accepted | Refused> {
+export async function sendRawEmail(request: RawRequest, caller: Caller, deps: SendDeps): Promise<Accepted | Refused> {
   const recipients = recipientsOf(request).map(({ email }) => ({ email, type: 'envelope' as const }))
-  return deps.accept(submissionOf(request, toCrlf(request.raw), recipients, caller, deps.clock))
+  return deps.accept(submissionOf(request, await toCrlf(request.raw), recipients, caller, deps.clock))
 }
 
 function submissionOf(
@@ -66,15 +67,32 @@ function submissionOf(
 const CR = 0x0d
 const LF = 0x0a
 
-function toCrlf(raw: Buffer): Buffer {
-  const pieces: Buffer[] = []
-  let start = 0
-  for (let at = raw.indexOf(LF); at !== -1; at = raw.indexOf(LF, at + 1)) {
-    if (raw[at - 1] === CR) continue
-    pieces.push(raw.subarray(start, at), CRLF)
-    start = at + 1
+/** A message with bare LF has them as CRLF afterwards; worked on in turns, because it may have millions of lines. */
+async function toCrlf(raw: Buffer): Promise<Buffer> {
+  const bare = await countBare(raw)
+  if (bare === 0) return raw
+  const repaired = Buffer.allocUnsafeSlow(raw.length + bare)
+  let to = 0
+  for (let start = 0; start < raw.length; start += TURN_BYTES) {
+    const end = Math.min(raw.length, start + TURN_BYTES)
+    for (let at = start; at < end; at++) {
+      const octet = raw[at] ?? 0
+      if (octet === LF && raw[at - 1] !== CR) repaired[to++] = CR
+      repaired[to++] = octet
+    }
+    if (end < raw.length) await nextTurn()
   }
-  return pieces.length === 0 ? raw : Buffer.concat([...pieces, raw.subarray(start)])
+  return repaired
 }
 
-const CRLF = Buffer.from('\r\n')
+async function countBare(raw: Buffer): Promise<number> {
+  let bare = 0
+  let turn = TURN_BYTES
+  for (let at = raw.indexOf(LF); at !== -1; at = raw.indexOf(LF, at + 1)) {
+    if (raw[at - 1] !== CR) bare++
+    if (at < turn) continue
+    turn = at + TURN_BYTES
+    await nextTurn()
+  }
+  return bare
+}

@@ -2,6 +2,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { concatInTurns, nextTurn } from '../../platform/turns.ts'
 import type { BodyDoc } from './documents.ts'
 
 /** Parts of raw messages. Their time of removal is a net: delivery shortens it when the last recipient is final. */
@@ -26,23 +27,49 @@ export function bodyId(messageId: string, part: number): string {
   return `${messageId}#${part}`
 }
 
-/** The documents of a raw message, to be removed at `exp`. Synchronous: the thread pool costs three times the work. */
-export function toBodyDocs(messageId: string, raw: Buffer, exp: Date): BodyDoc[] {
-  return Array.from({ length: partsOfBody(raw.length) }, (_, p) =>
-    pack(messageId, p, raw.subarray(p * PART_BYTES, (p + 1) * PART_BYTES), exp),
-  )
+/** The bytes of a part as they are stored. */
+export type PackedPart = Pick<BodyDoc, 'z' | 'enc'>
+
+/**
+ * The documents of a raw message, to be removed at `exp`; `packed`: its parts, when they were compressed before.
+ * Synchronous: the thread pool costs three times the work.
+ */
+export function toBodyDocs(
+  messageId: string,
+  raw: Buffer,
+  exp: Date,
+  packed: readonly PackedPart[] = Array.from({ length: partsOfBody(raw.length) }, (_, p) => pack(partOf(raw, p))),
+): BodyDoc[] {
+  return packed.map((part, p) => toDoc(messageId, p, part, exp))
 }
 
 /** The document of one part of at most 1 MiB, which shares no memory with it. */
 export function toBodyDoc(messageId: string, p: number, part: Buffer, exp: Date): BodyDoc {
-  return pack(messageId, p, part.length < WORTH_COMPRESSING ? Buffer.from(part) : part, exp)
+  return toDoc(messageId, p, pack(part.length < WORTH_COMPRESSING ? Buffer.from(part) : part), exp)
 }
 
-function pack(messageId: string, p: number, part: Buffer, exp: Date): BodyDoc {
-  const place = { _id: bodyId(messageId, p), cell: 0 as const, m: messageId, p, exp }
+/** Compresses the parts of a large message, with a turn for others before each. */
+export async function packInTurns(raw: Buffer): Promise<PackedPart[]> {
+  const parts: PackedPart[] = []
+  for (let p = 0; p < partsOfBody(raw.length); p++) {
+    await nextTurn()
+    parts.push(pack(partOf(raw, p)))
+  }
+  return parts
+}
+
+function toDoc(messageId: string, p: number, part: PackedPart, exp: Date): BodyDoc {
+  return { _id: bodyId(messageId, p), cell: 0, m: messageId, p, exp, ...part }
+}
+
+function partOf(raw: Buffer, p: number): Buffer {
+  return raw.subarray(p * PART_BYTES, (p + 1) * PART_BYTES)
+}
+
+function pack(part: Buffer): PackedPart {
   return part.length < WORTH_COMPRESSING
-    ? { ...place, z: new mongoose.mongo.Binary(part) }
-    : { ...place, z: new mongoose.mongo.Binary(compress(part)), enc: 'zstd' as const }
+    ? { z: new mongoose.mongo.Binary(part) }
+    : { z: new mongoose.mongo.Binary(compress(part)), enc: 'zstd' }
 }
 
 /** In one output buffer: by default the library gathers pieces of 16 KiB, which takes twice as long. */
@@ -64,5 +91,10 @@ export async function readBody(mongo: Mongo, messageId: string, parts: number): 
     .find({ _id: { $in: ids } })
     .toArray()
   if (found.length !== parts) return undefined
-  return Buffer.concat(found.sort((a, b) => a.p - b.p).map(part => unpack(part)))
+  const pieces: Buffer[] = []
+  for (const part of found.sort((a, b) => a.p - b.p)) {
+    if (part.p > 0) await nextTurn()
+    pieces.push(unpack(part))
+  }
+  return pieces.length === 1 ? pieces[0] : concatInTurns(pieces)
 }

@@ -4,6 +4,7 @@ import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Mongo } from '../../platform/mongo.ts'
+import { type PackedPart, packInTurns } from './bodies.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './new-message.ts'
 import { BATCH_BYTES, type BatchResult, createWriteBatch, READ_BACK_MS, type Written } from './write-batch.ts'
 
@@ -31,6 +32,8 @@ const BATCH = { most: 500, mostBytes: BATCH_BYTES, flights: 1, gatherMs: 12 }
 /** What a message adds to its octets: its own document, and for each recipient a delivery and its state. */
 const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
+/** Bodies of more octets are compressed in turns, before their batch is formed. */
+const LARGE_BYTES = 2 * 1024 * 1024
 /** After a failed write, submissions are refused at once for so long instead of piling up behind the next failure. */
 const PAUSE_MS = 500
 
@@ -85,13 +88,13 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     }))
   }
 
-  const commit = createGroupCommit<NewMessage, BatchResult>({
+  const commit = createGroupCommit<Packed, BatchResult>({
     ...BATCH,
-    sizeOf,
+    sizeOf: ({ message }) => sizeOf(message),
     async write(batch) {
       if (!mayWrite()) return batch.map(() => UNKNOWN)
       try {
-        return await write(batch.map(message => toWrites(message, options)))
+        return await write(batch.map(({ message, packed }) => toWrites(message, options, packed)))
       } catch (error) {
         pause()
         log.warn({ err: error, messages: batch.length }, 'messages not stored; they were refused for now')
@@ -111,11 +114,18 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
     if (waiting + size > limit) return { kind: 'unavailable', reason: 'too much mail is waiting to be stored' }
     waiting += size
     try {
-      return await outcomeOf(await commit(message), message)
+      const packed = size > LARGE_BYTES ? await packInTurns(message.raw) : undefined
+      return await outcomeOf(await commit({ message, packed }), message)
     } finally {
       waiting -= size
     }
   }
+}
+
+/** A message, and the parts of its body if they were compressed already. */
+interface Packed {
+  message: NewMessage
+  packed: readonly PackedPart[] | undefined
 }
 
 /** About how much of a batch a message is. Only an estimate: what does not fit together is written in parts. */

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { flowOf } from '../rules/flow.ts'
 import { simulate } from '../rules/simulation.ts'
 import { siteOf, slotOf } from '../rules/slots.ts'
-import { partsOfBody, toBodyDoc, toBodyDocs } from './bodies.ts'
+import { type PackedPart, partsOfBody, toBodyDoc, toBodyDocs } from './bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from './documents.ts'
 import { eventId } from './events.ts'
 
@@ -64,8 +64,11 @@ export interface MessageWrites {
 export const LIFETIME_MS = 72 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** All documents of a message. A test message gets events instead of deliveries: it is final at once. */
-export function toWrites(given: NewMessage, placement: Placement): MessageWrites {
+/**
+ * All documents of a message. A test message gets events instead of deliveries: it is final at once. `packed`: the parts
+ * of its body, when they were compressed before.
+ */
+export function toWrites(given: NewMessage, placement: Placement, packed?: readonly PackedPart[]): MessageWrites {
   const { id, raw, rest, recipients, expires_at, ...fields } = given
   const start = given.scheduled_at ?? given.created_at
   const expires = expires_at ?? new Date(start.getTime() + LIFETIME_MS)
@@ -87,7 +90,7 @@ export function toWrites(given: NewMessage, placement: Placement): MessageWrites
   return {
     message,
     // The numbers of the rest begin at 1, however much the header has grown.
-    bodies: rest ? [toBodyDoc(id, 0, raw, bodyExp)] : toBodyDocs(id, raw, bodyExp),
+    bodies: rest ? [toBodyDoc(id, 0, raw, bodyExp)] : toBodyDocs(id, raw, bodyExp, packed),
     deliveries: given.test ? [] : recipients.map(({ email }, n) => toDelivery(email, n, message, start, placement)),
     events: given.test ? recipients.flatMap(({ email }, n) => toSimulatedEvents(email, n, message)) : [],
   }
