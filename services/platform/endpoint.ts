@@ -59,6 +59,8 @@ export interface Endpoint<
   params: P
   query: Q
   body: B
+  /** Largest body, in bytes; without it the limit of the API. */
+  bodyBytes?: number | undefined
   /** Status of success. */
   status: number
   /** JSON answer; undefined for an empty or non-JSON one. */
@@ -112,6 +114,7 @@ export function endpoint<
     params?: P
     query?: Q
     body?: B
+    bodyBytes?: number
     status?: number
     response?: R
     alternative?: Alternative<O>

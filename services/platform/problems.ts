@@ -233,6 +233,9 @@ export interface FieldFault {
   message: string
 }
 
+/** Most faults that a refusal lists. */
+const MAX_FAULTS = 50
+
 /** A refusal on its way to the client. Thrown by use cases and handlers, answered by the outermost layer. */
 export class ProblemError extends Error {
   readonly code: ProblemCode
@@ -249,7 +252,7 @@ export class ProblemError extends Error {
     this.name = 'ProblemError'
     this.code = code
     this.detail = detail ?? problems[code].title
-    this.faults = options.faults ?? []
+    this.faults = (options.faults ?? []).slice(0, MAX_FAULTS)
     this.retryAfter = options.retryAfter
   }
 }

@@ -10,7 +10,7 @@ import { endpoint } from './endpoint.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { ProblemError } from './problems.ts'
-import { bind, createRouter, createWeb, factsOf, jsonBody, notFound } from './web.ts'
+import { bind, createRouter, createWeb, factsOf, notFound } from './web.ts'
 
 const OPEN = { kind: 'public' } as const
 const echo = endpoint({
@@ -23,6 +23,7 @@ const echo = endpoint({
   params: z.strictObject({ id: z.string() }),
   query: z.looseObject({}),
   body: z.unknown(),
+  bodyBytes: 1_024,
   status: 201,
   response: z.unknown(),
 })
@@ -52,6 +53,38 @@ const named = endpoint({
   summary: 'Is no echo of "all".',
   access: OPEN,
 })
+const large = endpoint({
+  operationId: 'large',
+  tag: 'Test',
+  method: 'POST',
+  path: '/large',
+  summary: 'Says how many members it got.',
+  access: OPEN,
+  body: z.unknown(),
+  bodyBytes: 16 * 1024 * 1024,
+  response: z.unknown(),
+})
+const strict = endpoint({
+  operationId: 'strict',
+  tag: 'Test',
+  method: 'POST',
+  path: '/strict',
+  summary: 'Knows one field.',
+  access: OPEN,
+  query: z.strictObject({ q: z.string().optional() }),
+  body: z.strictObject({ list: z.array(z.string()).max(10).optional() }),
+  bodyBytes: 16 * 1024 * 1024,
+  response: z.unknown(),
+})
+const guarded = endpoint({
+  operationId: 'guarded',
+  tag: 'Test',
+  method: 'POST',
+  path: '/guarded',
+  summary: 'Lets nobody in.',
+  access: OPEN,
+  body: z.unknown(),
+})
 
 /** What the operations say of a request, or the problem with it. */
 interface Answer {
@@ -59,6 +92,7 @@ interface Answer {
   ip?: string
   body?: unknown
   request_id?: string
+  errors?: { pointer: string }[]
 }
 
 /** A service with four operations; `thrown` is what the failing one throws. */
@@ -78,15 +112,18 @@ async function serve(
   const app = createWeb({ log, metrics, trustedProxies: trusted, readiness, secretPaths })
   const router = createRouter()
   const anybody = () => Promise.resolve(undefined)
-  router.use(jsonBody('1kb'))
   bind(router, anybody, echo, async ({ params, query, body }, _, context) => ({
     ...{ id: params.id, query, body, ip: factsOf(context).ip },
   }))
+  bind(router, anybody, large, async ({ body }) => ({ body: Object.keys(body as object).length }))
+  bind(router, anybody, strict, async () => ({}))
   bind(router, anybody, fail, async () => {
     throw thrown?.()
   })
   bind(router, anybody, none, async () => undefined)
   bind(router, anybody, named, async () => undefined)
+  const nobody = () => Promise.reject(new ProblemError('not_logged_in'))
+  bind(router, nobody, guarded, async () => undefined)
   app.use(router.routes())
   app.use(notFound)
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
@@ -166,6 +203,8 @@ describe('a body', () => {
     ['compressed', zipped('{"a":1}'), gzip, { a: 1 }],
     ['nothing at all', '', {}, {}],
     ['a name that only looks like a prototype', '{"a":"\\"__proto__\\":"}', {}, { a: '"__proto__":' }],
+    ['a character of two escapes', '{"a":"\\ud83d\\ude00"}', {}, { a: '😀' }],
+    ['an escaped backslash before a u', String.raw`{"a":"\\ud83d"}`, {}, { a: String.raw`\ud83d` }],
     ['lists in lists', `${'['.repeat(500)}${']'.repeat(500)}`, {}, expect.any(Array)],
   ])('is read: %s', async (_, body, headers, read) => {
     const { post } = await serve()
@@ -183,6 +222,11 @@ describe('a body', () => {
     ['blanks', ' ', {}, 400, 'invalid_json'],
     ['a prototype', '{"a":{"__proto__":{}}}', {}, 400, 'invalid_json'],
     ['a prototype by its code', '{"\\u005f_proto__":{}}', {}, 400, 'invalid_json'],
+    ['Latin-1 that says nothing', Buffer.from('{"a":"ä"}', 'latin1'), {}, 400, 'invalid_json'],
+    ['half a character', Buffer.from([0x7b, 0x22, 0xe4, 0xb8, 0x22, 0x3a, 0x31, 0x7d]), {}, 400, 'invalid_json'],
+    ['half of a pair', '{"a":"\\ud83d"}', {}, 400, 'invalid_json'],
+    ['half of a pair in a name', '{"\\udc00":1}', {}, 400, 'invalid_json'],
+    ['half of a pair deep inside', '{"a":[{"b":["\\ud83dx"]}]}', {}, 400, 'invalid_json'],
     ['too large', JSON.stringify({ a: 'x'.repeat(1_024) }), {}, 413, 'message_too_large'],
     ['small and large inside', zipped(JSON.stringify({ a: 'x'.repeat(1_000_000) })), gzip, 413, 'message_too_large'],
     ['compressed and cut', zipped('{"a":1}').subarray(0, 12), gzip, 400, 'invalid_json'],
@@ -194,6 +238,66 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status, body: { status, code, instance: '/echo/1' } })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(lines.map(([level]) => level)).toEqual(['info'])
+  })
+
+  const padding = 'x'.repeat(200_000)
+  test.each<[string, string | Buffer, number, string | undefined]>([
+    ['one that is all right', `{"a":"${padding}ä","b":[1,{"c":null}]}`, 200, undefined],
+    ['one behind a byte order mark', `\ufeff{"a":"${padding}"}`, 200, undefined],
+    ['Latin-1', Buffer.from(`{"b":"${padding}","a":"ä"}`, 'latin1'), 400, 'invalid_json'],
+    ['half of a pair', `{"a":"\\ud83d","b":"${padding}"}`, 400, 'invalid_json'],
+    ['a prototype', `{"b":"${padding}","__proto__":{}}`, 400, 'invalid_json'],
+    ['half of it', `{"a":"${padding}"`, 400, 'invalid_json'],
+    ['a text alone', `"${padding}"`, 400, 'invalid_json'],
+    ['a million values', `[${'0,'.repeat(1_000_000)}0]`, 413, 'message_too_large'],
+    ['a million levels', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`, 413, 'message_too_large'],
+  ])('that is large is judged like a small one: %s', async (_, body, status, code) => {
+    const { post } = await serve()
+    for (const sent of [body, gzipSync(body)]) {
+      const answer = await post(sent, sent === body ? {} : gzip, '/large')
+      expect(answer).toMatchObject({ status, ...(code && { body: { code } }) })
+    }
+  })
+
+  test('that is large leaves others their turn', async () => {
+    const { post } = await serve()
+    let rounds = 0
+    let over = false
+    const round = () => {
+      rounds++
+      if (!over) setImmediate(round)
+    }
+    setImmediate(round)
+    const body = JSON.stringify(Object.fromEntries(Array.from({ length: 190_000 }, (_, n) => [`name${n}`, n])))
+    expect(await post(body, {}, '/large')).toMatchObject({ status: 200, body: { body: 190_000 } })
+    over = true
+    expect(rounds).toBeGreaterThan(body.length / 131_072)
+  })
+
+  test('with a hundred thousand unknown fields is answered with fifty of them', async () => {
+    const { url, post } = await serve()
+    const fields = Array.from({ length: 100_000 }, (_, n) => `"f${n}":0`)
+    const { body, status } = await post(`{${fields.join()}}`, {}, '/strict')
+    expect([status, body.errors?.length]).toEqual([422, 50])
+    expect(JSON.stringify(body).length).toBeLessThan(10_000)
+    const list = JSON.stringify({ list: Array(100_000).fill(0) })
+    expect((await post(list, {}, '/strict')).body.errors).toMatchObject([{ pointer: '/list' }])
+    const query = Array.from({ length: 1_000 }, (_, n) => `f${n}=0`).join('&')
+    const answer = await fetch(`${url}/strict?${query}`, { method: 'POST' })
+    expect(((await answer.json()) as Answer).errors).toHaveLength(50)
+  })
+
+  test('with one unknown field of 100 KB is answered with the beginning of its name', async () => {
+    const { post } = await serve()
+    const { body, status } = await post(`{"${'n'.repeat(50_000)}":0}`, {}, '/strict')
+    expect([status, body.errors]).toMatchObject([422, [{ pointer: `/${'n'.repeat(128)}` }]])
+    expect(JSON.stringify(body).length).toBeLessThan(1_000)
+  })
+
+  test('is not read before the caller is known', async () => {
+    const { raw } = await serve()
+    const head = 'POST /guarded HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n'
+    expect(await raw(`${head}Content-Length: 1000000000\r\n\r\n{"a":`)).toMatch(/^HTTP\/1\.1 401 /)
   })
 
   test('that never comes whole is no error of ours', async () => {

@@ -1,16 +1,17 @@
 /** The Koa application that all HTTP services share: request ids, client addresses, access log, problem details, endpoints. */
 import { randomUUID } from 'node:crypto'
-import { bodyParser } from '@koa/bodyparser'
 import Router from '@koa/router'
 import ipaddr from 'ipaddr.js'
 import Koa, { type Context } from 'koa'
 import type { z } from 'zod'
+import { validate } from './bounds.ts'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import { type ForwardingWatch, forwardingHeader } from './forwarding.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { isUnavailable } from './mongo.ts'
 import { type FieldFault, ProblemError, problems } from './problems.ts'
+import { readJson } from './web-body.ts'
 
 /** What the shared layer needs. */
 export interface WebOptions {
@@ -91,58 +92,48 @@ function loggedPath(path: string, secretPaths: readonly string[]): string {
   return secret === undefined ? path : `${secret}/[redacted]`
 }
 
-/**
- * Parses JSON bodies (RFC 8259: UTF-8) up to `limit` (as in `2mb`); anything else with a body is 415, broken JSON 400,
- * too large 413.
- */
-export function jsonBody(limit: string) {
-  const parse = bodyParser({
-    enableTypes: ['json'],
-    extendTypes: { json: ['application/json', '+json'] },
-    jsonLimit: limit,
-    encoding: 'utf-8',
-    onError(error) {
-      if ('type' in error && error.type === 'entity.too.large')
-        throw new ProblemError('message_too_large', `The body is larger than ${limit}.`)
-      throw new ProblemError('invalid_json', `The body is not valid JSON: ${error.message}`)
-    },
-  })
-  return async (context: WebContext, next: () => Promise<void>) => {
-    const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
-    if (hasBody && !context.is('json', '+json')) throw new ProblemError('unsupported_media_type')
-    // Read as UTF-8, text in another charset would become garbage that nobody notices before its recipient.
-    if (!/^(?:utf-?8|us-ascii)?$/i.test(context.request.charset))
-      throw new ProblemError('unsupported_media_type', `JSON is sent in UTF-8, not in ${context.request.charset}.`)
-    await parse(context, next)
-  }
-}
-
 /** Decides who calls; throws a {@link ProblemError} when nobody may. */
 export type Authorise<A, P> = (context: WebContext, access: A) => Promise<P>
 
+/** Reads the body of a request into `request.body`. Gives what is called when the request was handled, if anything. */
+export type ReadBody<P> = (context: WebContext, principal: P) => Promise<(() => void) | undefined>
+
+/** Largest body of an operation that says nothing else, in bytes: twice what the largest one of the mail API may have. */
+const BODY_BYTES = 64 * 1024
+
 /**
- * Joins an endpoint to its handler on the router: authorise, validate, handle, answer. Unknown or wrong fields are 422
- * with a pointer each; a prepared `context.body` (streams, text) is left alone.
+ * Joins an endpoint to its handler on the router: authorise, read the body, validate, handle, answer. Unknown or wrong
+ * fields are 422 with a pointer each; a prepared `context.body` (streams, text) is left alone. Bodies are read after
+ * the caller is known: strangers must not make the process hold megabytes.
  */
 export function bind<A, P, E extends AnyEndpoint<A>>(
   router: Router,
   authorise: Authorise<A, P>,
   definition: E,
   handle: (input: EndpointInput<E>, principal: P, context: WebContext) => EndpointResult<E>,
+  readBody: ReadBody<P> = async context => {
+    await readJson(context, { bytes: definition.bodyBytes ?? BODY_BYTES })
+    return undefined
+  },
 ): void {
   const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
     context.state.route = definition.path
     const principal = await authorise(context, definition.access)
-    const input = {
-      params: parse(definition.params, context.params, ''),
-      query: parse(definition.query, { ...context.query }, ''),
-      body: parse(definition.body, context.request.body ?? {}, ''),
-    } as EndpointInput<E>
-    context.status = definition.status
-    const result = await handle(input, principal, context)
-    if (result !== undefined) context.body = result
-    else if (context.body === undefined && definition.status === 200) context.status = 204
+    const handled = definition.body ? await readBody(context, principal) : undefined
+    try {
+      const input = {
+        params: parse(definition.params, context.params, ''),
+        query: parse(definition.query, { ...context.query }, ''),
+        body: parse(definition.body, context.request.body ?? {}, ''),
+      } as EndpointInput<E>
+      context.status = definition.status
+      const result = await handle(input, principal, context)
+      if (result !== undefined) context.body = result
+      else if (context.body === undefined && definition.status === 200) context.status = 204
+    } finally {
+      handled?.()
+    }
   })
 }
 
@@ -178,21 +169,15 @@ export async function notFound(context: WebContext): Promise<void> {
   refuseMethod(context, methods)
 }
 
-/** Parses with zod; a failure becomes `validation_failed` with a pointer per fault. */
+/** Parses with zod; a failure becomes `validation_failed` with a pointer for each of the first 50 faults. */
 export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown, root: string): unknown {
   if (!schema) return undefined
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const faults = result.error.issues.flatMap((issue): FieldFault[] =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map(key => ({
-          pointer: pointer(root, [...issue.path, key]),
-          code: 'unknown_field',
-          message: 'This field does not exist.',
-        }))
-      : [{ pointer: pointer(root, issue.path), code: issue.code, message: issue.message }],
+  const result = validate(schema, value)
+  if (result.ok) return result.data
+  const faults = result.issues.map(
+    ({ path, code, message }): FieldFault => ({ pointer: pointer(root, path), code, message }),
   )
-  const first = faults[0]
+  const [first] = faults
   throw new ProblemError(
     'validation_failed',
     first ? `${first.pointer || 'The request'}: ${first.message}` : undefined,
@@ -200,8 +185,12 @@ export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown
   )
 }
 
+/** Longest part of a pointer; names of fields that do not exist can have any length. */
+const PART_CHARS = 128
+
 function pointer(root: string, path: readonly PropertyKey[]): string {
-  return root + path.map(part => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  const parts = path.map(part => String(part).slice(0, PART_CHARS).replaceAll('~', '~0').replaceAll('/', '~1'))
+  return root + parts.map(part => `/${part}`).join('')
 }
 
 function answerProblem(context: WebContext, error: unknown, log: Log): void {

@@ -89,6 +89,7 @@ export const logInOperation = endpoint({
   summary: 'Logs in and sets the session cookie; too many failures answer 429 with Retry-After.',
   access: ANYBODY,
   body: z.strictObject({ username: z.string().min(1).max(256), password: typedPassword }),
+  bodyBytes: 4_096,
   response: session,
 })
 
@@ -146,6 +147,7 @@ export const putMyPassword = endpoint({
   summary: 'Changes the own password and ends all other sessions.',
   access: SESSION,
   body: z.strictObject({ current_password: typedPassword, new_password: newPassword }),
+  bodyBytes: 4_096,
   status: 204,
 })
 

@@ -17,7 +17,7 @@ import { answerOne, callerOf, type SendRoutesDeps } from './sending.ts'
 /** Adds the operations to a router. */
 export function addActionRoutes(router: Router, deps: LogRoutesDeps & SendRoutesDeps & { clock: Clock }): void {
   const { mongo, clock, config } = deps
-  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyLimit: '16kb' })
+  const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyBytes: 4 * 1024 })
   add(rescheduleEmail, async ({ params, body }, principal) => {
     const message = await messageToChange(mongo, principal, params.id)
     const at = new Date(body.scheduled_at)

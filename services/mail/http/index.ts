@@ -9,7 +9,7 @@ import { auditLog } from '../../accounts/store/audit.ts'
 import { sessions } from '../../accounts/store/sessions.ts'
 import { users } from '../../accounts/store/users.ts'
 import type { Foundation } from '../../platform/run.ts'
-import { createRouter, jsonBody } from '../../platform/web.ts'
+import { createRouter } from '../../platform/web.ts'
 import { createDnsDeps } from '../dns-deps.ts'
 import { CERTIFICATES } from '../store/certificates.ts'
 import { credentials } from '../store/credentials.ts'
@@ -42,9 +42,6 @@ export const managementCollections = [
   ...dnsCollections,
 ]
 
-/** Larger than any body of this API; messages go to the send API, which has its own limit. */
-const BODY_LIMIT = '256kb'
-
 /** Puts the whole management API on the application. */
 export function mountMailApi(
   app: Koa,
@@ -61,7 +58,6 @@ export function mountMailApi(
     audit,
     policy: { requireVerified: config.SEND_REQUIRES_VERIFIED, capture: config.DELIVERY_MODE === 'capture' },
   }
-  router.use(jsonBody(BODY_LIMIT))
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'panel' })
   mountAccounts(router, {
     ...deps,

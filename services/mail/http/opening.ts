@@ -2,45 +2,48 @@
 import type Router from '@koa/router'
 import type { AnyEndpoint } from '../../platform/endpoint.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import { type Authorise, bind, jsonBody, type WebContext } from '../../platform/web.ts'
+import { type Authorise, bind, type WebContext } from '../../platform/web.ts'
+import { readJson } from '../../platform/web-body.ts'
+import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
 import type { BodyRoom } from './body-room.ts'
+import { decodeLargeContent } from './large-content.ts'
 import type { TakeRequest } from './rate-limit.ts'
 
 /** What joining needs. */
 export interface OpeningDeps {
   authorise: Authorise<Access, Principal>
   take: TakeRequest
-  /** Largest body, as in `2mb`. */
-  bodyLimit: string
+  /** Largest body, in bytes. */
+  bodyBytes: number
   /** Where bodies are large. */
   room?: BodyRoom
 }
 
 /** The function that joins: strangers must not make the process hold megabytes. */
-export function opening(router: Router, { authorise, take, bodyLimit, room }: OpeningDeps) {
-  const parseBody = jsonBody(bodyLimit)
-  const authorised = (context: WebContext) => Promise.resolve(context.state.principal as Principal)
+export function opening(router: Router, { authorise, take, bodyBytes, room }: OpeningDeps) {
+  const limited: Authorise<Access, Principal> = async (context, access) => {
+    const principal = await authorise(context, access)
+    await take(context, principal.account.id)
+    return principal
+  }
+  const read = async (context: WebContext, principal: Principal) => {
+    const place = room?.(principal.account.id, context.headers['content-encoding'])
+    try {
+      await readJson(context, { bytes: bodyBytes, text: EMAIL_LIMITS.text, ...(place && { count: place.count }) })
+      await decodeLargeContent(context.request.body)
+    } catch (error) {
+      place?.leave()
+      if (place && !context.req.readableEnded && leavesRest(error)) context.set('Connection', 'close')
+      throw error
+    }
+    return place?.leave
+  }
   return <E extends AnyEndpoint<Access>>(
     definition: E,
     handle: Parameters<typeof bind<Access, Principal, E>>[3],
-  ): void => {
-    const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    router.register(path, [definition.method.toLowerCase()], async (context: WebContext, next) => {
-      context.state.route = definition.path
-      const principal = await authorise(context, definition.access)
-      context.state.principal = principal
-      await take(context, principal.account.id)
-      const read = () => parseBody(context, next)
-      if (!room) return read()
-      return room(context.req, principal.account.id, read).catch((error: unknown) => {
-        if (!context.req.readableEnded && leavesRest(error)) context.set('Connection', 'close')
-        throw error
-      })
-    })
-    bind(router, authorised, definition, handle)
-  }
+  ): void => bind(router, limited, definition, handle, read)
 }
 
 /** True for what is refused amid its body, whose rest nobody reads. */

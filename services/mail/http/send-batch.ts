@@ -1,6 +1,8 @@
 /** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
+import { MAX_ERRORS } from '../../platform/bounds.ts'
 import { within } from '../../platform/deadline.ts'
 import { type FieldFault, ProblemError } from '../../platform/problems.ts'
+import { nextTurn } from '../../platform/turns.ts'
 import { parse, problemBody, toProblem } from '../../platform/web.ts'
 import { LOOKUP_MS } from '../judge.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
@@ -33,18 +35,39 @@ export async function handleBatch(
   deps: SendRoutesDeps,
 ): Promise<{ list: { object: 'list'; data: BatchItem[]; has_more: false }; replayed: boolean }> {
   await refuseReusedKey(caller, deps)
-  const judged = await Promise.all(body.map(item => judge(item, caller, deps)))
+  const judged = await inTurns(body, item => judge(item, caller, deps))
   if (mode === 'strict') refuseAll(judged)
-  const results = await Promise.all(
-    judged.map((item, index) =>
-      item instanceof ProblemError ? { item: failed(index, item) } : sendItem(item, index, caller, deps),
-    ),
+  const results = await inTurns(judged, (item, index) =>
+    item instanceof ProblemError ? Promise.resolve({ item: failed(index, item) }) : sendItem(item, index, caller, deps),
   )
   const replayed = results.flatMap(result => ('replayed' in result ? [result.replayed] : []))
   return {
-    list: { object: 'list', data: results.map(({ item }) => item), has_more: false },
+    list: { object: 'list', data: withFewErrors(results.map(({ item }) => item)), has_more: false },
     replayed: replayed.length > 0 && replayed.every(Boolean),
   }
+}
+
+/** One answer lists no more errors than that of one message, and at least one for each message. */
+function withFewErrors(items: readonly BatchItem[]): BatchItem[] {
+  let left = MAX_ERRORS
+  return items.map(item => {
+    if (!item.error?.errors) return item
+    const errors = item.error.errors.slice(0, Math.max(1, left))
+    left -= errors.length
+    return { ...item, error: { ...item.error, errors } }
+  })
+}
+
+/** Begins the work on one item after the other, with a turn for others; what waits for the database waits together. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const begun: Promise<R>[] = []
+  for (const [index, item] of items.entries()) {
+    const result = work(item, index)
+    result.catch(() => undefined) // heard of below
+    begun.push(result)
+    await nextTurn()
+  }
+  return Promise.all(begun)
 }
 
 /** The messages of the earlier batch may be more than those of this one. */

@@ -1,10 +1,10 @@
 /** What all sending operations share: the caller as the door sees it, the idempotency key, the answer. */
-import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import { type ProblemCode, ProblemError } from '../../platform/problems.ts'
 import { type Authorise, factsOf, inNetwork, type WebContext } from '../../platform/web.ts'
+import { requestDigest } from '../../platform/web-body.ts'
 import type { Warning } from '../rules/email-request.ts'
 import type { Caller, SendDeps } from '../send-email.ts'
 import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
@@ -93,11 +93,7 @@ function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
   if (key === '' && context.headers['idempotency-key'] === undefined) return undefined
   if (!/^[!-~](?:[ -~]{0,254}[!-~])?$/.test(key))
     throw new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.')
-  const hash = createHash('sha256')
-    .update(`${context.querystring}\n`)
-    .update(context.request.rawBody ?? '')
-    .digest('base64url')
-  return { key: `${operation}:${key}`, hash }
+  return { key: `${operation}:${key}`, hash: requestDigest(context).toString('base64url') }
 }
 
 function receivedFrom(context: WebContext, trusted: readonly string[]): Submission['received'] {

@@ -1,6 +1,7 @@
 /** The parts of a message as callers give them over HTTP, each checked so that nothing of it can leave its place. */
 import { z } from 'zod'
 import { type Mailbox, readMailbox } from './address.ts'
+import { DecodedBase64, decodeBase64 } from './base64.ts'
 
 /** Limits of one message over HTTP; `GET /api/v1/limits` tells them. Sizes in bytes. */
 export const EMAIL_LIMITS = {
@@ -91,17 +92,16 @@ export const bodyText = z
   .refine(value => Buffer.byteLength(value) <= EMAIL_LIMITS.text, `At most ${EMAIL_LIMITS.text} bytes are allowed.`)
   .meta({ maxLength: EMAIL_LIMITS.text, description: `At most ${EMAIL_LIMITS.text} bytes of UTF-8.` })
 
-/** Strict base64 (RFC 4648 section 4; line breaks are allowed); decoded afterwards. */
+/** Strict base64, which may have been decoded already; decoded afterwards. */
 export const base64 = z
-  .string()
-  .meta({ format: 'byte', contentEncoding: 'base64' })
+  .custom<string | DecodedBase64>(
+    value => typeof value === 'string' || value instanceof DecodedBase64,
+    'This must be a text of base64.',
+  )
+  .register(z.globalRegistry, { type: 'string', format: 'byte', contentEncoding: 'base64' })
   .transform((value, context) => {
-    const compact = /[\r\n]/.test(value) ? value.replaceAll(/[\r\n]+/g, '') : value
-    const bytes = Buffer.from(compact, 'base64')
-    const padding = compact.endsWith('==') ? 2 : compact.endsWith('=') ? 1 : 0
-    // The decoder skips what it does not know; the length shows whether it skipped anything.
-    if (compact.length % 4 === 0 && bytes.length === (compact.length / 4) * 3 - padding && !/[-_]/.test(compact))
-      return bytes
+    const bytes = typeof value === 'string' ? decodeBase64(value) : value.bytes
+    if (bytes) return bytes
     context.addIssue({ code: 'custom', message: 'This is not base64.' })
     return z.NEVER
   })
@@ -180,7 +180,7 @@ export const tags = z
       value: z.string().regex(TAG, 'Letters, digits, _ and - only, at most 256.'),
     }),
   )
-  .max(EMAIL_LIMITS.tags)
+  .max(EMAIL_LIMITS.tags, `At most ${EMAIL_LIMITS.tags} tags are allowed.`)
 
 /** The caller's own notes on a message. */
 export const metadata = z

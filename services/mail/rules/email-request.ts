@@ -151,13 +151,16 @@ export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, warnings: [] }
   const warnings: Warning[] = []
   const kept: [string, unknown][] = []
+  const warn = (code: Warning['code'], field: string, message: string) => {
+    if (warnings.length < MAX_WARNINGS) warnings.push({ code, field: field.slice(0, 64), message })
+  }
   for (const [field, value] of Object.entries(body)) {
     if ((UNSUPPORTED as readonly string[]).includes(field))
-      warnings.push({ code: 'unsupported_field', field, message: 'This field is not supported yet and was ignored.' })
+      warn('unsupported_field', field, 'This field is not supported yet and was ignored.')
     else if (Object.hasOwn(emailRequest.shape, field)) kept.push([field, value])
-    else warnings.push({ code: 'unknown_field', field: field.slice(0, 64), message: 'This field was ignored.' })
+    else warn('unknown_field', field, 'This field was ignored.')
   }
-  return { body: Object.fromEntries(kept), warnings: warnings.slice(0, MAX_WARNINGS) }
+  return { body: Object.fromEntries(kept), warnings }
 }
 
 const MAX_WARNINGS = 50

@@ -16,8 +16,11 @@ export interface AppEntry {
 
 /** Lets apps in. */
 export interface AppDoor {
-  /** The app of a server API request. Throws `app_credential_invalid`, `app_signature_invalid`, `app_disabled`. */
-  enter(context: WebContext): Promise<AppEntry>
+  /**
+   * The app of a server API request; `readBody` is called before a signature is checked. Throws
+   * `app_credential_invalid`, `app_signature_invalid`, `app_disabled`.
+   */
+  enter(context: WebContext, readBody: () => Promise<void>): Promise<AppEntry>
   /**
    * The app of a key; undefined when it is unknown or revoked. Throws `app_disabled`, and `app_signature_invalid` for a
    * secret of an app that must sign.
@@ -44,19 +47,22 @@ export function createAppDoor(s: Subscriptions): AppDoor {
     return app && { app, credential }
   }
   const enterByKey = async (key: string) => open(await byKey.get(key, async () => load(await checkKey(s, key))))
-  const enterSigned = async (signed: Signed, context: WebContext) => {
+  const enterSigned = async (signed: Signed, context: WebContext, readBody: () => Promise<void>) => {
     const entry = await bySigner.get(signed.keyId, async () => load(await findSigner(s, signed.keyId)))
     // Before the app is looked at: who cannot sign learns nothing of it.
-    if (entry) await checkSignature(s, entry.credential, { ...signed, ...requestOf(context) })
+    if (entry) {
+      await readBody()
+      await checkSignature(s, entry.credential, { ...signed, ...requestOf(context) })
+    }
     return open(entry)
   }
   return {
     enterByKey,
-    async enter(context) {
+    async enter(context, readBody) {
       const header = context.get('authorization')
       const signed = parseSignature(header)
       const entry = signed
-        ? await enterSigned(signed, context)
+        ? await enterSigned(signed, context, readBody)
         : await enterByKey(/^Bearer\s+(ask_\S+)$/i.exec(header)?.[1] ?? '')
       if (!entry) throw new ProblemError('app_credential_invalid')
       return entry

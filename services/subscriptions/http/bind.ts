@@ -1,10 +1,12 @@
 /** Joins an operation to its handler: rate, credential, rights, app, fields, idempotency, envelope. */
 import type Router from '@koa/router'
 import type { z } from 'zod'
+import { validate } from '../../platform/bounds.ts'
 import type { AnyEndpoint, EndpointInput } from '../../platform/endpoint.ts'
 import { clientNetwork } from '../../platform/networks.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import { factsOf, jsonBody, type WebContext } from '../../platform/web.ts'
+import { factsOf, type WebContext } from '../../platform/web.ts'
+import { readJson } from '../../platform/web-body.ts'
 import { isKnownToken } from '../admins.ts'
 import type { Actor, Claim, Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
@@ -57,11 +59,16 @@ export interface AppCall extends Call {
 type Data<E> = E extends { response: infer R } ? (R extends z.ZodType ? z.input<R> : undefined) : never
 type Handle<E, C> = (input: EndpointInput<E>, call: C) => Promise<Data<E> | undefined>
 
-const json = jsonBody('1mb')
+/** Largest body of an operation that says nothing else, in bytes: the longest texts of a plan, all of them escaped. */
+const BODY_BYTES = 128 * 1024
 const WRITES = new Set(['POST', 'PUT'])
 
-const readJson = async (context: WebContext) => {
-  await json(context, async () => undefined)
+type ReadBody = (context: WebContext) => Promise<void>
+
+/** Reads the body of an operation, where it has one. */
+function readerOf({ method, body, bodyBytes = BODY_BYTES }: AnyEndpoint<Access>): ReadBody {
+  if (!WRITES.has(method) || !body) return () => Promise.resolve()
+  return context => readJson(context, { bytes: bodyBytes })
 }
 
 /**
@@ -78,13 +85,13 @@ function claimed<C extends Call>(call: C, claim: Claim | undefined): C {
   return claim ? { ...call, actor: { ...call.actor, claim } } : call
 }
 
-/** An operation of administrators; a body that is no JSON is read by `readBody`, as `rawBody`. */
+/** An operation of administrators; `readBody` reads a body that is no JSON, as `rawBody`. */
 export function bindAdmin<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
   definition: E,
   handle: Handle<E, AdminCall>,
-  readBody: (context: WebContext) => Promise<void> = readJson,
+  readBody: ReadBody = readerOf(definition),
 ): void {
   register(router, definition, async context => {
     deps.rates.admin(callerOf(deps.s, context))
@@ -96,22 +103,23 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
       ...(await selectApps(deps.s, context, definition.access, admin)),
     }
     if (definition.access.kind === 'admin' && !may(admin, definition.access.right)) throw new ProblemError('forbidden')
-    if (WRITES.has(definition.method) && (definition.body || readBody !== readJson)) await readBody(context)
+    await readBody(context)
     await run(deps.s, context, definition, `admin/${admin._id}`, (input, claim) => handle(input, claimed(call, claim)))
   })
 }
 
-/** An operation of an app's back end. The body comes before the credential, because a signature covers it. */
+/** An operation of an app's back end. Of a signed request the body is read before the signature, which covers it. */
 export function bindApp<E extends AnyEndpoint<Access>>(
   router: Router,
   deps: HttpDeps,
   definition: E,
   handle: Handle<E, AppCall>,
 ): void {
+  const readBody = readerOf(definition)
   register(router, definition, async context => {
-    if (WRITES.has(definition.method)) await readJson(context)
-    const { app, credential } = await deps.door.enter(context)
+    const { app, credential } = await deps.door.enter(context, () => readBody(context))
     deps.rates.server(credential._id)
+    await readBody(context)
     const call: AppCall = { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
     await run(deps.s, context, definition, `app/${credential._id}`, (input, claim) =>
       handle(input, claimed(call, claim)),
@@ -126,9 +134,10 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
   definition: E,
   handle: Handle<E, Call>,
 ): void {
+  const readBody = readerOf(definition)
   register(router, definition, async context => {
     deps.rates.login(clientNetwork(factsOf(context).ip))
-    await readJson(context)
+    await readBody(context)
     const call = callOf(context, { kind: 'admin', id: '', name: '' })
     answerWith(context, deps.s, await handle(inputOf(context, definition), call))
   })
@@ -173,12 +182,12 @@ function inputOf<E extends AnyEndpoint<Access>>(context: WebContext, definition:
   } as EndpointInput<E>
 }
 
-/** Parses fields. Unknown ones are dropped, wrong ones are `validation_failed` with one entry each. */
+/** Parses fields. Unknown ones are dropped, wrong ones are `validation_failed` with one entry for each of the first 50. */
 function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown): unknown {
   if (!schema) return undefined
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result.error, value) })
+  const result = validate(schema, value)
+  if (result.ok) return result.data
+  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result, value) })
 }
 
 function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): Call {

@@ -27,6 +27,7 @@ export const logInOperation = endpoint({
   summary: 'Logs in and gives the token for the header `token`.',
   access: OPEN,
   body: z.object({ username: text(1, 64), password: z.string().min(1).max(128) }),
+  bodyBytes: 4_096,
   response: z.object({ admin: wire.admin, token: z.string(), expires_at: z.string() }),
 })
 /** Who is logged in. */
@@ -437,6 +438,7 @@ export const changePasswordOperation = endpoint({
   summary: 'Changes the own password and ends all sessions.',
   access: VIEW_ANY,
   body: z.object({ current: z.string().min(1).max(128), password: z.string().min(12).max(128) }),
+  bodyBytes: 4_096,
   response: wire.nothing,
 })
 /** Changes an administrator. */

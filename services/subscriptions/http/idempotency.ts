@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { ProblemError } from '../../platform/problems.ts'
 import { SecretError } from '../../platform/secrets.ts'
 import { toProblem, type WebContext } from '../../platform/web.ts'
+import { requestDigest } from '../../platform/web-body.ts'
 import type { Claim, Subscriptions } from '../context.ts'
 import { fault } from '../rules/faults.ts'
 import { freeKey, storeAnswer, takeKey, takeOverKey } from '../store/nonces.ts'
@@ -37,9 +38,7 @@ export async function once(
   if (!/^[\x21-\x7e]{1,255}$/.test(key))
     throw new ProblemError('validation_failed', undefined, { faults: [fault('Idempotency-Key', 'format')] })
   const id = createHash('sha256').update(`${who}\n${context.method}\n${context.path}\n${key}`).digest('hex')
-  const hash = createHash('sha256')
-    .update(`${context.querystring}\n${context.request.rawBody ?? ''}`)
-    .digest('hex')
+  const hash = requestDigest(context).toString('hex')
   const now = s.clock.now()
   const exp = new Date(now.getTime() + KEEP_MS)
   const known = await takeKey(s.c, { _id: id, hash, state: 'running', started_at: now, exp })

@@ -7,7 +7,8 @@ import { z } from 'zod'
 import { clientNetwork } from '../../platform/networks.ts'
 import { type ProblemError, problems } from '../../platform/problems.ts'
 import { createRecent } from '../../platform/recent.ts'
-import { factsOf, jsonBody, toProblem, type WebContext } from '../../platform/web.ts'
+import { factsOf, toProblem, type WebContext } from '../../platform/web.ts'
+import { readJson } from '../../platform/web-body.ts'
 import { type EvaluationContext, evaluate } from '../rules/switch-evaluate.ts'
 import { secondsOf } from '../rules/zone.ts'
 import type { SwitchDoc } from '../store/documents.ts'
@@ -16,7 +17,7 @@ import type { HttpDeps } from './bind.ts'
 import { isUnchanged } from './etag.ts'
 
 const body = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
-const json = jsonBody('64kb')
+const BODY_BYTES = 64 * 1024
 /** A change of a switch shows everywhere after so long, in milliseconds. */
 const MEMORY_MS = 1_000
 
@@ -50,7 +51,7 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     else rates.server(entry.credential._id)
     // Published clients (Go) send no Content-Type, and the protocol knows no other body than JSON.
     context.req.headers['content-type'] ||= 'application/json'
-    await json(context, async () => undefined)
+    await readJson(context, { bytes: BODY_BYTES })
     const { app_key } = entry.app
     const switches = await recent.get(app_key, () => allSwitches(s.c, app_key))
     return {

@@ -211,6 +211,7 @@ export const localSync = endpoint({
       .min(1)
       .max(200),
   }),
+  bodyBytes: 1024 * 1024,
   response: z.object({
     results: z.array(z.object({ client_ref: z.string(), subscription_id: z.string(), repeated: z.boolean() })),
   }),

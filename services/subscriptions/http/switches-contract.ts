@@ -13,6 +13,8 @@ const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
 /** Selects the app. */
 const appKey = z.string().min(1)
 const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
+/** Values have up to 64 KiB, and rules and schedules have their own. */
+const LARGE_BYTES = 1024 * 1024
 const switchName = z.string().trim().regex(SWITCH_NAME)
 /** Reads switches. */
 export const readSwitches = endpoint({
@@ -48,6 +50,7 @@ export const createSwitchOperation = endpoint({
     type: switchFields.type.unwrap(),
     value: switchFields.value.unwrap(),
   }),
+  bodyBytes: LARGE_BYTES,
   response: wire.switchList,
 })
 /** Changes a switch. */
@@ -60,6 +63,7 @@ export const updateSwitchOperation = endpoint({
   access: EDIT,
   query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
   body: z.object({ ...switchFields, version }),
+  bodyBytes: LARGE_BYTES,
   response: wire.switchList,
 })
 /** Deletes a switch. */

@@ -59,16 +59,19 @@ export function fault(field: string, rule: FaultRule): RawFault {
   return { pointer: `/${field.replaceAll('.', '/')}`, code: rule, message: '' }
 }
 
+/** What faults are made of: an issue of zod. */
+type Issue = Readonly<Pick<z.core.$ZodIssue, 'path' | 'message'> & { code: string }>
+
 /** The faults that zod found in what was given. */
-export function faultsOf(error: z.core.$ZodError, given: unknown): RawFault[] {
-  return error.issues.map(issue => {
+export function faultsOf({ issues }: { issues: readonly Issue[] }, given: unknown): RawFault[] {
+  return issues.map(issue => {
     const rule = NOTHING_FITS.has(issue.code) && at(given, issue.path) === undefined ? 'required' : ruleOf(issue)
     return fault(issue.path.map(String).join('.'), rule)
   })
 }
 
 /** What zod says of a missing value as well, where several types or words are allowed. */
-const NOTHING_FITS: ReadonlySet<z.core.$ZodIssue['code']> = new Set(['invalid_union', 'invalid_value'])
+const NOTHING_FITS: ReadonlySet<string> = new Set(['invalid_union', 'invalid_value'])
 
 function at(given: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], given)
@@ -80,7 +83,7 @@ export function localise({ pointer, code, message }: RawFault, lang: Lang): Faul
   return { field: pointer.slice(1).replaceAll('/', '.'), rule: code, message: sentence }
 }
 
-function ruleOf(issue: z.core.$ZodIssue): FaultRule {
+function ruleOf(issue: Issue): FaultRule {
   if (Object.hasOwn(SENTENCES, issue.message)) return issue.message as FaultRule
   switch (issue.code) {
     case 'invalid_type':

@@ -1,0 +1,196 @@
+/**
+ * Validation at a bounded cost. zod builds one error for each wrong entry of a list or record and for each unknown
+ * member, so a body of some kilobytes could cost seconds and megabytes: entries are counted before they are looked at,
+ * and the search ends at the first {@link MAX_ERRORS} errors.
+ */
+import { z } from 'zod'
+import { LargeText } from './json-text.ts'
+
+/** Most errors that one answer lists. */
+export const MAX_ERRORS = 50
+
+/** An error of zod, or of a bound: where, and why. */
+export interface Issue {
+  code: string
+  path: PropertyKey[]
+  message: string
+}
+
+/** The parsed value, or at least one and at most {@link MAX_ERRORS} errors. */
+export type Validated<T> = { ok: true; data: T } | { ok: false; issues: Issue[] }
+
+/** Entries of all lists and records up to which zod looks for all errors at once: some milliseconds. */
+const FEW_ENTRIES = 1_000
+
+/** What was found on the way through a value. */
+interface Walk {
+  issues: Issue[]
+  entries: number
+  /** The outermost lists, with the schema of an entry. */
+  lists: { element: z.core.$ZodType; items: readonly unknown[]; path: PropertyKey[] }[]
+}
+
+/** Validates a value. Unknown members are one issue each, with code `unknown_field`. */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): Validated<z.output<S>> {
+  const walk: Walk = { issues: [], entries: 0, lists: [] }
+  visit(schema as unknown as z.core.$ZodTypes, value, [], walk)
+  if (walk.issues.length === 0 && walk.entries > FEW_ENTRIES) visitLists(walk)
+  if (walk.issues.length > 0) return { ok: false, issues: walk.issues.slice(0, MAX_ERRORS) }
+  const result = schema.safeParse(value)
+  if (result.success) return { ok: true, data: result.data }
+  return { ok: false, issues: first(result.error.issues) }
+}
+
+/** The bound of a list (its maximum) or record (`maxProperties` of its metadata), where its schema has one. */
+export function boundOf(schema: z.core.$ZodType): number | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  const most: unknown = def.type === 'array' ? maximumOf(def)?.maximum : z.globalRegistry.get(schema)?.maxProperties
+  return typeof most === 'number' ? most : undefined
+}
+
+function maximumOf({ checks = [] }: z.core.$ZodArrayDef): z.core.$ZodCheckMaxLengthDef | undefined {
+  const found = checks.find(({ _zod }) => _zod.def.check === 'max_length')
+  return found?._zod.def as z.core.$ZodCheckMaxLengthDef | undefined
+}
+
+/** The schemas that a schema is made of and that see a part of the same value, or all of it. */
+export function partsOf(schema: z.core.$ZodType): z.core.$ZodType[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'readonly':
+    case 'nonoptional':
+    case 'catch':
+      return [def.innerType]
+    case 'pipe':
+      return [def.in._zod.def.type === 'transform' ? def.out : def.in]
+    case 'union':
+      return [...def.options]
+    case 'array':
+      return [def.element]
+    case 'record':
+      return [def.valueType]
+    case 'object':
+      return Object.values(def.shape)
+    default:
+      return []
+  }
+}
+
+/** The first errors of a validation, one for each unknown member. */
+function first(issues: readonly z.core.$ZodIssue[], path: PropertyKey[] = []): Issue[] {
+  const found: Issue[] = []
+  for (const issue of issues) {
+    if (found.length >= MAX_ERRORS) break
+    const at = [...path, ...issue.path]
+    if (issue.code !== 'unrecognized_keys') found.push({ code: issue.code, path: at, message: issue.message })
+    else for (const key of issue.keys.slice(0, MAX_ERRORS)) found.push(unknownField([...at, key]))
+  }
+  return found.slice(0, MAX_ERRORS)
+}
+
+function visit(schema: z.core.$ZodTypes, value: unknown, path: PropertyKey[], walk: Walk): void {
+  if (walk.issues.length >= MAX_ERRORS || value === undefined || value === null) return
+  const { def } = schema._zod
+  if (def.type === 'object') visitMembers(def, value, path, walk)
+  else if (def.type === 'array' || def.type === 'record') visitEntries(schema, def, value, path, walk)
+  else if (def.type === 'union') visitUnion(def.options as z.core.$ZodTypes[], value, path, walk)
+  else if (def.type === 'string' && value instanceof LargeText)
+    walk.issues.push({ code: 'too_big', path, message: `A text of ${value.bytes} bytes is too long.` })
+  else for (const part of partsOf(schema)) visit(part as z.core.$ZodTypes, value, path, walk)
+}
+
+/** The alternative with the fewest errors counts. */
+function visitUnion(options: z.core.$ZodTypes[], value: unknown, path: PropertyKey[], walk: Walk): void {
+  const walks = options.map((option): Walk => {
+    const own: Walk = { issues: [], entries: 0, lists: [] }
+    visit(option, value, path, own)
+    return own
+  })
+  const [least] = walks.toSorted((a, b) => a.issues.length - b.issues.length || b.entries - a.entries)
+  if (!least) return
+  walk.issues.push(...least.issues)
+  walk.entries += least.entries
+  walk.lists.push(...least.lists)
+}
+
+function visitMembers(def: z.core.$ZodObjectDef, value: unknown, path: PropertyKey[], walk: Walk): void {
+  if (!isRecord(value)) return
+  if (def.catchall?._zod.def.type === 'never') walk.issues.push(...manyUnknown(def.shape, value, path))
+  for (const [name, member] of Object.entries(def.shape))
+    if (Object.hasOwn(value, name)) visit(member as z.core.$ZodTypes, value[name], [...path, name], walk)
+}
+
+/** None for as many as zod may list itself, beside other errors. */
+function manyUnknown(shape: object, value: object, path: PropertyKey[]): Issue[] {
+  const unknown: Issue[] = []
+  for (const name in value) {
+    if (Object.hasOwn(shape, name)) continue
+    unknown.push(unknownField([...path, name]))
+    if (unknown.length > MAX_ERRORS) return unknown
+  }
+  return []
+}
+
+function unknownField(path: PropertyKey[]): Issue {
+  return { code: 'unknown_field', path, message: 'This field does not exist.' }
+}
+
+function visitEntries(
+  schema: z.core.$ZodTypes,
+  def: z.core.$ZodArrayDef | z.core.$ZodRecordDef,
+  value: unknown,
+  path: PropertyKey[],
+  walk: Walk,
+): void {
+  const isList = def.type === 'array'
+  if (isList ? !Array.isArray(value) : !isRecord(value)) return
+  const most = boundOf(schema)
+  if (most !== undefined && hasMore(value as object, most)) {
+    const own = isList ? maximumMessage(def) : undefined
+    walk.issues.push({ code: 'too_big', path, message: own ?? `At most ${most} entries are allowed.` })
+    return
+  }
+  const inner: Walk = { issues: [], entries: 0, lists: [] }
+  const [element] = partsOf(schema)
+  if (!element) return
+  if (Array.isArray(value)) walk.lists.push({ element, items: value, path })
+  for (const [name, entry] of Object.entries(value as object)) {
+    visit(element as z.core.$ZodTypes, entry, [...path, isList ? Number(name) : name], inner)
+    inner.entries++
+  }
+  walk.issues.push(...inner.issues)
+  walk.entries += inner.entries
+}
+
+/** Looks for errors entry by entry. */
+function visitLists({ issues, lists }: Walk): void {
+  for (const { element, items, path } of lists)
+    for (const [index, item] of items.entries()) {
+      const result = z.safeParse(element, item)
+      if (!result.success) issues.push(...first(result.error.issues, [...path, index]))
+      if (issues.length >= MAX_ERRORS) return
+    }
+  issues.length = 0 // so few that zod may list them beside all others
+}
+
+/** Stops counting at the entry that is one too many. */
+function hasMore(value: object, most: number): boolean {
+  if (Array.isArray(value)) return value.length > most
+  let count = 0
+  for (const _ in value) if (++count > most) return true
+  return false
+}
+
+/** The sentence that the schema has for it, if any. */
+function maximumMessage(def: z.core.$ZodArrayDef): string | undefined {
+  const error = maximumOf(def)?.error?.({} as never)
+  return typeof error === 'object' ? error?.message : error
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
