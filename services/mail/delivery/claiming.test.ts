@@ -129,6 +129,16 @@ describe('a round', () => {
     expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ flow: { $gte: '' } })).toBe(40)
   })
 
+  test('goes on with a flow as its site gets room, without being told', async () => {
+    await give(...many(50, 'a'))
+    const { claiming, hand, taken } = scene({ room: 7 })
+    for (let left = 0; left < 50; left = taken.length) {
+      await claiming.round()
+      expect(taken.length).toBe(Math.min(50, left + 7))
+      for (const delivery of taken) hand.leave(delivery)
+    }
+  })
+
   test('takes the recipients of one message together, though the limit lies between them', async () => {
     await collectionOf(mongo.db, MESSAGES).insertOne({
       _id: 'em_m',

@@ -235,6 +235,8 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       const free = options.inHand - hand.size
       if (free <= options.inHand / 20) return { taken: 0, full: false }
       const room = Math.min(AT_ONCE, free)
+      // A draw that used up the room of a site put its flows aside although there was room when it was asked for.
+      for (const site of [...flows.sitesAside()]) if (sites.roomAt(site) > 0) flows.readmit(site)
       const draws = flows.draw(room, site => sites.roomAt(site))
       if (draws.length === 0) return { taken: 0, full: more }
       const found = await read(draws, now)
