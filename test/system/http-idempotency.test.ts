@@ -109,6 +109,30 @@ describe('a batch', () => {
     const answer = await batch(Array.from({ length: 100 }, (_, n) => ({ ...minimal, subject: `n ${n}` })))
     expect(answer.status).toBe(202)
     expect(new Set(codes(answer.body).map(line => line.slice(-8)))).toEqual(new Set(['202 sent']))
+    const { data } = answer.body as { data: { id: string; email: { id: string } }[] }
+    expect(data.map(({ id }) => id)).toEqual(data.map(({ email }) => email.id))
+  })
+
+  test('lists fifty errors at most, and one at least for each message', async () => {
+    const wrong = { ...minimal, cc: Array(40).fill('nobody') }
+    const errorsOf = ({ body }: { body: unknown }) =>
+      (body as { data: { error: { errors: unknown[] } }[] }).data.map(({ error }) => error.errors.length)
+    expect(errorsOf(await batch([wrong, wrong, wrong, wrong], '?mode=partial'))).toEqual([40, 10, 1, 1])
+    expect((await batch([wrong, wrong])).body).toMatchObject({ errors: { length: 50 } })
+  })
+
+  test('with half of a surrogate pair or Latin-1 in one of its messages is refused as a whole', async () => {
+    const before = await countAll()
+    const text = JSON.stringify([minimal, { ...minimal, subject: '@@' }])
+    const half = text.replace('@@', String.raw`\ud83d`)
+    expect(await batch(half)).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+    const latin = await fetch(`${api.url}/api/v1/emails/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+      body: new Uint8Array(Buffer.from(text.replace('@@', 'Gr\u00fc\u00dfe'), 'latin1')),
+    })
+    expect([latin.status, await latin.json()]).toMatchObject([400, { code: 'invalid_json' }])
+    expect(await countAll()).toBe(before)
   })
 
   const mixed = [

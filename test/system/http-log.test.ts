@@ -228,6 +228,17 @@ describe('the list', () => {
   })
 })
 
+test.each(['q', 'from', 'to', 'domain', 'tag', 'message_id'])(
+  'a filter with a NUL or a line break is refused: %s',
+  async field => {
+    for (const value of ['a%00b', 'a%0Ab'])
+      expect(await get(`/api/v1/emails?${field}=${value}`)).toMatchObject({
+        status: 422,
+        body: { code: 'validation_failed', errors: [{ pointer: `/${field}` }] },
+      })
+  },
+)
+
 test('figures by day and recipient domain are counted once and kept', async () => {
   const user = await giveUser(api.mongo.db)
   const { value: token } = await giveToken(api.mongo.db, user._id)

@@ -1,6 +1,7 @@
 /** Each operation, called by everything that may less than a login: the guard answers before anything is looked at. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Access, SCOPES } from '../../services/mail/http/access.ts'
+import { z } from 'zod'
+import { type Access, SCOPES, scopesFor } from '../../services/mail/http/access.ts'
 import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../support/panel-api.ts'
@@ -33,10 +34,21 @@ test('the lists are not empty', () => {
   expect(BY_LOGIN.length).toBeGreaterThan(15)
 })
 
-test.each(BY_SCOPE)('%s: a token with every other scope is refused', async (_, operation, access) => {
-  const needed = access.kind === 'account' ? access.scope : undefined
-  const client = await api.withToken(user, { scopes: SCOPES.filter(scope => scope !== needed) })
-  expect(await knock(client, operation)).toEqual([403, 'insufficient_scope'])
+test.each(BY_SCOPE)('%s: a token with every scope but one that it needs is refused', async (_, operation, access) => {
+  for (const needed of access.kind === 'account' ? scopesFor(access) : []) {
+    const client = await api.withToken(user, { scopes: SCOPES.filter(scope => scope !== needed) })
+    expect(await knock(client, operation)).toEqual([403, 'insufficient_scope'])
+  }
+})
+
+test('whoever learns the password of an SMTP login may send', () => {
+  const withPassword = BY_SCOPE.filter(
+    ([, { response }]) => response instanceof z.ZodObject && 'password' in response.shape,
+  )
+  expect(withPassword.map(([key, , access]) => [key, access.kind === 'account' && scopesFor(access)])).toEqual([
+    ['POST /api/v1/smtp-credentials', ['smtp:write', 'emails:send']],
+    ['PUT /api/v1/smtp-credentials/{id}/password', ['smtp:write', 'emails:send']],
+  ])
 })
 
 test.each(BY_LOGIN)('%s: no token opens it, whatever its scopes', async (_, operation) => {

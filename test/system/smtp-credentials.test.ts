@@ -177,11 +177,27 @@ test('a login that a resource manages is read-only', async () => {
     })
 })
 
+test('a token that may not send gets no password to send with, and still limits and removes logins', async () => {
+  const { user, client } = await api.newUser()
+  const token = await api.withToken(user, { scopes: ['smtp:read', 'smtp:write'] })
+  const refused = {
+    status: 403,
+    body: { code: 'insufficient_scope', detail: 'The token lacks the scope emails:send.' },
+  }
+  const username = name()
+  expect(await token.post(path, { username })).toMatchObject(refused)
+  const { body } = await client.post(path, { username })
+  expect(await token.call('PUT', `${path}/${body.id}/password`, {})).toMatchObject(refused)
+  expect(await client.get(`${path}/${body.id}/password`)).toMatchObject({ body: { password: body.password } })
+  expect(await token.call('PATCH', `${path}/${body.id}`, { disabled: true })).toMatchObject({ status: 200 })
+  expect(await token.call('DELETE', `${path}/${body.id}`)).toMatchObject({ status: 204 })
+})
+
 describe('a token that makes logins', () => {
   const NETWORKS = ['127.0.0.0/8', '2001:db8::/32']
   const maker = async (limits: object) => {
     const { user, client } = await api.newUser()
-    const token = await api.withToken(user, { scopes: ['smtp:write'], ...limits })
+    const token = await api.withToken(user, { scopes: ['smtp:write', 'emails:send'], ...limits })
     const give = async (allowed_cidrs: string[]) =>
       (await client.post(path, { username: name(), allowed_cidrs })).body.id
     return { token, client, give }

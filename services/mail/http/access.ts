@@ -18,7 +18,15 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /**
- * Who may call an operation: an account (by session, or by a token with the scope), an account's session alone, or an
- * admin's session. `legacy` marks the operations that the configured API_TOKEN opens too.
+ * Who may call an operation: an account (by session, or by a token with the scope, and with `also` where that is set), an
+ * account's session alone, or an admin's session. `legacy` marks the operations that the configured API_TOKEN opens too.
  */
-export type Access = { kind: 'account'; scope: Scope; legacy?: true } | { kind: 'session' } | { kind: 'admin' }
+export type Access =
+  | { kind: 'account'; scope: Scope; also?: Scope; legacy?: true }
+  | { kind: 'session' }
+  | { kind: 'admin' }
+
+/** The scopes that a token needs for an operation of an account. */
+export function scopesFor({ scope, also }: Extract<Access, { kind: 'account' }>): Scope[] {
+  return also === undefined ? [scope] : [scope, also]
+}

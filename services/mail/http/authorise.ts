@@ -8,7 +8,7 @@ import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
 import { type CheckedToken, type CheckToken, createTokenCheck } from '../check-token.ts'
 import { sendsForReal } from '../rules/token-limits.ts'
 import type { Submitter } from '../submission.ts'
-import { type Access, SCOPES, type Scope } from './access.ts'
+import { type Access, SCOPES, type Scope, scopesFor } from './access.ts'
 
 /** The caller of an operation. */
 export interface Principal extends Caller {
@@ -80,7 +80,7 @@ function byToken(checked: CheckedToken, access: Access): Principal {
   }
   if (access.kind !== 'account') throw new ProblemError('forbidden', 'This needs a login; tokens do not open it.')
   const { token } = checked
-  requireScope(token, access.scope)
+  for (const scope of scopesFor(access)) requireScope(token, scope)
   return {
     account,
     via: 'token',

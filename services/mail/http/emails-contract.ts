@@ -74,6 +74,7 @@ const batchItem = z
   .strictObject({
     index: z.number().int(),
     status: z.number().int(),
+    id: z.string().optional(),
     email: emailAccepted.optional(),
     error: problem.optional(),
   })
@@ -181,17 +182,20 @@ const list = <T extends z.ZodType>(item: T) =>
 /** A list whose next page starts behind `next`, also when this page is short: see the operation. */
 const pages = <T extends z.ZodType>(item: T) => list(item).extend({ next: z.string().nullable() })
 
-const word = z.string().min(1).max(254)
+/** Without control characters: a query for them finds nothing, and the database has no place for NUL in a pattern. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, 'Control characters are not allowed.')
+const word = plain.min(1).max(254)
 
 /** Filters of the delivery log. */
 export const emailFilters = z.strictObject({
-  q: z.string().min(2).max(100).optional(),
+  q: plain.min(2).max(100).optional(),
   status: status.optional(),
   from: word.optional(),
   to: word.optional(),
   domain: word.optional(),
   tag: word.optional(),
-  message_id: z.string().min(3).max(998).optional(),
+  message_id: plain.min(3).max(998).optional(),
   source: z.enum(['api', 'smtp', 'system']).optional(),
   since: instant.optional(),
   until: instant.optional(),

@@ -3,7 +3,7 @@ import * as accountsContract from '../../accounts/http/contract.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
 import type { AnyEndpoint } from '../../platform/endpoint.ts'
 import { openApi, operationsOf } from '../../platform/openapi.ts'
-import type { Access } from './access.ts'
+import { type Access, scopesFor } from './access.ts'
 import * as mailContract from './contract.ts'
 
 type AnyAccess = Access | { kind: 'public' }
@@ -60,5 +60,5 @@ const TAGS = [
 function securityOf({ access, method }: AnyEndpoint<AnyAccess>): Record<string, string[]>[] {
   if (access.kind === 'public') return []
   const session = { session: access.kind === 'admin' ? ['admin'] : [], ...(method !== 'GET' && { csrf: [] }) }
-  return access.kind === 'account' ? [session, { token: [access.scope] }] : [session]
+  return access.kind === 'account' ? [session, { token: scopesFor(access) }] : [session]
 }

@@ -18,6 +18,8 @@ type Problem = ReturnType<typeof problemBody>
 interface BatchItem {
   index: number
   status: number
+  /** Of the message, as in the lists of other services: clients look for it here. */
+  id?: string
   email?: EmailAccepted
   error?: Problem
 }
@@ -119,7 +121,8 @@ async function sendItem(
   try {
     const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps)
     if (result.kind === 'refused') return { item: failed(index, toRefusal(result)) }
-    return { item: { index, status: 202, email: toAnswer(result, []) }, replayed: result.replayed }
+    const email = toAnswer(result, [])
+    return { item: { index, status: 202, id: email.id, email }, replayed: result.replayed }
   } catch (error) {
     return { item: failed(index, toProblem(error)) }
   }

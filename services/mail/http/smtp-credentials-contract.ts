@@ -10,6 +10,8 @@ import { managedBy, networks, recordParams } from './records.ts'
 
 const READ: Access = { kind: 'account', scope: 'smtp:read' }
 const WRITE: Access = { kind: 'account', scope: 'smtp:write' }
+/** Who knows the password of a login sends with it. */
+const PASSWORD: Access = { kind: 'account', scope: 'smtp:write', also: 'emails:send' }
 const SESSION: Access = { kind: 'session' }
 const time = z.iso.datetime()
 
@@ -55,8 +57,8 @@ export const createCredentialOperation = endpoint({
   tag: 'SMTP credentials',
   method: 'POST',
   path: '/api/v1/smtp-credentials',
-  summary: 'Makes an SMTP login; without a password one is made.',
-  access: WRITE,
+  summary: 'Makes an SMTP login; without a password one is made. A token needs emails:send as well.',
+  access: PASSWORD,
   body: z.strictObject({
     username,
     password: newPassword.optional(),
@@ -116,8 +118,8 @@ export const putCredentialPasswordOperation = endpoint({
   tag: 'SMTP credentials',
   method: 'PUT',
   path: '/api/v1/smtp-credentials/{id}/password',
-  summary: 'Sets the password of an SMTP login; without one given it is made.',
-  access: WRITE,
+  summary: 'Sets the password of an SMTP login; without one given it is made. A token needs emails:send as well.',
+  access: PASSWORD,
   params: recordParams,
   body: z.strictObject({ password: newPassword.optional() }),
   response: smtpCredentialWithPassword,
