@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { resetPasswordByName } from '../services/accounts/reset-password.ts'
-import { systemClock } from '../services/platform/clock.ts'
+import { readDatabaseTime } from '../services/platform/database-clock.ts'
 import { createLog } from '../services/platform/log.ts'
 import { connectMongo } from '../services/platform/mongo.ts'
 import { embeddedFolder, runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
@@ -33,7 +33,8 @@ async function reset(name: string): Promise<number> {
   try {
     const mongo = await connectMongo(uri, log)
     try {
-      return report(name, await resetPasswordByName({ mongo, clock: systemClock }, name))
+      const now = await readDatabaseTime(mongo.db)
+      return report(name, await resetPasswordByName({ mongo, clock: { now: () => now } }, name))
     } finally {
       await mongo.stop()
     }

@@ -11,6 +11,7 @@ import { indexLog } from './mail/store/log-blocks.ts'
 import { sweepFinalBodies, sweepOrphanBodies } from './mail/store/retention.ts'
 import { STATS_DAYS, STATS_HOURS } from './mail/store/stats.ts'
 import { createSystemMail } from './mail/system-mail.ts'
+import { readDatabaseTime } from './platform/database-clock.ts'
 import { createJobs, type Jobs, type RepeatInterval } from './platform/jobs.ts'
 import { ensureIndexes } from './platform/mongo.ts'
 import { type Foundation, type Running, run } from './platform/run.ts'
@@ -33,17 +34,15 @@ const jobs: readonly TimedWork[] = [
   {
     name: 'sweep-final-bodies',
     interval: { everyMs: 10 * MINUTE },
-    run: ({ mongo, clock, config }) =>
-      sweepFinalBodies(
-        mongo,
-        { bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS },
-        clock.now(),
-      ),
+    async run({ mongo, config }) {
+      const days = { bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS }
+      await sweepFinalBodies(mongo, days, await readDatabaseTime(mongo.db))
+    },
   },
   {
     name: 'sweep-orphan-bodies',
     interval: { everyMs: 60 * MINUTE },
-    run: ({ mongo, clock }) => sweepOrphanBodies(mongo, clock.now()),
+    run: ({ mongo }) => sweepOrphanBodies(mongo),
   },
   {
     name: 'index-log',
@@ -76,7 +75,7 @@ const jobs: readonly TimedWork[] = [
 
 /** Starts delivery and timed work. */
 export async function worker(foundation: Foundation): Promise<Running> {
-  const { mongo, log, metrics } = foundation
+  const { mongo, log, metrics, clock } = foundation
   await ensureIndexes(mongo.db, [
     ...deliveryCollections,
     STATS_DAYS,
@@ -84,10 +83,12 @@ export async function worker(foundation: Foundation): Promise<Running> {
     ...dnsCollections,
     ...subscriptionCollections,
   ])
-  const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000 })
+  const timed = await createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 5_000, clock })
   await registerDnsJobs(timed, createDnsDeps(foundation))
   await register(timed, foundation)
   const delivery = await startConfiguredDelivery(foundation)
+  // Last, because nothing after it can fail: a start that is repeated must not leave jobs running.
+  await timed.start()
   return {
     async stop() {
       await Promise.all([timed.stop(), delivery.stop()])
@@ -106,7 +107,6 @@ async function register(timed: Jobs, foundation: Foundation): Promise<void> {
     subscriptions: openSubscriptions(foundation),
     sendReminder: await createSystemMail(foundation),
   })
-  await timed.start()
 }
 
 if (import.meta.main) await run('worker', process.env, worker)

@@ -1,11 +1,12 @@
 /** Slows down the guessing of passwords, on every channel, over all processes. */
-import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
+import { type RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Metrics } from '../platform/metrics.ts'
 import { collectionOf, type Db, defineCollection } from '../platform/mongo.ts'
 import { clientNetwork } from '../platform/networks.ts'
+import { type CounterDoc, createRateLimiter } from '../platform/rate-limiter.ts'
 
 /** Counters of login attempts; written by the limiter alone. */
-export const loginLimits = defineCollection<{ key: string; points: number; expire: Date }>('login_limits', [
+export const loginLimits = defineCollection<CounterDoc>('login_limits', [
   { key: { expire: 1 }, expireAfterSeconds: 0 },
   { key: { key: 1 }, unique: true },
 ])
@@ -67,19 +68,12 @@ export function createLoginLimiter(
   { db, metrics, channel }: { db: Db; metrics: Metrics; channel: LoginChannel },
   limits: Readonly<Record<keyof typeof LOGIN_LIMITS, number>> = LOGIN_LIMITS,
 ): LoginLimiter {
-  // A count that a crash of the primary loses costs an attacker nothing; waiting for the journal would cost each login.
-  const store = db.client.db(db.databaseName, { writeConcern: { w: 1, journal: false } })
-  const counter = (kind: keyof typeof LOGIN_LIMITS) => {
-    const options = { points: limits[kind], duration: WINDOW_SECONDS, keyPrefix: `${channel}-${kind}` }
-    return new RateLimiterMongo({
-      ...options,
-      storeClient: store,
-      tableName: loginLimits.name,
-      disableIndexesCreation: true, // ensureIndexes makes them
-      inMemoryBlockOnConsumed: limits[kind] + 1,
-      insuranceLimiter: new RateLimiterMemory(options),
+  const counter = (kind: keyof typeof LOGIN_LIMITS) =>
+    createRateLimiter(db, loginLimits, {
+      prefix: `${channel}-${kind}`,
+      points: limits[kind],
+      seconds: WINDOW_SECONDS,
     })
-  }
   const counters = { pair: counter('pair'), address: counter('address'), account: counter('account') }
   const known = createKnownNetworks(db, channel)
   return {

@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { databaseForThisTest } from '../../test/support/database.ts'
 import { until } from '../../test/support/until.ts'
+import { systemClock } from './clock.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import { type Log, silentLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import type { Mongo } from './mongo.ts'
 
 async function jobsOf(mongo: Mongo, metrics = createMetrics('test'), log = silentLog) {
-  return createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 50 })
+  return createJobs(mongo, log, metrics, { collection: 'jobs', pollMs: 50, clock: systemClock })
 }
 
 test('a job that was stored once runs once, with its data', async () => {
@@ -117,7 +118,7 @@ test('a job of a process that died runs again when its lock is over, and not bef
       ran.push(data.key)
     }),
   )
-  await until(async () => (await stored(mongo).countDocuments({ lastFinishedAt: { $exists: true } })) === 1)
+  await until(async () => (await stored(mongo).countDocuments({ lastFinishedAt: { $type: 'date' } })) === 1)
   expect(ran).toEqual(['dead'])
 })
 
@@ -130,7 +131,7 @@ test('runs that were missed while nothing ran are made up for once', async () =>
   await worker(mongo, jobs =>
     jobs.define('remind', { concurrency: 1, lockLifetimeMs: 60_000 }, async () => void runs++),
   )
-  await until(async () => (await stored(mongo).findOne({}))?.lastFinishedAt !== undefined)
+  await until(async () => (await stored(mongo).findOne({}))?.lastFinishedAt instanceof Date)
   const again = (await stored(mongo).findOne({}))?.nextRunAt.getTime() - Date.now()
   expect(runs).toBe(1)
   expect(again).toBeGreaterThan(HOUR - 60_000)

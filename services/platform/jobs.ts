@@ -3,9 +3,10 @@
  * may run twice at once. Every handler is therefore idempotent and guards what it changes itself.
  */
 
-import { MongoBackend } from '@agendajs/mongo-backend'
 import { Agenda } from 'agenda'
+import type { Clock } from './clock.ts'
 import { within } from './deadline.ts'
+import { openJobs } from './jobs-repository.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { isDuplicateKey, type Mongo } from './mongo.ts'
@@ -55,20 +56,23 @@ export async function createJobs(
   mongo: Mongo,
   log: Log,
   metrics: Metrics,
-  options: { collection: string; pollMs: number },
+  options: { collection: string; pollMs: number; clock: Clock },
 ): Promise<Jobs> {
+  const { clock } = options
   const collection = mongo.db.collection(options.collection)
   await mongo.db.createCollection(options.collection).catch(() => undefined)
   await collection.createIndex(
     { name: 1, 'data.key': 1 },
     { unique: true, partialFilterExpression: { type: 'single' } },
   )
+  const { backend, agendaIs } = await openJobs(mongo.db, options.collection, clock)
   const agenda = new Agenda({
-    backend: new MongoBackend({ mongo: mongo.db, collection: options.collection }),
+    backend,
     processEvery: options.pollMs,
     maxConcurrency: 10_000,
     removeOnComplete: true,
   })
+  agendaIs(agenda)
   agenda.on('error', error => log.warn({ err: error }, 'job queue does not answer'))
   await agenda.ready
   const running = new Map<string, PromiseWithResolvers<void>>()
@@ -108,7 +112,7 @@ export async function createJobs(
         type: 'single',
         priority: 0,
         data: { ...data, key },
-        nextRunAt: new Date(),
+        nextRunAt: clock.now(),
         lockedAt: null,
       }
       await collection
@@ -121,7 +125,7 @@ export async function createJobs(
       await agenda.schedule(at, name, data)
     },
     async hurry(name) {
-      await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: new Date() } })
+      await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: clock.now() } })
     },
     start: () => agenda.start(),
     async stop() {

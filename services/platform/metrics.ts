@@ -80,6 +80,10 @@ export function createMetrics(service: string) {
     ),
     slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
+    clockSkew: gauge(
+      'clock_skew_seconds',
+      "Clock of this machine minus the clock of the database. Stored times are corrected by it; above 2 the machine's time synchronisation is broken.",
+    ),
     mongoUp: gauge('mongo_up', '1 while the database answers.'),
     mongoSeconds: seconds('mongo_write', 'Time of a durable group commit, by collection.', ['collection']),
     jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job_name', 'outcome']),

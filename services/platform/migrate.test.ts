@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { databaseForThisTest } from '../../test/support/database.ts'
+import { setMachineClock } from '../../test/support/machine-clock.ts'
+import { readDatabaseTime } from './database-clock.ts'
 import { silentLog } from './log.ts'
 import { type Migration, migrate } from './migrate.ts'
 import type { Db } from './mongo.ts'
@@ -101,3 +103,27 @@ test.each([
   if (refusal) await expect(older).rejects.toThrow(refusal)
   else await older
 })
+
+test.each([
+  ['ahead', 3_600_000],
+  ['behind', -3_600_000],
+])(
+  'a process whose clock is an hour %s takes the lock of another when it has run out, and not before',
+  async (_, ahead) => {
+    const { db } = await databaseForThisTest()
+    const runsOut = new Date((await readDatabaseTime(db)).getTime() + 1_000)
+    await db.collection<{ _id: string }>('meta').insertOne({ _id: 'lock', by: 'another', until: runsOut } as never)
+    let ranAt = new Date(0)
+    const step: Migration = {
+      schema: 1,
+      minReader: 1,
+      async up() {
+        ranAt = await readDatabaseTime(db)
+      },
+    }
+    const setBack = setMachineClock(ahead)
+    await migrate(db, [step], silentLog).finally(setBack)
+    expect(ranAt.getTime()).toBeGreaterThanOrEqual(runsOut.getTime())
+    expect(ranAt.getTime()).toBeLessThan(runsOut.getTime() + 20_000)
+  },
+)

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readDatabaseTime } from './database-clock.ts'
 import type { Log } from './log.ts'
 import { type Collection, type Db, isDuplicateKey } from './mongo.ts'
 
@@ -55,7 +56,7 @@ export async function migrate(
     }
     const next = migrations.find(({ schema }) => schema === current.schema + 1)
     if (!next) return
-    if (await lock(locks, me))
+    if (await lock(db, locks, me))
       await step(db, locks, me, next, log).finally(() => locks.deleteOne({ _id: 'lock', by: me }))
     else await sleep(RETRY_MS)
   }
@@ -71,7 +72,7 @@ async function readSchema(db: Db): Promise<SchemaDoc> {
 async function step(db: Db, locks: Collection<LockDoc>, me: string, migration: Migration, log: Log): Promise<void> {
   // Somebody else may have finished it between our look and our lock.
   if ((await readSchema(db)).schema >= migration.schema) return
-  const started = Date.now()
+  const started = performance.now()
   const renewal = setInterval(() => void renew(locks, me).catch(() => undefined), LOCK_MS / 4)
   try {
     await migration.up(db)
@@ -87,11 +88,11 @@ async function step(db: Db, locks: Collection<LockDoc>, me: string, migration: M
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
   }
-  log.info({ schema, ms: Date.now() - started }, 'migrated the database')
+  log.info({ schema, ms: Math.round(performance.now() - started) }, 'migrated the database')
 }
 
-async function lock(locks: Collection<LockDoc>, me: string): Promise<boolean> {
-  const now = Date.now()
+async function lock(db: Db, locks: Collection<LockDoc>, me: string): Promise<boolean> {
+  const now = (await readDatabaseTime(db)).getTime()
   const free = { _id: 'lock' as const, until: { $lt: new Date(now) } }
   try {
     await locks.updateOne(free, { $set: { by: me, until: new Date(now + LOCK_MS) } }, { upsert: true })
@@ -103,5 +104,5 @@ async function lock(locks: Collection<LockDoc>, me: string): Promise<boolean> {
 }
 
 async function renew(locks: Collection<LockDoc>, me: string): Promise<void> {
-  await locks.updateOne({ _id: 'lock', by: me }, { $set: { until: new Date(Date.now() + LOCK_MS) } })
+  await locks.updateOne({ _id: 'lock', by: me }, [{ $set: { until: { $add: ['$$NOW', LOCK_MS] } } }])
 }

@@ -1,6 +1,7 @@
 /** Timed work: thirty days in fast motion, two workers at a time, and every job twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
+import { systemClock } from '../../services/platform/clock.ts'
 import { createJobs } from '../../services/platform/jobs.ts'
 import { systemActor } from '../../services/subscriptions/context.ts'
 import { expireLapsed } from '../../services/subscriptions/expire.ts'
@@ -236,7 +237,7 @@ test('on Agenda every job exists once, whatever number of workers registers it, 
   const { mongo, log, metrics } = api.foundation
   const { id } = await buy('month')
   api.clock.advance(31 * DAY_MS)
-  const options = { collection: 'jobs', pollMs: 50 }
+  const options = { collection: 'jobs', pollMs: 50, clock: systemClock }
   const workers = await Promise.all([1, 2].map(() => createJobs(mongo, log, metrics, options)))
   const deps = { subscriptions: api.s, sendReminder: async () => undefined }
   await Promise.all(workers.map(jobs => registerSubscriptionJobs(jobs, deps)))

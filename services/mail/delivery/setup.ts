@@ -47,7 +47,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const placement = { slots, relay, bodyDays: config.RETENTION_BODY_DAYS, logDays: config.RETENTION_LOG_DAYS }
   const from = config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`
   const enqueue = createEnqueue({ mongo, log, metrics, wake: (ids, flows) => wake.ring(ids, flows), ...placement })
-  const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS })
+  const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS, clock })
   const { isSuspended } = createAccounts(mongo.db, clock)
   return startDelivery({
     mongo,

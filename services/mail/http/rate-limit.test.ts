@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { databaseForThisTest, freshDatabase } from '../../../test/support/database.ts'
+import { setMachineClock } from '../../../test/support/machine-clock.ts'
 import { until } from '../../../test/support/until.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
@@ -94,3 +95,27 @@ test('while the database is away each process counts for itself', async () => {
   await mongo.stop() // every command fails from here on
   for (const ask of [one, two]) expect(await leftOf(ask, 'usr_1', 4)).toEqual([2, 1, 0, 'refused'])
 })
+
+test.each([
+  ['ahead', 3_600_000],
+  ['behind', -3_600_000],
+])(
+  'a process whose clock is an hour %s shares the budget of the others, and tells the right time',
+  async (_, ahead) => {
+    const mongo = await database()
+    const right = limit(mongo)
+    expect(await leftOf(right, 'usr_1', 2)).toEqual([2, 1])
+    const setBack = setMachineClock(ahead)
+    try {
+      const wrong = limit(mongo)
+      const last = await wrong('usr_1')
+      expect([last.left, last.reset > 30 && last.reset <= 60]).toEqual([0, true])
+      expect((await wrong('usr_1')).wait).toBeLessThanOrEqual(60)
+      expect((await wrong('usr_2')).left).toBe(2)
+    } finally {
+      setBack()
+    }
+    expect(await leftOf(right, 'usr_1', 1)).toEqual(['refused'])
+    expect(await leftOf(right, 'usr_2', 3)).toEqual([1, 0, 'refused'])
+  },
+)

@@ -1,11 +1,12 @@
 /** How fast an account may call, counted over all processes and told in every answer. */
-import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterRes } from 'rate-limiter-flexible'
 import { type Db, defineCollection } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { type CounterDoc, createRateLimiter } from '../../platform/rate-limiter.ts'
 import type { WebContext } from '../../platform/web.ts'
 
 /** Counters of requests; written by the limiter alone. */
-export const requestLimits = defineCollection<{ key: string; points: number; expire: Date }>('request_limits', [
+export const requestLimits = defineCollection<CounterDoc>('request_limits', [
   { key: { expire: 1 }, expireAfterSeconds: 0 },
   { key: { key: 1 }, unique: true },
 ])
@@ -23,21 +24,10 @@ export interface Rate {
  */
 export type TakeRequest = (context: WebContext, key: string) => Promise<void>
 
-/**
- * A limit in MongoDB; a key over it is refused from memory, and while the database is away each process counts for
- * itself. Counters need no journal: a count that a crash loses lets a few requests more through.
- */
+/** A limit over all processes; see {@link createRateLimiter}. */
 export function createRateLimit(db: Db, { name, points, seconds }: Rate): TakeRequest {
   if (points === 0) return () => Promise.resolve()
-  const options = { points, duration: seconds, keyPrefix: name }
-  const limiter = new RateLimiterMongo({
-    ...options,
-    storeClient: db.client.db(db.databaseName, { writeConcern: { w: 1, journal: false } }),
-    tableName: requestLimits.name,
-    disableIndexesCreation: true, // ensureIndexes makes them
-    inMemoryBlockOnConsumed: points + 1,
-    insuranceLimiter: new RateLimiterMemory(options),
-  })
+  const limiter = createRateLimiter(db, requestLimits, { prefix: name, points, seconds })
   return async (context, key) => {
     const { result, refused } = await limiter.consume(key).then(
       consumed => ({ result: consumed, refused: false }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
+import { setMachineClock } from '../../../test/support/machine-clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, readBody, toBodyDocs } from './bodies.ts'
@@ -69,20 +70,61 @@ describe('bodies of final messages', () => {
 })
 
 describe('bodies without a message', () => {
-  /** A body whose acceptance began so long ago and never ended. */
-  async function orphan(ageMs: number): Promise<string> {
-    const id = newId('em', now.getTime() - ageMs)
-    await collectionOf(mongo.db, BODIES).insertMany(toBodyDocs(id, Buffer.from('x'), now))
+  /** A body whose acceptance began so long ago, by the clock of the process that accepted it. */
+  async function begun(agoMs: number): Promise<string> {
+    const id = newId('em', Date.now() - agoMs)
+    await collectionOf(mongo.db, BODIES).insertMany(toBodyDocs(id, Buffer.from('x'), new Date(Date.now() + DAY)))
     return id
   }
+  /** Lets time pass for what the sweeps have noted. */
+  const later = (ms: number) =>
+    mongo.db.collection('orphan_bodies').updateMany({}, [{ $set: { seen_at: { $subtract: ['$seen_at', ms] } } }])
+  const kept = (ids: readonly string[]) => Promise.all(ids.map(id => hasBody(id)))
 
-  test('go after six hours, longer than a message may take to come in; those of accepted messages and of acceptances under way stay', async () => {
-    const old = await orphan(361 * MINUTE)
-    const young = await orphan(359 * MINUTE)
-    const accepted = await give(undefined, 10, newId('em', now.getTime() - 361 * MINUTE))
-    expect(await sweepOrphanBodies(mongo, now)).toBe(1)
-    expect(await Promise.all([hasBody(old), hasBody(young), hasBody(accepted)])).toEqual([false, true, true])
-    expect(await sweepOrphanBodies(mongo, new Date(now.getTime() + 2 * MINUTE))).toBe(1)
-    expect(await hasBody(young)).toBe(false)
+  test('go when two sweeps six hours apart found none, longer than a message may take to come in; those of accepted messages and of acceptances under way stay', async () => {
+    const old = await begun(361 * MINUTE)
+    const young = await begun(359 * MINUTE)
+    const accepted = await give(undefined, 10, newId('em', Date.now() - 361 * MINUTE))
+    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    await later(359 * MINUTE)
+    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    await later(2 * MINUTE)
+    expect(await sweepOrphanBodies(mongo)).toBe(1)
+    expect(await kept([old, young, accepted])).toEqual([false, true, true])
+    expect(await mongo.db.collection('orphan_bodies').countDocuments()).toBe(0)
+  })
+
+  test.each([
+    ['the sweep', DAY, 0],
+    ['the sweep, behind', -DAY, 0],
+    ['the acceptance', 0, DAY],
+    ['the acceptance, ahead', 0, -DAY],
+  ])('no clock that is a day wrong removes what is being accepted: %s', async (_, ahead, ago) => {
+    const before = await Promise.all(Array.from({ length: 20 }, () => begun(ago)))
+    const setBack = setMachineClock(ahead)
+    try {
+      for (let sweeps = 0; sweeps < 3; sweeps++) expect(await sweepOrphanBodies(mongo)).toBe(0)
+    } finally {
+      setBack()
+    }
+    expect(await kept(before)).toEqual(before.map(() => true))
+  })
+
+  test('one whose message came after all stays', async () => {
+    const id = await begun(361 * MINUTE)
+    await sweepOrphanBodies(mongo)
+    await collectionOf(mongo.db, MESSAGES).insertOne({ _id: id, user_id: 'usr_1', parts: 1 } as MessageDoc)
+    await later(361 * MINUTE)
+    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    expect(await hasBody(id)).toBe(true)
+    expect(await mongo.db.collection('orphan_bodies').countDocuments()).toBe(0)
+  })
+
+  test('more than one batch', async () => {
+    for (let n = 0; n < 1_005; n++) await begun(361 * MINUTE)
+    await sweepOrphanBodies(mongo)
+    await later(361 * MINUTE)
+    expect(await sweepOrphanBodies(mongo)).toBe(1_005)
+    expect(await collectionOf(mongo.db, BODIES).countDocuments()).toBe(0)
   })
 })

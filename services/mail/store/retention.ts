@@ -1,4 +1,5 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
+import { readDatabaseTime } from '../../platform/database-clock.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { firstIdAt, MESSAGES } from './messages.ts'
@@ -9,7 +10,15 @@ interface ProgressDoc {
   upTo: Date
 }
 
+/** A body without a message, and when a sweep first found it (database's clock). */
+interface OrphanDoc {
+  _id: string
+  m: string
+  seen_at: Date
+}
+
 const PROGRESS = defineCollection<ProgressDoc>('sweeps')
+const ORPHANS = defineCollection<OrphanDoc>('orphan_bodies')
 const DAY_MS = 86_400_000
 const BATCH = 1_000
 /** Bodies of large messages are stored while they come in, which may take a whole session of 4 hours. */
@@ -24,60 +33,103 @@ export interface Retention {
 /**
  * Removes the bodies of messages whose last recipient became final `bodyDays` ago; answers how many messages. The
  * removal time of a message tells when it became final, so no index and no write per message is needed for this. What
- * a sweep misses (a changed setting) is removed by the bodies' own time.
+ * a sweep misses (a changed setting) is removed by the bodies' own time. `now` is the database's time.
  */
 export async function sweepFinalBodies(mongo: Mongo, { bodyDays, logDays }: Retention, now: Date): Promise<number> {
   const limit = new Date(now.getTime() + (logDays - bodyDays) * DAY_MS)
   const from = await progressOf(mongo, 'final-bodies', new Date(limit.getTime() - DAY_MS))
-  const cursor = collectionOf(mongo.db, MESSAGES)
+  const messages = collectionOf(mongo.db, MESSAGES)
     .find({ exp: { $gt: from, $lte: limit }, left: 0 })
     .project<{ _id: string; parts: number }>({ parts: 1 })
     .batchSize(BATCH)
   let swept = 0
-  let ids: string[] = []
-  for await (const { _id, parts } of cursor) {
-    for (let part = 0; part < parts; part++) ids.push(bodyId(_id, part))
-    swept++
-    if (ids.length < BATCH) continue
-    await removeBodies(mongo, ids)
-    ids = []
-  }
-  await removeBodies(mongo, ids)
+  await inBatches(messages, async batch => {
+    await removeBodies(
+      mongo,
+      batch.flatMap(({ _id, parts }) => Array.from({ length: parts }, (_, part) => bodyId(_id, part))),
+    )
+    swept += batch.length
+  })
   await saveProgress(mongo, 'final-bodies', limit)
   return swept
 }
 
-/** Removes bodies whose message was never accepted; answers how many parts. Looks only at those since the last sweep. */
-export async function sweepOrphanBodies(mongo: Mongo, now: Date): Promise<number> {
-  const limit = new Date(now.getTime() - ORPHAN_AGE_MS)
-  const from = await progressOf(mongo, 'orphan-bodies', new Date(limit.getTime() - DAY_MS))
-  const orphans = collectionOf(mongo.db, BODIES).aggregate<{ _id: string }>([
-    { $match: { _id: { $gte: firstIdAt(from), $lt: firstIdAt(limit) } } },
-    { $project: { m: 1 } },
-    {
-      $lookup: {
-        from: MESSAGES.name,
-        localField: 'm',
-        foreignField: '_id',
-        as: 'found',
-        pipeline: [{ $project: { _id: 1 } }],
-      },
-    },
-    { $match: { found: { $size: 0 } } },
-    { $project: { _id: 1 } },
+/**
+ * Removes bodies whose message was never accepted; answers how many parts. A body goes when two sweeps, six hours or more
+ * apart by the database's clock, found no message for it: the time in its id was told by the process that accepted
+ * it, and no clock of a process may decide what is lost.
+ */
+export async function sweepOrphanBodies(mongo: Mongo): Promise<number> {
+  const removed = await removeOrphans(mongo)
+  await noteOrphans(mongo)
+  return removed
+}
+
+/** Removes what an earlier sweep noted, unless its message has come. */
+async function removeOrphans(mongo: Mongo): Promise<number> {
+  const orphans = collectionOf(mongo.db, ORPHANS)
+  const noted = orphans.aggregate<{ _id: string; found: unknown[] }>([
+    { $match: { $expr: { $lt: ['$seen_at', { $subtract: ['$$NOW', ORPHAN_AGE_MS] }] } } },
+    ...withMessage,
   ])
   let removed = 0
-  let ids: string[] = []
-  for await (const { _id } of orphans) {
-    ids.push(_id)
-    removed++
-    if (ids.length < BATCH) continue
+  await inBatches(noted, async batch => {
+    const ids = batch.filter(({ found }) => found.length === 0).map(({ _id }) => _id)
     await removeBodies(mongo, ids)
-    ids = []
-  }
-  await removeBodies(mongo, ids)
-  await saveProgress(mongo, 'orphan-bodies', limit)
+    await orphans.deleteMany({ _id: { $in: batch.map(({ _id }) => _id) } })
+    removed += ids.length
+  })
   return removed
+}
+
+/** Notes the bodies without a message. Looks only at those since the last sweep. */
+async function noteOrphans(mongo: Mongo): Promise<void> {
+  const limit = new Date((await readDatabaseTime(mongo.db)).getTime() - ORPHAN_AGE_MS)
+  const from = await progressOf(mongo, 'orphan-bodies', new Date(limit.getTime() - DAY_MS))
+  const bodies = collectionOf(mongo.db, BODIES).aggregate<{ _id: string; m: string }>([
+    { $match: { _id: { $gte: firstIdAt(from), $lt: firstIdAt(limit) } } },
+    { $project: { m: 1 } },
+    ...withMessage,
+    { $match: { found: { $size: 0 } } },
+    { $project: { m: 1 } },
+  ])
+  await inBatches(bodies, async batch => {
+    await collectionOf(mongo.db, ORPHANS).bulkWrite(
+      batch.map(({ _id, m }) => ({
+        updateOne: {
+          filter: { _id },
+          update: [{ $set: { m, seen_at: { $ifNull: ['$seen_at', '$$NOW'] } } }],
+          upsert: true,
+        },
+      })),
+      { ordered: false },
+    )
+  })
+  await saveProgress(mongo, 'orphan-bodies', limit)
+}
+
+/** Adds `found`: the message of a body, or nothing. */
+const withMessage = [
+  {
+    $lookup: {
+      from: MESSAGES.name,
+      localField: 'm',
+      foreignField: '_id',
+      as: 'found',
+      pipeline: [{ $project: { _id: 1 } }],
+    },
+  },
+]
+
+async function inBatches<T>(all: AsyncIterable<T>, work: (batch: readonly T[]) => Promise<void>): Promise<void> {
+  let batch: T[] = []
+  for await (const one of all) {
+    batch.push(one)
+    if (batch.length < BATCH) continue
+    await work(batch)
+    batch = []
+  }
+  if (batch.length > 0) await work(batch)
 }
 
 async function removeBodies(mongo: Mongo, ids: readonly string[]): Promise<void> {
