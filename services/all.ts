@@ -6,20 +6,22 @@ import { issueToken } from './mail/issue-token.ts'
 import { type Outlet, welcomeText } from './mail/rules/welcome.ts'
 import { panel } from './panel.ts'
 import type { Config } from './platform/config.ts'
-import { type Foundation, type Running, run, together } from './platform/run.ts'
+import { atOnce, type Foundation, type Running, run, together } from './platform/run.ts'
 import { prepareTrial, type Trial } from './platform/trial.ts'
 import { smtp } from './smtp.ts'
 import { worker } from './worker.ts'
 
 /** Starts all parts, each stopped before those that it needs. */
 export async function all(foundation: Foundation): Promise<Running> {
-  const parts: Running[] = []
+  const delivery = await worker(foundation)
+  const entrances: Running[] = []
+  const parts = together(delivery, atOnce(entrances))
   // One after the other: when one cannot start, those before it stop in order.
   try {
-    for (const start of [worker, panel, admin, smtp]) parts.push(await start(foundation))
-    return together(...parts)
+    for (const start of [panel, admin, smtp]) entrances.push(await start(foundation))
+    return parts
   } catch (error) {
-    await together(...parts).stop()
+    await parts.stop()
     throw error
   }
 }

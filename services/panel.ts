@@ -1,5 +1,4 @@
 /** The process of the web app and the whole mail API; `send.ts` serves the part of programs alone, to be scaled apart. */
-import { createServer } from 'node:http'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { ensureFirstCredential, ensureSandboxDomain } from './mail/first-start.ts'
 import { authoriseWith } from './mail/http/authorise.ts'
@@ -10,8 +9,9 @@ import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { createMaySendFrom } from './mail/system-sender.ts'
 import { FORWARDING_NOTES, watchForwarding } from './platform/forwarding.ts'
+import { serveHttp } from './platform/http-server.ts'
 import { ensureIndexes } from './platform/mongo.ts'
-import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
+import { type Foundation, type Running, run } from './platform/run.ts'
 import { securityHeaders } from './platform/security-headers.ts'
 import { createWeb, notFound } from './platform/web.ts'
 import { roleOfAccount } from './subscriptions/admins.ts'
@@ -36,6 +36,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
   }
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
+  foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({
     ...foundation,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -57,13 +58,13 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     https: config.APP_BASE_URL.startsWith('https://'),
   })
   app.use(notFound)
-  const server = createServer(app.callback())
-  const port = await listen(server, config.APP_PORT, config.APP_HOST, 'APP_PORT')
+  const address = { port: config.APP_PORT, host: config.APP_HOST, setting: 'APP_PORT' }
+  const server = await serveHttp(app.callback(), { ...address, closing: closing.signal })
   return {
-    port,
+    port: server.port,
     async stop() {
       closing.abort()
-      await closeServer(server)
+      await server.stop()
       await door.stop()
     },
   }

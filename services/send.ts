@@ -1,12 +1,12 @@
 /** The HTTP send API as a process of its own, to be scaled apart from the panel. */
-import { createServer } from 'node:http'
 import { authoriseWith } from './mail/http/authorise.ts'
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { openDoor } from './mail/open-door.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { FORWARDING_NOTES, watchForwarding } from './platform/forwarding.ts'
+import { serveHttp } from './platform/http-server.ts'
 import { ensureIndexes } from './platform/mongo.ts'
-import { closeServer, type Foundation, listen, type Running, run } from './platform/run.ts'
+import { type Foundation, type Running, run } from './platform/run.ts'
 import { securityHeaders } from './platform/security-headers.ts'
 import { createWeb, notFound } from './platform/web.ts'
 
@@ -16,6 +16,7 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
   await ensureIndexes(mongo.db, [...sendCollections, FORWARDING_NOTES])
   const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
+  foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({
     ...foundation,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -24,13 +25,13 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
   app.use(securityHeaders(config.APP_BASE_URL))
   mountSend(app, { ...foundation, authorise: authoriseWith(foundation), door, closing: closing.signal })
   app.use(notFound)
-  const server = createServer(app.callback())
-  const port = await listen(server, config.APP_PORT, config.APP_HOST, 'APP_PORT')
+  const address = { port: config.APP_PORT, host: config.APP_HOST, setting: 'APP_PORT' }
+  const server = await serveHttp(app.callback(), { ...address, closing: closing.signal })
   return {
-    port,
+    port: server.port,
     async stop() {
       closing.abort()
-      await closeServer(server)
+      await server.stop()
       await door.stop()
     },
   }

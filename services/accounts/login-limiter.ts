@@ -83,13 +83,14 @@ export function createLoginLimiter(
       const countOthers = async () =>
         Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
       // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
-      const [pairWait, knownAt] = await Promise.all([consume(counters.pair, pair), known.lastLogin(username, address)])
-      const retryAfterSeconds = pairWait || (knownAt ? 0 : await countOthers())
+      const [pairWait, knownMs] = await Promise.all([consume(counters.pair, pair), known.lastLogin(username, address)])
+      const retryAfterSeconds = pairWait || (knownMs === undefined ? await countOthers() : 0)
       if (retryAfterSeconds > 0) {
         metrics.logins.inc({ channel, outcome: 'limited' })
         return { kind: 'limited', retryAfterSeconds }
       }
-      const others = () => (knownAt ? [] : [counters.address.reward(address), counters.account.reward(username)])
+      const others = () =>
+        knownMs === undefined ? [counters.address.reward(address), counters.account.reward(username)] : []
       let value: T | undefined
       try {
         value = await check()
@@ -99,10 +100,10 @@ export function createLoginLimiter(
       }
       metrics.logins.inc({ channel, outcome: value === undefined ? 'refused' : 'ok' })
       if (value === undefined) {
-        if (knownAt) await countOthers()
+        if (knownMs !== undefined) await countOthers()
         return { kind: 'refused' }
       }
-      const note = known.note(username, address, knownAt)
+      const note = known.note(username, address, knownMs)
       await Promise.all([counters.pair.delete(pair), ...others(), note]) // older failures from here are forgiven too
       return { kind: 'ok', value }
     },
@@ -114,15 +115,21 @@ function createKnownNetworks(db: Db, channel: LoginChannel) {
   const names = collectionOf(db, knownNetworks)
   const idOf = (username: string) => `${channel} ${username}`
   return {
-    /** When this name last logged in from this network; undefined when that is longer ago than {@link KNOWN_DAYS}. */
-    async lastLogin(username: string, network: string): Promise<Date | undefined> {
-      const found = await names.findOne({ _id: idOf(username) }).catch(() => undefined)
+    /** Milliseconds since this name last logged in from this network; undefined when that is {@link KNOWN_DAYS} or more. */
+    async lastLogin(username: string, network: string): Promise<number | undefined> {
+      const found = await names
+        .findOne<KnownNetworksDoc & { now: Date }>(
+          { _id: idOf(username) },
+          { projection: { from: 1, now: '$$NOW' } }, // by the database's clock, which wrote `at`
+        )
+        .catch(() => undefined)
       const at = found?.from.find(one => one.network === network)?.at
-      return at && Date.now() - at.getTime() < KNOWN_DAYS * DAY_MS ? at : undefined
+      const ms = found && at ? found.now.getTime() - at.getTime() : Number.POSITIVE_INFINITY
+      return ms < KNOWN_DAYS * DAY_MS ? ms : undefined
     },
-    /** Notes a successful login. `knownAt`: what {@link lastLogin} said. */
-    async note(username: string, network: string, knownAt: Date | undefined): Promise<void> {
-      if (knownAt && Date.now() - knownAt.getTime() < NOTE_AGAIN_MS) return
+    /** Notes a successful login. `knownMs`: what {@link lastLogin} said. */
+    async note(username: string, network: string, knownMs: number | undefined): Promise<void> {
+      if (knownMs !== undefined && knownMs < NOTE_AGAIN_MS) return
       const others = {
         $filter: { input: { $ifNull: ['$from', []] }, cond: { $ne: ['$$this.network', { $literal: network }] } },
       }

@@ -237,6 +237,9 @@ const shape = {
     'Least level of log lines.',
   ),
   METRICS_PORT: withDefault(listenPort, '9464').describe('Port of /metrics, /healthz and /readyz of the process.'),
+  SHUTDOWN_DELAY_SECONDS: withDefault(z.coerce.number().int().min(0).max(60), '0').describe(
+    'Seconds between the signal to stop, from which on /readyz fails, and the moment when listeners close. For load balancers that poll /readyz; the chart waits by itself before the signal.',
+  ),
 } as const
 
 const schema = z.object(shape).superRefine((config, context) => {

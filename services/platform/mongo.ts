@@ -74,28 +74,22 @@ export async function connectMongo(
   log: Log,
   options: { maxPoolSize?: number; dbName?: string } = {},
 ): Promise<Mongo> {
-  const connection = await mongoose
-    .createConnection(uri, {
-      ...TIMES,
-      maxPoolSize: options.maxPoolSize ?? 50,
-      dbName: options.dbName ?? databaseOf(uri),
-      autoIndex: false,
-      autoCreate: false,
-      bufferCommands: false,
-      retryWrites: true,
-      ignoreUndefined: true,
-      writeConcern: { w: 'majority', journal: true },
-    })
-    .asPromise()
-  const { db } = connection
-  if (!db) throw new Error('the database connection has no database')
-  const hello = await db.admin().command({ hello: 1 })
-  if (!hello.setName && hello.msg !== 'isdbgrid') {
-    await connection.close()
-    throw new Error(
-      'MONGODB_URI leads to a standalone mongod; Postwright needs a replica set (one member is enough to try it): start mongod with --replSet and run rs.initiate()',
-    )
-  }
+  const connection = mongoose.createConnection(uri, {
+    ...TIMES,
+    maxPoolSize: options.maxPoolSize ?? 50,
+    dbName: options.dbName ?? databaseOf(uri),
+    autoIndex: false,
+    autoCreate: false,
+    bufferCommands: false,
+    retryWrites: true,
+    ignoreUndefined: true,
+    writeConcern: { w: 'majority', journal: true },
+  })
+  const db = await openSet(connection).catch(async (error: unknown) => {
+    // A start that waits for its database tries again and again: what a try opened must not pile up.
+    await connection.close().catch(() => undefined)
+    throw error
+  })
   let up = true
   let stopping = false
   connection.on('disconnected', () => {
@@ -120,6 +114,18 @@ export async function connectMongo(
       return connection.close()
     },
   }
+}
+
+/** Connects and checks what answers. */
+async function openSet(connection: Connection): Promise<Db> {
+  const { db } = await connection.asPromise()
+  if (!db) throw new Error('the database connection has no database')
+  const hello = await db.admin().command({ hello: 1 })
+  if (!hello.setName && hello.msg !== 'isdbgrid')
+    throw new Error(
+      'MONGODB_URI leads to a standalone mongod; Postwright needs a replica set (one member is enough to try it): start mongod with --replSet and run rs.initiate()',
+    )
+  return db
 }
 
 /** The collection of a definition in this database. */

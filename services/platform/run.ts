@@ -1,15 +1,15 @@
 /** Start and stop of a process: configuration, foundation, parts in order, and back in reverse on a signal. */
 import { existsSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { type DatabaseClock, readDatabaseTime, startDatabaseClock } from './database-clock.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { connectMongo, isUnavailable, type Mongo } from './mongo.ts'
+import { serveProbes } from './probes.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 
 /** What every part of a process may need. */
@@ -22,6 +22,12 @@ export interface Foundation {
   clock: Clock
   /** Why the process takes no traffic now; undefined: it does. */
   readiness?: () => string | undefined
+  /** How far this machine's clock is ahead of the database's, in milliseconds. */
+  clockSkewMs?: () => number
+  /** What a person should look at although the process works; undefined: nothing. */
+  warning?: () => string | undefined
+  /** Aborted by the signal to stop, before anything is stopped. */
+  stopping?: AbortSignal
 }
 
 /** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
@@ -53,6 +59,17 @@ export function together(...parts: Running[]): Running {
   }
 }
 
+/** Several running parts as one, stopped at the same time; each finishes what is in flight, and none takes new work. */
+export function atOnce(parts: readonly Running[]): Running {
+  return {
+    async stop() {
+      const ends = await Promise.allSettled(parts.map(part => part.stop()))
+      const failures = ends.flatMap(end => (end.status === 'rejected' ? [end.reason] : []))
+      if (failures.length > 0) throw new AggregateError(failures, 'some parts did not stop cleanly')
+    },
+  }
+}
+
 /** What `npm start` brings along before anything else: settings that it made up, and the embedded database. */
 export interface Prepared {
   env: NodeJS.ProcessEnv
@@ -60,8 +77,9 @@ export interface Prepared {
 }
 
 /**
- * The whole life of a main: reads `.env` and the environment (exit 78 with every fault named), connects, serves the
- * probes, builds, and stops in reverse order on the first of {@link STOP_SIGNALS}; a later second one ends at once.
+ * The whole life of a main: reads `.env` and the environment (exit 78 with every fault named), serves the probes,
+ * connects, builds, and stops in reverse order on the first of {@link STOP_SIGNALS}; a later second one ends at once.
+ * A database without a primary is waited for: `build` runs again then, so what it opened must be closed when it rejects.
  */
 export async function run(
   service: string,
@@ -77,11 +95,13 @@ export async function run(
   const config = readOrExit(service, prepared.env)
   const log = createLog(config.LOG_LEVEL, service)
   const metrics = createMetrics(service)
-  const state: ProbeState = { connected: false, draining: false }
+  const life = new Life()
   const parts: Running[] = [...prepared.parts]
   const stop = async (signal: string) => {
-    state.draining = true
+    life.stopping.abort()
     log.info({ signal }, 'stopping')
+    // Only a process that took traffic has a balancer that must notice. Without a delay listeners close in this turn.
+    if (life.part && config.SHUTDOWN_DELAY_SECONDS > 0) await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000)
     await together(...parts)
       .stop()
       .catch((error: unknown) => log.error({ err: error }, 'stopped with an error'))
@@ -91,24 +111,60 @@ export async function run(
   if (signals.arrived) return stop(signals.arrived)
   signals.act = signal => void stop(signal)
   try {
-    parts.push(await serveProbes(config, metrics, state))
-    const mongo = await connectPatiently(requireUri(config), log)
+    parts.push(await serveProbes(config, metrics, life))
+    const uri = requireUri(config)
+    const mongo = await patiently(log, () => connectMongo(uri, log))
     parts.push(mongo)
     metrics.mongoUp.set(1)
     mongo.connection.on('disconnected', () => metrics.mongoUp.set(0))
     mongo.connection.on('connected', () => metrics.mongoUp.set(1))
-    await migrate(mongo.db, MIGRATIONS, log)
-    state.connected = true
+    life.connected = true
+    const read = () => readDatabaseTime(mongo.db)
+    const clock = await patiently(log, () => startDatabaseClock({ read, log, metrics }))
+    parts.push(clock)
+    life.clock = clock
     const secrets = createSecrets(config.SESSION_SECRET, config.SESSION_SECRET_PREVIOUS)
-    const readiness = () => unready(state)
-    state.part = await build({ config, log, metrics, mongo, secrets, clock: systemClock, readiness })
-    parts.push(state.part)
+    const foundation: Foundation = {
+      ...{ config, log, metrics, mongo, secrets, clock },
+      readiness: () => life.notReady(),
+      warning: () => life.warning(),
+      clockSkewMs: () => clock.skewMs(),
+      stopping: life.stopping.signal,
+    }
+    life.part = await patiently(log, async () => {
+      await migrate(mongo.db, MIGRATIONS, log)
+      return build(foundation)
+    })
+    parts.push(life.part)
     log.info({}, 'ready')
   } catch (error) {
     await together(...parts)
       .stop()
       .catch(() => undefined)
     giveUp(service)(error)
+  }
+}
+
+/** How far a process has come, as its probes show it. */
+class Life {
+  connected = false
+  clock: DatabaseClock | undefined
+  /** Set once everything listens and can work. */
+  part: Running | undefined
+  readonly stopping = new AbortController()
+
+  notReady(): string | undefined {
+    if (this.stopping.signal.aborted) return 'draining'
+    if (!this.connected) return 'not connected to the database yet'
+    return this.part ? this.part.notReady?.() : 'starting'
+  }
+
+  notAlive(): string | undefined {
+    return this.part?.notAlive?.()
+  }
+
+  warning(): string | undefined {
+    return this.clock?.warning()
   }
 }
 
@@ -139,14 +195,14 @@ function listenForSignals(service: string): Signals {
   return signals
 }
 
-/** A database that is not there yet is waited for, with a line each time; a wrong one ends the start. */
-async function connectPatiently(uri: string, log: Log): Promise<Mongo> {
+/** Repeats a step of the start while the database is away or has no primary, with a line each time; other errors end it. */
+async function patiently<T>(log: Log, step: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await connectMongo(uri, log)
+      return await step()
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      log.warn({ err: error }, 'the database of MONGODB_URI does not answer; trying again')
+      log.warn({ err: error }, 'the database of MONGODB_URI does not answer or has no primary; trying again')
       await sleep(RETRY_MS)
     }
   }
@@ -172,63 +228,4 @@ function giveUp(service: string): (error: unknown) => never {
 function requireUri(config: Config): string {
   if (config.MONGODB_URI) return config.MONGODB_URI
   throw new Error('MONGODB_URI is missing; only `npm start` brings a database of its own')
-}
-
-interface ProbeState {
-  connected: boolean
-  draining: boolean
-  part?: Running
-}
-
-/** `/healthz`, `/readyz` and `/metrics`. */
-async function serveProbes(config: Config, metrics: Metrics, state: ProbeState): Promise<Running> {
-  const server = createServer((request, response) => {
-    const answer = (status: number, text: string) =>
-      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
-    if (request.url === '/healthz') return probe(answer, 'ok', state.part?.notAlive?.())
-    if (request.url === '/readyz') return probe(answer, 'ready', unready(state))
-    if (request.url !== '/metrics') return answer(404, 'not found\n')
-    metrics.registry.metrics().then(
-      text => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
-      () => answer(500, 'metrics cannot be collected\n'),
-    )
-    return undefined
-  })
-  await listen(server, config.METRICS_PORT, config.APP_HOST, 'METRICS_PORT')
-  return { stop: () => closeServer(server) }
-}
-
-function probe<T>(answer: (status: number, text: string) => T, good: string, fault: string | undefined): T {
-  return fault === undefined ? answer(200, `${good}\n`) : answer(503, `${fault}\n`)
-}
-
-function unready({ draining, connected, part }: ProbeState): string | undefined {
-  if (draining) return 'draining'
-  return connected ? part?.notReady?.() : 'not connected to the database yet'
-}
-
-/** Binds a server; a taken port is named together with the setting that chose it. Resolves to the bound port. */
-export function listen(server: NetServer, port: number, host: string, setting: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(portError(error, port, host, setting)))
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
-  })
-}
-
-/** Turns EADDRINUSE and EACCES into a sentence that says which setting to change. */
-function portError(error: NodeJS.ErrnoException, port: number, host: string, setting: string): Error {
-  if (error.code === 'EADDRINUSE')
-    return new Error(`port ${port} on ${host} is taken; stop the other program or set ${setting}`)
-  if (error.code === 'EACCES')
-    return new Error(`this user may not bind port ${port} on ${host}; choose a port of 1024 or more in ${setting}`)
-  return error
-}
-
-/** Stops accepting, lets requests in hand finish, closes idle connections. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise(resolve => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
-    setTimeout(() => server.closeAllConnections(), 5_000).unref()
-  })
 }

@@ -24,6 +24,8 @@ export interface WebOptions {
   readiness?: (() => string | undefined) | undefined
   /** Paths below which the rest is a secret, such as `/unsubscribe`: the access log shows `/unsubscribe/[redacted]`. */
   secretPaths?: readonly string[]
+  /** What a person should look at although the process works; undefined: nothing. */
+  warning?: (() => string | undefined) | undefined
 }
 
 /** A Koa context as handlers see it. */
@@ -43,14 +45,14 @@ export function factsOf(context: WebContext): RequestFacts {
 
 /** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
 export function createWeb(options: WebOptions): Koa {
-  const { log, metrics, readiness, secretPaths = [] } = options
+  const { log, metrics, readiness, warning, secretPaths = [] } = options
   const app = new Koa()
   app.silent = true
   app.use(async (context, next) => {
     if (context.path !== '/readyz') return next()
     const reason = readiness?.()
     context.status = reason === undefined ? 200 : 503
-    context.body = `${reason ?? 'ready'}\n`
+    context.body = `${[reason ?? 'ready', warning?.()].filter(Boolean).join('\n')}\n`
     return undefined
   })
   app.use(async (context, next) => {

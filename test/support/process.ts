@@ -28,6 +28,12 @@ export function startService(name: string, env: Record<string, string>, options?
   return startProgram(`services/${name}.ts`, env, options)
 }
 
+/** Starts a service as on a machine whose clock is ahead by so many milliseconds (negative: behind). */
+export function startServiceWithClock(name: string, aheadMs: number, env: Record<string, string>): ServiceProcess {
+  const flags = ['--import', './test/support/wrong-clock.ts']
+  return startProgram(`services/${name}.ts`, { ...env, TEST_CLOCK_AHEAD_MS: String(aheadMs) }, { flags })
+}
+
 /** Starts a main with this environment and nothing else but PATH. */
 export function startProgram(path: string, env: Record<string, string>, options: StartOptions = {}): ServiceProcess {
   const { flags = [], cgroup } = options

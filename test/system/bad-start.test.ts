@@ -129,7 +129,10 @@ test('a database that does not answer: the process lives, is not ready and says 
     MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright?replicaSet=test`,
     METRICS_PORT: String(probes),
   })
-  await until(() => output().includes('the database of MONGODB_URI does not answer; trying again'), 30_000)
+  await until(
+    () => output().includes('the database of MONGODB_URI does not answer or has no primary; trying again'),
+    30_000,
+  )
   const probe = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${probes}${path}`)
     return [answer.status, await answer.text()]

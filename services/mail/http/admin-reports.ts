@@ -13,7 +13,13 @@ import { getHealth, getQueues } from './reports-contract.ts'
 /** Adds the operations to a router. */
 export function addAdminReports(
   router: Router,
-  { authorise, mongo, clock, config }: LogRoutesDeps & { clock: Clock; config: Config },
+  {
+    authorise,
+    mongo,
+    clock,
+    config,
+    clockSkewMs = () => 0,
+  }: LogRoutesDeps & { clock: Clock; config: Config; clockSkewMs?: (() => number) | undefined },
 ): void {
   bind(router, authorise, getQueues, async () => {
     const now = clock.now()
@@ -54,6 +60,7 @@ export function addAdminReports(
       mode: config.DELIVERY_MODE,
       trustedProxies: trusted,
       untrustedProxy: untrusted?.peer,
+      clockSkewMs: clockSkewMs(),
       now,
     })
     return { object: 'health' as const, status: overall(checks), checks }

@@ -54,6 +54,7 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
     const ended = new AbortController()
     const stream = Readable.from(lines(position, principal, context, { ...deps, signal: ended.signal }))
     const end = () => ended.abort()
+    if (deps.closing.aborted) end()
     deps.closing.addEventListener('abort', end, { once: true })
     // Also calls back for a reader that was gone before the guard let it in, when `close` is over.
     finished(context.res, () => {

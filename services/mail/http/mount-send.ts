@@ -49,7 +49,7 @@ export const sendCollections = [
 ]
 
 /** What the operations need. */
-export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log'> {
+export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'clockSkewMs'> {
   authorise: Authorise<Access, Principal>
   door: OpenDoor
   /** Aborts when the process stops: live streams end. */

@@ -146,7 +146,7 @@ export const getHealth = endpoint({
     status: z.enum(['ok', 'warning', 'failing']),
     checks: z.array(
       z.strictObject({
-        name: z.enum(['database', 'workers', 'queue', 'hostname', 'sending_ip', 'proxies']),
+        name: z.enum(['database', 'clock', 'workers', 'queue', 'hostname', 'sending_ip', 'proxies']),
         status: z.enum(['ok', 'warning', 'failing']),
         detail: z.string(),
       }),

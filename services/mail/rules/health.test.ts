@@ -11,6 +11,7 @@ const fine: Observed = {
   mode: 'direct',
   trustedProxies: ['10.0.0.0/8'],
   untrustedProxy: undefined,
+  clockSkewMs: 0,
   now: NOW,
 }
 const waiting = (seconds: number) => ({ oldestDue: new Date(NOW.getTime() - seconds * 1000) })
@@ -22,6 +23,9 @@ test.each<[string, Partial<Observed>, string, string[]]>([
   ['late mail', waiting(300), 'warning', ['queue warning']],
   ['very late mail', waiting(1800), 'failing', ['queue failing']],
   ['no worker', { workers: 0 }, 'failing', ['workers failing']],
+  ['a clock that is a moment off', { clockSkewMs: -2_000 }, 'ok', []],
+  ['a clock that is ahead', { clockSkewMs: 2_001 }, 'warning', ['clock warning']],
+  ['a clock that is an hour behind', { clockSkewMs: -3_600_000 }, 'warning', ['clock warning']],
   ['no database', { mongoUp: false }, 'failing', ['database failing']],
   ['a name of the local network', { hostname: 'localhost.localdomain' }, 'warning', ['hostname warning']],
   ['a name without a dot', { hostname: 'mail' }, 'warning', ['hostname warning']],
@@ -33,5 +37,13 @@ test.each<[string, Partial<Observed>, string, string[]]>([
   const checks = judgeHealth({ ...fine, ...change })
   expect(overall(checks)).toBe(status)
   expect(checks.filter(check => check.status !== 'ok').map(check => `${check.name} ${check.status}`)).toEqual(notOk)
-  expect(checks.map(({ name }) => name)).toEqual(['database', 'workers', 'queue', 'hostname', 'sending_ip', 'proxies'])
+  expect(checks.map(({ name }) => name)).toEqual([
+    'database',
+    'clock',
+    'workers',
+    'queue',
+    'hostname',
+    'sending_ip',
+    'proxies',
+  ])
 })

@@ -13,6 +13,8 @@ export interface Observed {
   trustedProxies: readonly string[]
   /** A peer that lately sent forwarding headers and is not in `trustedProxies`. */
   untrustedProxy: string | undefined
+  /** How far the clock of the answering process is ahead of the database's, in milliseconds. */
+  clockSkewMs: number
   now: Date
 }
 
@@ -21,11 +23,13 @@ export type Health = 'ok' | 'warning' | 'failing'
 
 /** The judgement of one part. */
 export interface Check {
-  name: 'database' | 'workers' | 'queue' | 'hostname' | 'sending_ip' | 'proxies'
+  name: 'database' | 'clock' | 'workers' | 'queue' | 'hostname' | 'sending_ip' | 'proxies'
   status: Health
   detail: string
 }
 
+/** From this difference on, log lines and certificates of a machine cannot be relied on. */
+const SKEW_MS = 2_000
 /** Mail that is due and waits longer than this is late, and far too late. */
 const LATE_S = 300
 const FAR_TOO_LATE_S = 1_800
@@ -38,6 +42,7 @@ export function judgeHealth(observed: Observed): Check[] {
     mongoUp
       ? { name: 'database', status: 'ok', detail: 'The database answers.' }
       : { name: 'database', status: 'failing', detail: 'The database does not answer.' },
+    judgeClock(observed),
     workers > 0
       ? { name: 'workers', status: 'ok', detail: `Delivery workers at work: ${workers}.` }
       : { name: 'workers', status: 'failing', detail: 'No delivery worker is at work; accepted mail waits.' },
@@ -72,6 +77,20 @@ function judgeProxies({ trustedProxies, untrustedProxy }: Observed): Check {
     name: 'proxies',
     status: 'ok',
     detail: trusted ? `Forwarding headers count from ${trusted}.` : 'No reverse proxy is trusted, and none was seen.',
+  }
+}
+
+function judgeClock({ clockSkewMs }: Observed): Check {
+  if (Math.abs(clockSkewMs) <= SKEW_MS)
+    return { name: 'clock', status: 'ok', detail: "The clock of this machine agrees with the database's." }
+  const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
+  return {
+    name: 'clock',
+    status: 'warning',
+    detail:
+      clockSkewMs > 0
+        ? `The clock of this machine is ${seconds} s ahead of the database's; check its time synchronisation.`
+        : `The clock of this machine is ${seconds} s behind the database's; check its time synchronisation.`,
   }
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts'
 import { watchForwarding } from '../../platform/forwarding.ts'
 import { problems } from '../../platform/problems.ts'
 import { securityHeaders } from '../../platform/security-headers.ts'
-import { createWeb } from '../../platform/web.ts'
+import { createWeb, type WebOptions } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import type { MaySendFrom } from '../manage-apps.ts'
 import { UNSUBSCRIBE_PATH } from '../unsubscribe.ts'
@@ -20,7 +20,7 @@ import { mountServerApi } from './server.ts'
 import { mountUnsubscribe } from './unsubscribe.ts'
 
 /** What the application needs. */
-export interface AdminApiOptions {
+export interface AdminApiOptions extends Pick<WebOptions, 'readiness' | 'warning'> {
   config: Config
   subscriptions: Subscriptions
   maySendFrom: MaySendFrom
@@ -30,8 +30,10 @@ export interface AdminApiOptions {
  * Builds it. Everything answers envelopes, except switch evaluation, notices, the page that ends reminders, and the
  * document of the API.
  */
-export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminApiOptions): Koa {
+export function createAdminApi({ config, subscriptions: s, maySendFrom, readiness, warning }: AdminApiOptions): Koa {
   const app = createWeb({
+    readiness,
+    warning,
     log: s.log,
     metrics: s.metrics,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -47,9 +49,6 @@ export function createAdminApi({ config, subscriptions: s, maySendFrom }: AdminA
   mountNotices(router, s)
   mountUnsubscribe(router, s)
   mountOpenApi(router, config)
-  router.get('/readyz', async context => {
-    context.body = 'ready\n'
-  })
   const serve = dispatch(router)
   app.use(async context => serve(context))
   return app

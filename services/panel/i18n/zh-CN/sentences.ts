@@ -239,6 +239,11 @@ export const sentences: Readonly<Record<string, string>> = {
   // Health (rules/health.ts)
   'The database answers.': '数据库有响应。',
   'The database does not answer.': '数据库无响应。',
+  "The clock of this machine agrees with the database's.": '本机时钟与数据库一致。',
+  "The clock of this machine is {seconds} s ahead of the database's; check its time synchronisation.":
+    '本机时钟比数据库快 {seconds} 秒，请检查时间同步。',
+  "The clock of this machine is {seconds} s behind the database's; check its time synchronisation.":
+    '本机时钟比数据库慢 {seconds} 秒，请检查时间同步。',
   'Delivery workers at work: {count}.': '工作中的投递进程：{count} 个。',
   'No delivery worker is at work; accepted mail waits.': '没有投递进程在工作，已接收的邮件在等待。',
   'MAIL_HOSTNAME {hostname} is no public name; many receivers refuse it.':
