@@ -42,7 +42,7 @@ const jobs: readonly TimedWork[] = [
   {
     name: 'sweep-orphan-bodies',
     interval: { everyMs: 60 * MINUTE },
-    run: ({ mongo }) => sweepOrphanBodies(mongo),
+    run: async ({ mongo }) => sweepOrphanBodies(mongo, await readDatabaseTime(mongo.db)),
   },
   {
     name: 'index-log',

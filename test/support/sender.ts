@@ -31,12 +31,17 @@ export async function openSender(port: number, username: string, password: strin
     }
     if (got.length >= wanted) done?.resolve(got.splice(0, wanted))
   })
-  socket.on('close', () => end(new Error('the server closed the connection')))
+  socket.on('close', () => {
+    // A goodbye in place of the replies that were waited for is an answer, too.
+    if (got.length > 0) done?.resolve(got.splice(0))
+    end(new Error('the server closed the connection'))
+  })
   socket.on('error', end)
   const replies = (count: number): Promise<string[]> => {
     wanted = count
     done = Promise.withResolvers()
     if (got.length >= count) done.resolve(got.splice(0, count))
+    else if (ended && got.length > 0) done.resolve(got.splice(0))
     else if (ended) done.reject(ended)
     return done.promise
   }

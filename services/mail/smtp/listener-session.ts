@@ -21,6 +21,8 @@ export interface SessionLimits {
   /** A message that came slower than this over the last `dataWindowMs` is cut. */
   bytesPerSecond: number
   dataWindowMs: number
+  /** At the stop: how long a session that has begun a message may take to come to its content. */
+  envelopeMs: number
   /** Memory for messages that are coming in, over all connections; one account gets half of it at most. */
   receivingBytes: number
 }
@@ -49,7 +51,7 @@ export interface Sessions {
   handlers: Required<Pick<SMTPServerOptions, 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData' | 'onClose'>>
   /** Begins to watch a connection. */
   open(connection: SubmissionConnection): void
-  /** Says goodbye to all: at once, or behind the message in hand. Resolves when the last is closed. */
+  /** Says goodbye to all: at once, or behind the message that was begun. Resolves when the last is closed. */
   drain(): Promise<void>
 }
 
@@ -67,6 +69,8 @@ class Session {
   submitter: Submitter | undefined
   /** A message that comes in may be cut when the time is over; one that is being stored gets its answer. */
   state: 'idle' | 'receiving' | 'storing' = 'idle'
+  /** MAIL FROM is being looked at: the library does not know the sender yet. */
+  beginning = false
   accepted = 0
   refused = 0
   loginFailures = 0
@@ -80,9 +84,15 @@ class Session {
   }
 
   /** Says goodbye now, or, while one of these states lasts, behind the answer to the message. */
-  end(code: ProblemCode, ...unless: Session['state'][]): void {
-    if (unless.includes(this.state)) this.#goodbye = code
+  end(code: ProblemCode, ...unless: (Session['state'] | 'envelope')[]): void {
+    const state = this.state === 'idle' && this.#hasEnvelope() ? 'envelope' : this.state
+    if (unless.includes(state)) this.#goodbye = code
     else sayGoodbye(this.connection, code)
+  }
+
+  /** MAIL FROM was accepted, or is about to be: the message that belongs to it is on its way. */
+  #hasEnvelope(): boolean {
+    return this.beginning || Boolean(this.connection.session.envelope?.mailFrom)
   }
 
   /** The message in hand is answered. */
@@ -146,10 +156,15 @@ export function createSessions(options: SessionOptions): Sessions {
         })
       },
       onMailFrom(sender, { id }, done) {
-        void within(LOOKUP_MS, beginMessage(options, of({ id }), sender)).then(
-          refused => done(refused && toError(refused)),
-          () => done(toError(problemOf('queue_unavailable'))),
-        )
+        const session = of({ id })
+        if (draining) return session.end('unavailable')
+        session.beginning = true
+        void within(LOOKUP_MS, beginMessage(options, session, sender))
+          .catch(() => problemOf('queue_unavailable'))
+          .then(refused => {
+            session.beginning = false
+            done(refused && toError(refused))
+          })
       },
       onRcptTo({ address, args }, { id, envelope }, done) {
         if (!of({ id }).submitter) return done(toError(problemOf('authentication_required')))
@@ -183,9 +198,12 @@ export function createSessions(options: SessionOptions): Sessions {
     },
     drain() {
       draining = true
-      for (const session of sessions.values()) session.end('unavailable', 'receiving', 'storing')
+      for (const session of sessions.values()) session.end('unavailable', 'envelope', 'receiving', 'storing')
+      const late = setTimeout(() => {
+        for (const session of sessions.values()) session.end('unavailable', 'receiving', 'storing')
+      }, limits.envelopeMs)
       if (sessions.size === 0) emptied.resolve()
-      return emptied.promise
+      return emptied.promise.finally(() => clearTimeout(late))
     },
   }
 }

@@ -32,6 +32,7 @@ const SUBMISSION_LIMITS: SubmissionLimits = {
   bytesPerSecond: 256,
   dataWindowMs: 30_000,
   receivingBytes: Math.min(256 * 1024 * 1024, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 3),
+  envelopeMs: 5_000,
   drainMs: 25_000,
 }
 

@@ -85,11 +85,11 @@ describe('bodies without a message', () => {
     const old = await begun(361 * MINUTE)
     const young = await begun(359 * MINUTE)
     const accepted = await give(undefined, 10, newId('em', Date.now() - 361 * MINUTE))
-    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    expect(await sweepOrphanBodies(mongo, new Date())).toBe(0)
     await later(359 * MINUTE)
-    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    expect(await sweepOrphanBodies(mongo, new Date())).toBe(0)
     await later(2 * MINUTE)
-    expect(await sweepOrphanBodies(mongo)).toBe(1)
+    expect(await sweepOrphanBodies(mongo, new Date())).toBe(1)
     expect(await kept([old, young, accepted])).toEqual([false, true, true])
     expect(await mongo.db.collection('orphan_bodies').countDocuments()).toBe(0)
   })
@@ -103,7 +103,7 @@ describe('bodies without a message', () => {
     const before = await Promise.all(Array.from({ length: 20 }, () => begun(ago)))
     const setBack = setMachineClock(ahead)
     try {
-      for (let sweeps = 0; sweeps < 3; sweeps++) expect(await sweepOrphanBodies(mongo)).toBe(0)
+      for (let sweeps = 0; sweeps < 3; sweeps++) expect(await sweepOrphanBodies(mongo, new Date())).toBe(0)
     } finally {
       setBack()
     }
@@ -112,19 +112,19 @@ describe('bodies without a message', () => {
 
   test('one whose message came after all stays', async () => {
     const id = await begun(361 * MINUTE)
-    await sweepOrphanBodies(mongo)
+    await sweepOrphanBodies(mongo, new Date())
     await collectionOf(mongo.db, MESSAGES).insertOne({ _id: id, user_id: 'usr_1', parts: 1 } as MessageDoc)
     await later(361 * MINUTE)
-    expect(await sweepOrphanBodies(mongo)).toBe(0)
+    expect(await sweepOrphanBodies(mongo, new Date())).toBe(0)
     expect(await hasBody(id)).toBe(true)
     expect(await mongo.db.collection('orphan_bodies').countDocuments()).toBe(0)
   })
 
   test('more than one batch', async () => {
     for (let n = 0; n < 1_005; n++) await begun(361 * MINUTE)
-    await sweepOrphanBodies(mongo)
+    await sweepOrphanBodies(mongo, new Date())
     await later(361 * MINUTE)
-    expect(await sweepOrphanBodies(mongo)).toBe(1_005)
+    expect(await sweepOrphanBodies(mongo, new Date())).toBe(1_005)
     expect(await collectionOf(mongo.db, BODIES).countDocuments()).toBe(0)
   })
 })

@@ -1,5 +1,4 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
-import { readDatabaseTime } from '../../platform/database-clock.ts'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { firstIdAt, MESSAGES } from './messages.ts'
@@ -57,11 +56,11 @@ export async function sweepFinalBodies(mongo: Mongo, { bodyDays, logDays }: Rete
 /**
  * Removes bodies whose message was never accepted; answers how many parts. A body goes when two sweeps, six hours or more
  * apart by the database's clock, found no message for it: the time in its id was told by the process that accepted
- * it, and no clock of a process may decide what is lost.
+ * it, and no clock of a process may decide what is lost. `now` is the database's time; it only says how far this sweep looks.
  */
-export async function sweepOrphanBodies(mongo: Mongo): Promise<number> {
+export async function sweepOrphanBodies(mongo: Mongo, now: Date): Promise<number> {
   const removed = await removeOrphans(mongo)
-  await noteOrphans(mongo)
+  await noteOrphans(mongo, now)
   return removed
 }
 
@@ -83,8 +82,8 @@ async function removeOrphans(mongo: Mongo): Promise<number> {
 }
 
 /** Notes the bodies without a message. Looks only at those since the last sweep. */
-async function noteOrphans(mongo: Mongo): Promise<void> {
-  const limit = new Date((await readDatabaseTime(mongo.db)).getTime() - ORPHAN_AGE_MS)
+async function noteOrphans(mongo: Mongo, now: Date): Promise<void> {
+  const limit = new Date(now.getTime() - ORPHAN_AGE_MS)
   const from = await progressOf(mongo, 'orphan-bodies', new Date(limit.getTime() - DAY_MS))
   const bodies = collectionOf(mongo.db, BODIES).aggregate<{ _id: string; m: string }>([
     { $match: { _id: { $gte: firstIdAt(from), $lt: firstIdAt(limit) } } },
