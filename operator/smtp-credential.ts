@@ -65,6 +65,11 @@ async function ensure(
   // A login that is lost goes on only for another account.
   if ('aspect' in ref) return lost ?? waiting(ref)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
+  const fallback = spec.fallbackSender?.toLowerCase()
+  if (fallback !== undefined && !fallback.endsWith(`@${ref.domain}`)) {
+    const aspect = bad('Accepted', 'InvalidSpec', `fallbackSender ${fallback} is not at ${ref.domain}.`)
+    return { aspects: [aspect], message: '' }
+  }
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
   if (foreign !== undefined) {
     const aspect = bad('Accepted', 'InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
@@ -80,6 +85,8 @@ async function ensure(
       allowed_senders: senders.length > 0 ? senders : [`@${ref.domain}`],
       allowed_cidrs: spec.allowedCIDRs,
       messages_per_hour: spec.messagesPerHour,
+      fallback_sender: fallback ?? null,
+      allow_null_sender: spec.allowNullSender,
     })
   } catch (error) {
     return refusalOf(error)

@@ -37,6 +37,18 @@ const spec = withRules(
     })
       .prefault([])
       .describe('Networks that may log in; empty means any.'),
+    fallbackSender: z
+      .string()
+      .min(3)
+      .max(254)
+      .optional()
+      .describe(
+        'Address of the domain that takes the place of senders which this login may not use, in the envelope and in From: for servers that write as root@host. Without it they are refused.',
+      ),
+    allowNullSender: z
+      .boolean()
+      .default(false)
+      .describe('Accept an empty envelope sender, as the bounces of a mail server have it.'),
     messagesPerHour: z.int().min(0).max(1_000_000).default(0).describe('Limit over all processes; 0 means none.'),
     secret: secretField('smtp'),
     endpoint: z

@@ -153,6 +153,92 @@ describe('a message that passes', () => {
   })
 })
 
+describe('a login with a fallback sender', () => {
+  const machine: Submitter = { ...login, fallbackSender: 'ops@example.org' }
+
+  test.each([
+    ['root@web1', 'From: root@web1 (Cron Daemon)', '"Cron Daemon" <ops@example.org>'],
+    ['root', 'From: root', '"root" <ops@example.org>'],
+    ['root@web_1.internal', 'From: root@web_1.internal', '"root at web_1.internal" <ops@example.org>'],
+    ['x@victim.example', 'From: "Mail \\"Sys\\"" <x@victim.example>', '"Mail \\"Sys\\"" <ops@example.org>'],
+    ['x@victim.example', 'From: J\u00fcrgen <x@victim.example>', '=?utf-8?Q?J=C3=BCrgen?= <ops@example.org>'],
+    [
+      'x@victim.example',
+      'Sender: y@web1\r\nFrom: a@example.org, b@web1',
+      '"a at example.org, b at web1" <ops@example.org>',
+    ],
+  ])('sends in its name what comes from %s: %s', async (mailFrom, fields, author) => {
+    const answer = accepted(
+      await door().accept(submission({ submitter: machine, mailFrom, text: `${fields}\r\nSubject: x\r\n\r\nhi\r\n` })),
+    )
+    expect(await stored(answer.id)).toMatchObject({
+      mail_from: 'ops@example.org',
+      from: 'ops@example.org',
+      domain_id: 'dom_org',
+      message_id: `<${answer.id}@example.org>`,
+    })
+    const raw = (await readBody(mongo, answer.id, 1))?.toString()
+    expect(raw).toContain(`From: ${author}\r\nSubject: x\r\n\r\nhi\r\n`)
+    expect(raw).not.toMatch(/^Sender:/m)
+  })
+
+  test('keeps senders that it may use, and is told of own domains that may not send yet', async () => {
+    const text = 'Sender: s@example.net\r\nFrom: Ann <a@example.net>\r\n\r\nhi\r\n'
+    const answer = accepted(await door().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
+    expect(await stored(answer.id)).toMatchObject({ mail_from: 'b@example.net', from: 'a@example.net' })
+    expect((await readBody(mongo, answer.id, 1))?.toString()).toContain(
+      'Sender: s@example.net\r\nFrom: Ann <a@example.net>',
+    )
+    for (const over of [{ mailFrom: 'a@new.example' }, { text: 'From: a@new.example\r\n\r\n' }])
+      expect(await door().accept(submission({ submitter: machine, ...over }))).toMatchObject({
+        code: 'domain_not_verified',
+      })
+  })
+
+  test.each<[string, Partial<Submitter>, Partial<Submission> & { text?: string }, string, RegExp]>([
+    ['an empty sender without leave', {}, { mailFrom: '' }, 'null_sender_refused', /empty envelope sender/],
+    [
+      'a foreign Resent-From',
+      {},
+      { text: 'Resent-From: x@victim.example\r\nFrom: a@example.org\r\n\r\n' },
+      'sender_not_allowed',
+      /^Resent-From: /,
+    ],
+    [
+      'a fallback of another account',
+      { fallbackSender: 'x@victim.example' },
+      { mailFrom: 'root@web1' },
+      'sender_not_allowed',
+      /^The fallback sender of this login cannot be used\. victim\.example/,
+    ],
+    [
+      'a fallback that is not verified',
+      { fallbackSender: 'x@new.example' },
+      { mailFrom: 'root' },
+      'domain_not_verified',
+      /^The fallback sender/,
+    ],
+    [
+      'a fallback outside of the login',
+      { allowedSenders: ['@example.net'] },
+      { mailFrom: 'root' },
+      'sender_not_allowed',
+      /^The fallback sender/,
+    ],
+  ])('is refused %s', async (_, change, over, code, detail) => {
+    const answer = await door().accept(submission({ submitter: { ...machine, ...change }, ...over }))
+    expect(answer).toMatchObject({ kind: 'refused', code, detail: expect.stringMatching(detail) })
+  })
+})
+
+test('a login marked for it sends with an empty envelope sender, in a name of its own', async () => {
+  const bouncer: Submitter = { ...login, allowNullSender: true }
+  const answer = accepted(await door().accept(submission({ submitter: bouncer, mailFrom: '' })))
+  expect(await stored(answer.id)).toMatchObject({ mail_from: '', from: 'a@example.org' })
+  const foreign = submission({ submitter: bouncer, mailFrom: '', text: 'From: x@victim.example\r\n\r\n' })
+  expect(await door().accept(foreign)).toMatchObject({ code: 'sender_not_allowed' })
+})
+
 describe('a message that is refused leaves nothing behind', () => {
   const many = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `r${i}@example.com`, type: 'to' as const }))
   test.each<[string, Parameters<typeof submission>[0], string]>([

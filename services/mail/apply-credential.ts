@@ -15,6 +15,8 @@ export interface WantedCredential {
   allowed_senders: string[]
   allowed_cidrs: string[]
   messages_per_hour: number
+  fallback_sender: string | null
+  allow_null_sender: boolean
 }
 
 /** The login with its password; undefined when only the hash is left. */
@@ -56,8 +58,8 @@ export async function applyCredential(
     await deleteCredential(deps.db, known.user_id, known._id)
     return create(true)
   }
-  const { allowed_senders, allowed_cidrs, messages_per_hour } = wanted
-  const fields = { allowed_senders, allowed_cidrs, messages_per_hour, disabled: false, managed_by: deps.resource }
+  const { username: _, ...limits } = wanted
+  const fields = { ...limits, disabled: false, managed_by: deps.resource }
   const changed = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(current(known, name), value))
   const credential =
     changed.length === 0
@@ -122,9 +124,12 @@ export async function withdrawCredential(deps: CredentialResourceDeps, username:
   if (known?.managed_by?.uid === deps.resource.uid) await deleteCredential(deps.db, known.user_id, known._id)
 }
 
+/** What fields stand for in records that lack them. */
+const ABSENT: Readonly<Record<string, unknown>> = { disabled: false, allow_null_sender: false, fallback_sender: null }
+
 function current(credential: CredentialDoc, name: string): unknown {
   const value: unknown = Object.entries(credential).find(([field]) => field === name)?.[1]
-  return name === 'disabled' ? (value ?? false) : value
+  return value ?? ABSENT[name]
 }
 
 function openPassword({ secrets }: CredentialDeps, { _id, password_sealed }: CredentialDoc): string | undefined {

@@ -33,6 +33,29 @@ export async function judgeSender(
   return { kind: 'allowed', email, domainId: domain.id }
 }
 
+/**
+ * Judges an envelope sender: an empty one passes where the login may have it; one that the login may not use becomes its
+ * fallback sender. An own domain that is not verified stays refused: its owner should hear of it.
+ */
+export async function judgeEnvelopeSender(
+  find: FindSenderDomain,
+  submitter: Submitter,
+  address: string,
+): Promise<{ kind: 'allowed'; email: string } | Refused> {
+  if (address === '' && submitter.allowNullSender) return { kind: 'allowed', email: '' }
+  const judged = await judgeSender(find, submitter, address)
+  const { fallbackSender } = submitter
+  if (!fallbackSender || !needsFallback(judged)) return judged
+  const fallback = await judgeSender(find, submitter, fallbackSender)
+  if (fallback.kind === 'allowed') return fallback
+  return { ...fallback, detail: `The fallback sender of this login cannot be used. ${fallback.detail}` }
+}
+
+/** True for a sender that is nobody's here; false for one of an own domain that may not send yet. */
+export function needsFallback(judged: { kind: 'allowed' } | Refused): boolean {
+  return judged.kind === 'refused' && judged.code === 'sender_not_allowed'
+}
+
 /** A refusal with the register's sentence unless a better one is given. */
 export function refuse(code: ProblemCode, detail: string = problems[code].title): Refused {
   return { kind: 'refused', code, detail }

@@ -5,12 +5,19 @@ import { within } from '../platform/deadline.ts'
 import { newId } from '../platform/ids.ts'
 import { nextTurn, TURN_BYTES } from '../platform/turns.ts'
 import { keyOf, withKey } from './idempotency.ts'
-import { type FindSenderDomain, judgeSender, refuse } from './judge-sender.ts'
+import {
+  type FindSenderDomain,
+  type JudgedSender,
+  judgeEnvelopeSender,
+  judgeSender,
+  needsFallback,
+  refuse,
+} from './judge-sender.ts'
 import { needsSmtpUtf8, normaliseEmail } from './rules/address.ts'
 import { createLineScanner } from './rules/line-endings.ts'
-import { finishMessage, type ReadMessage, readMessage } from './rules/submission.ts'
+import { finishMessage, type ReadMessage, readMessage, withFallbackSender } from './rules/submission.ts'
 import type { NewMessage } from './store/new-message.ts'
-import type { Refused, Submission, SubmittedRest } from './submission.ts'
+import type { Refused, Submission, SubmittedRest, Submitter } from './submission.ts'
 
 /** What judging needs to know of the world. */
 export interface JudgeOptions {
@@ -28,7 +35,7 @@ export const LOOKUP_MS = 5_000
 export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
   const { config } = options
   const lines = submission.rest ?? (await checkLines(submission.raw))
-  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines)
+  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines, submission.submitter.fallbackSender)
   if ('code' in read) return refuse(read.code, read.detail)
   const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
   if ('kind' in recipients) return recipients
@@ -36,7 +43,7 @@ export async function judge(options: JudgeOptions, submission: Submission): Prom
   if (key && 'kind' in key) return key
   const senders = await within(LOOKUP_MS, judgeSenders(options, submission, read))
   if ('kind' in senders) return senders
-  const message = toMessage(options, submission, read, { ...senders, recipients })
+  const message = toMessage(options, submission, { ...senders, recipients })
   return key ? withKey(message, key) : message
 }
 
@@ -65,38 +72,57 @@ function judgeRecipients(submission: Submission, most: number): NewMessage['reci
   return judged
 }
 
+/** Senders that passed, and the message as it goes out in their name. */
+interface JudgedSenders {
+  mailFrom: string
+  domainId: string
+  read: ReadMessage
+}
+
 /**
  * The account, the envelope sender, every author and everybody else in whose name the message goes (Sender, Resent-From)
- * must pass; the first author's domain owns the message.
+ * must pass; the first author's domain owns the message. A login with a fallback sender sends in that name instead.
  */
 async function judgeSenders(
   options: JudgeOptions,
   { submitter, mailFrom, smtputf8 }: Submission,
-  { from, identities }: ReadMessage,
-): Promise<{ mailFrom: string; domainId: string } | Refused> {
+  read: ReadMessage,
+): Promise<JudgedSenders | Refused> {
   if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
-  const named = [{ email: mailFrom }, ...from.map(email => ({ email })), ...identities]
-  const judged = await Promise.all(
-    named.map(async identity => {
-      const one = await judgeSender(options.findSenderDomain, submitter, identity.email)
-      if (one.kind === 'allowed' || !('field' in identity)) return one
-      return { ...one, detail: `${identity.field}: ${one.detail}` }
-    }),
-  )
-  const refused = judged.find(one => one.kind === 'refused')
-  if (refused) return refused
-  const [envelope, author] = judged
-  if (envelope?.kind !== 'allowed' || author?.kind !== 'allowed') return refuse('sender_not_allowed')
+  const [envelope, asWritten] = await Promise.all([
+    judgeEnvelopeSender(options.findSenderDomain, submitter, mailFrom),
+    judgeNames(options, submitter, read),
+  ])
+  if (envelope.kind === 'refused') return envelope
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
     return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
-  return { mailFrom: envelope.email, domainId: author.domainId }
+  const { fallbackSender } = submitter
+  const rewritten = fallbackSender && needsFallback(asWritten) ? withFallbackSender(read, fallbackSender) : read
+  const names = rewritten === read ? asWritten : await judgeNames(options, submitter, rewritten)
+  if (names.kind === 'refused') return names
+  return { mailFrom: envelope.email, domainId: names.domainId, read: rewritten }
+}
+
+/** The authors and the other names in the header; answers the first author, or the first that is refused. */
+async function judgeNames(
+  { findSenderDomain }: JudgeOptions,
+  submitter: Submitter,
+  { from, identities }: ReadMessage,
+): Promise<JudgedSender | Refused> {
+  const named = [...from.map(email => ({ email, field: undefined })), ...identities]
+  const judged = await Promise.all(
+    named.map(async ({ email, field }) => {
+      const one = await judgeSender(findSenderDomain, submitter, email)
+      return one.kind === 'refused' && field ? { ...one, detail: `${field}: ${one.detail}` } : one
+    }),
+  )
+  return judged.find(one => one.kind === 'refused') ?? judged[0] ?? refuse('sender_not_allowed')
 }
 
 function toMessage(
   { config, clock }: JudgeOptions,
   submission: Submission,
-  read: ReadMessage,
-  judged: { mailFrom: string; domainId: string; recipients: NewMessage['recipients'] },
+  { read, ...judged }: JudgedSenders & { recipients: NewMessage['recipients'] },
 ): NewMessage {
   const at = clock.now()
   const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission

@@ -124,6 +124,8 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
       via: { channel: 'smtp', id: credential._id },
       allowedSenders: credential.allowed_senders,
       messagesPerHour: credential.messages_per_hour,
+      ...(credential.fallback_sender && { fallbackSender: credential.fallback_sender }),
+      ...(credential.allow_null_sender && { allowNullSender: true }),
     }
     issued.set(submitter, { credential, ip })
     return submitter

@@ -2,7 +2,7 @@
 import { createAccounts } from '../accounts/account.ts'
 import type { Foundation } from '../platform/run.ts'
 import { createAccept, type Door } from './accept.ts'
-import { judgeSender } from './judge-sender.ts'
+import { judgeEnvelopeSender } from './judge-sender.ts'
 import { createOpenRest } from './open-rest.ts'
 import { createSenderDomains } from './store/domains.ts'
 import { createEnqueue } from './store/enqueue.ts'
@@ -44,7 +44,7 @@ export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number)
     ...door,
     openRest: createOpenRest({ clock, stageBody }),
     async judgeSender(submitter, address) {
-      const judged = await judgeSender(findSenderDomain, submitter, address)
+      const judged = await judgeEnvelopeSender(findSenderDomain, submitter, address)
       return judged.kind === 'refused' ? judged : undefined
     },
   }

@@ -7,6 +7,7 @@ import { ProblemError } from '../platform/problems.ts'
 import { SecretError, type Secrets } from '../platform/secrets.ts'
 import { refuseLimits } from './issue-token.ts'
 import { type ActingResource, refuseManaged } from './managed.ts'
+import { isAllowedSender } from './rules/submission.ts'
 import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
 import {
   type CredentialChange,
@@ -31,6 +32,8 @@ export interface NewCredential {
   allowed_senders: string[]
   allowed_cidrs: string[]
   messages_per_hour: number
+  fallback_sender?: string | null
+  allow_null_sender?: boolean
 }
 
 /** A login and its password, to be shown once. */
@@ -50,6 +53,7 @@ export async function createCredential(
   by?: Ways,
 ): Promise<CredentialAndPassword> {
   if (by) refuseLimits('insufficient_scope', excessOfLogin(input.allowed_cidrs, by))
+  refuseFallback(input)
   const now = clock.now()
   const id = newId('smtp', now.getTime())
   const credential: CredentialDoc = {
@@ -81,8 +85,22 @@ export async function changeCredential(
   by?: Ways,
 ): Promise<CredentialDoc> {
   if (by && change.allowed_cidrs) refuseLimits('insufficient_scope', excessOfNetworks(change.allowed_cidrs, by))
-  refuseManaged(await getCredential(deps, userId, id), deps)
+  const before = await getCredential(deps, userId, id)
+  refuseManaged(before, deps)
+  refuseFallback({ ...before, ...change })
   return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
+}
+
+/** A fallback sender that the login may not use would be refused with each message. */
+function refuseFallback({
+  fallback_sender: fallback,
+  allowed_senders: allowed,
+}: Pick<CredentialDoc, 'fallback_sender' | 'allowed_senders'>): void {
+  if (!fallback || isAllowedSender(fallback, allowed)) return
+  const message = `${fallback} is not among the allowed senders of this login. Allow it, or leave the allowed senders empty.`
+  throw new ProblemError('validation_failed', message, {
+    faults: [{ pointer: '/fallback_sender', code: 'custom', message }],
+  })
 }
 
 /** Sets a password, a made one unless given. */

@@ -12,6 +12,10 @@ export interface Submitter {
   allowedSenders: readonly string[]
   /** Messages per hour; 0 = no limit. Counted under `via.id`. */
   messagesPerHour: number
+  /** Takes the place of senders that the login may not use, in the envelope and in From. */
+  fallbackSender?: string
+  /** The login may send with an empty envelope sender, as bounces do. */
+  allowNullSender?: boolean
   test?: boolean
 }
 
@@ -54,7 +58,7 @@ export type OpenRest = (submission: Submission) => IncomingRest
 /** A message at the door: the bytes as submitted and the envelope, whatever the channel. */
 export interface Submission {
   submitter: Submitter
-  /** Envelope sender; never empty for users. */
+  /** Envelope sender as submitted; empty only where the submitter may. */
   mailFrom: string
   recipients: readonly SubmittedRecipient[]
   /** RFC 5322 message, CRLF line ends, dots not stuffed: all of it, or what comes before `rest`, with the header. */

@@ -73,6 +73,58 @@ export async function startPostfix(domain: string, settings = ''): Promise<Postf
   }
 }
 
+/** A Postfix that sends everything to a relay: what a server runs for its own mail. */
+export interface NullClient {
+  /** Submits a message as programs on the server do. */
+  sendmail(args: readonly string[], message: string): Promise<void>
+  /** The queue as `postqueue -j` prints it, and the end of the log: for failures. */
+  describe(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** Starts a null client. `settings`: its main.cf as documented; `passwords`: its file of logins at the relay. */
+export async function startNullClient(settings: string, passwords: string): Promise<NullClient> {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-null-client-'))
+  await chmod(folder, 0o755)
+  for (const name of ['etc', 'spool', 'data']) await mkdir(join(folder, name))
+  const own = `
+compatibility_level = 3.6
+queue_directory = ${folder}/spool
+data_directory = ${folder}/data
+command_directory = /usr/sbin
+daemon_directory = /usr/lib/postfix/sbin
+maillog_file = ${folder}/maillog
+maillog_file_prefixes = ${folder}
+myhostname = web1.internal
+inet_protocols = ipv4
+smtp_host_lookup = native
+`
+  await writeFile(join(folder, 'sasl_passwd'), passwords, { mode: 0o600 })
+  const documented = settings.replaceAll('/etc/postfix/sasl_passwd', join(folder, 'sasl_passwd'))
+  await writeFile(join(folder, 'etc/main.cf'), own + documented)
+  const services = MASTER.replace(/^127.*\n/m, '').replace(/^virtual .*\n/m, '')
+  await writeFile(join(folder, 'etc/master.cf'), `${services}pickup unix n - n 60 1 pickup\nsmtp unix - - n - - smtp\n`)
+  const { stdout: uid } = await run('id', ['-u', 'postfix'])
+  await chown(join(folder, 'data'), Number(uid), 0)
+  const env = { ...process.env, MAIL_CONFIG: join(folder, 'etc') }
+  await run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), 'start'])
+  return {
+    sendmail: (args, message) =>
+      new Promise((resolve, reject) => {
+        const child = execFile('/usr/sbin/sendmail', [...args], { env }, error => (error ? reject(error) : resolve()))
+        child.stdin?.end(message)
+      }),
+    async describe() {
+      const { stdout } = await run('/usr/sbin/postqueue', ['-j'], { env })
+      return `${stdout}\n${(await readFile(join(folder, 'maillog'), 'utf8')).slice(-3_000)}`
+    },
+    async stop() {
+      await run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), 'abort'])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
 function mainCf(folder: string, domain: string): string {
   return `
 compatibility_level = 3.6

@@ -52,6 +52,20 @@ describe('a new login', () => {
     expect(list.body.data[0]).not.toHaveProperty('password')
   })
 
+  test('may have a fallback sender and leave for empty senders, which can be taken back', async () => {
+    const { client } = await api.newUser()
+    const given = { allowed_senders: ['@example.com'], fallback_sender: 'Ops@Example.com', allow_null_sender: true }
+    const { status, body } = await client.post(path, { username: name(), ...given })
+    expect([status, body]).toMatchObject([201, { fallback_sender: 'Ops@example.com', allow_null_sender: true }])
+    const one = `${path}/${body.id}`
+    const refused = await client.call('PATCH', one, { allowed_senders: ['@example.net'] })
+    expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/fallback_sender' }] } })
+    const cleared = await client.call('PATCH', one, { fallback_sender: null, allow_null_sender: false })
+    expect(cleared).toMatchObject({ status: 200, body: { fallback_sender: null, allow_null_sender: false } })
+    const plain = await client.post(path, { username: name() })
+    expect(plain.body).toMatchObject({ fallback_sender: null, allow_null_sender: false })
+  })
+
   test('takes a name once over all accounts, whatever its letters', async () => {
     const [one, two] = await Promise.all([api.newUser(), api.newUser()])
     const answers = await Promise.all([
@@ -71,6 +85,11 @@ describe('a new login', () => {
     ['a network that is none', { username: 'x', allowed_cidrs: ['10.0.0.0/33'] }],
     ['a negative limit', { username: 'x', messages_per_hour: -1 }],
     ['half a message', { username: 'x', messages_per_hour: 0.5 }],
+    ['a fallback sender that is no address', { username: 'x', fallback_sender: '@example.com' }],
+    [
+      'a fallback sender that it may not use',
+      { username: 'x', allowed_senders: ['@example.com'], fallback_sender: 'a@example.org' },
+    ],
     ['a field that is not offered', { username: 'x', user_id: 'usr_other' }],
     ['an operator object', { username: 'x', allowed_senders: { $exists: true } }],
   ])('is refused with %s', async (_, body) => {

@@ -152,6 +152,10 @@ describe('the envelope', () => {
     ['MAIL FROM:<a@example.org> SIZE=26214401', /^552 5\.3\.4 /],
     ['MAIL FROM:<a@example.org> SIZE=26214400', /^250 2\.1\.0 /],
     ['MAIL FROM:a@example.org', /^501 /],
+    ['MAIL FROM:<a b>', /^501 /],
+    ['MAIL FROM:<root>', /^550 5\.7\.1 /],
+    ['MAIL FROM:<root@web_1> SIZE=10', /^550 5\.7\.1 /],
+    ['MAIL FROM:<root> HOLDFOR=1', /^555 5\.5\.4 /],
   ])('%s', async (line, expected) => {
     const client = await loggedIn(await startListener())
     expect((await client.ask(line)).text).toMatch(expected)

@@ -4,7 +4,7 @@ import { newPassword } from '../../accounts/rules/password.ts'
 import { username } from '../../accounts/rules/username.ts'
 import { endpoint } from '../../platform/endpoint.ts'
 import { pageOf, pageQuery } from '../../platform/pages.ts'
-import { sender } from '../rules/sender.ts'
+import { sender, senderAddress } from '../rules/sender.ts'
 import type { Access } from './access.ts'
 import { managedBy, networks, recordParams } from './records.ts'
 
@@ -21,6 +21,10 @@ const limits = {
   allowed_cidrs: networks,
   /** 0 = no limit. */
   messages_per_hour: z.number().int().min(0).max(10_000_000),
+  /** Takes the place of senders that the login may not use, in the envelope and in From; null: they are refused. */
+  fallback_sender: senderAddress.nullable(),
+  /** The login may send with an empty envelope sender, as the bounces of a mail server do. */
+  allow_null_sender: z.boolean(),
 }
 
 /** An SMTP login and where to use it. */
@@ -32,6 +36,7 @@ export const smtpCredential = z
     ...limits,
     allowed_senders: z.array(z.string()),
     allowed_cidrs: z.array(z.string()),
+    fallback_sender: z.string().nullable(),
     disabled: z.boolean(),
     /** False when only a hash is stored or the encryption key is lost: set the password again to copy it. */
     copyable: z.boolean(),
@@ -65,6 +70,8 @@ export const createCredentialOperation = endpoint({
     allowed_senders: limits.allowed_senders.default([]),
     allowed_cidrs: limits.allowed_cidrs.default([]),
     messages_per_hour: limits.messages_per_hour.default(0),
+    fallback_sender: limits.fallback_sender.default(null),
+    allow_null_sender: limits.allow_null_sender.default(false),
   }),
   status: 201,
   response: smtpCredentialWithPassword,
@@ -107,6 +114,8 @@ export const patchCredentialOperation = endpoint({
     allowed_senders: limits.allowed_senders.optional(),
     allowed_cidrs: limits.allowed_cidrs.optional(),
     messages_per_hour: limits.messages_per_hour.optional(),
+    fallback_sender: limits.fallback_sender.optional(),
+    allow_null_sender: limits.allow_null_sender.optional(),
     disabled: z.boolean().optional(),
   }),
   response: smtpCredential,

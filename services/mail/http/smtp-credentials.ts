@@ -95,6 +95,8 @@ function showCredential(doc: CredentialDoc): Omit<z.input<typeof smtpCredential>
     allowed_senders: doc.allowed_senders,
     allowed_cidrs: doc.allowed_cidrs,
     messages_per_hour: doc.messages_per_hour,
+    fallback_sender: doc.fallback_sender ?? null,
+    allow_null_sender: doc.allow_null_sender ?? false,
     disabled: doc.disabled ?? false,
     last_used_at: doc.last_used_at?.toISOString() ?? null,
     managed_by: showManagedBy(doc.managed_by),

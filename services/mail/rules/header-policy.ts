@@ -54,8 +54,8 @@ const TOO_MANY = `Sender, Resent-From and Resent-Sender have more than ${MAX_FRO
 /** The addresses of Sender, Resent-From and Resent-Sender, each once; a string is the fault in words. */
 export function readIdentities(fields: readonly HeaderField[]): Identity[] | string {
   const found = new Map<string, Identity>()
-  for (const { name, value } of fields) {
-    const field = IDENTITIES.get(name)
+  for (const { name, value, removed } of fields) {
+    const field = removed ? undefined : IDENTITIES.get(name)
     const addresses = field === undefined ? [] : addressesOf(field, value)
     if (typeof addresses === 'string') return addresses
     for (const email of addresses) if (field && !found.has(email)) found.set(email, { field, email })

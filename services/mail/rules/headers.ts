@@ -11,6 +11,8 @@ export interface HeaderField {
   end: number
   /** `value` is not what was submitted, but what replaces it (header-encoding.ts, submission.ts). */
   encoded?: true
+  /** It does not leave. */
+  removed?: true
 }
 
 /** The header of a message. */

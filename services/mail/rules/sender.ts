@@ -3,6 +3,18 @@ import { z } from 'zod'
 import { normaliseEmail } from './address.ts'
 import { normaliseDomain } from './domain-name.ts'
 
+/** One address that a login may send as, in its stored form. */
+export const senderAddress = z
+  .string()
+  .trim()
+  .max(254)
+  .transform((value, context) => {
+    const normal = normaliseEmail(value)
+    if (normal !== undefined) return normal
+    context.addIssue({ code: 'custom', message: 'must be an address like user@example.com' })
+    return z.NEVER
+  })
+
 /** `user@example.com` or `@example.com`, the domain in its stored form. */
 export const sender = z
   .string()

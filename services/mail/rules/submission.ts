@@ -1,5 +1,6 @@
 /** What a submitted message must be, and what is added to it before it is queued. */
 import { domainOf } from './address.ts'
+import { replaceSenders, replaceUnreadable } from './fallback-sender.ts'
 import { encodeHeader } from './header-encoding.ts'
 import { type Identity, onceFault, REMOVED, readIdentities } from './header-policy.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
@@ -43,12 +44,14 @@ const SUBJECT_LENGTH = 300
 
 /**
  * Judges the bytes of a message and reads what the door needs to know. `rest`: what is known of the bytes behind `raw`,
- * which holds the whole header.
+ * which holds the whole header. With a fallback sender, a From or Sender that is no address of the internet (`root@web1`)
+ * is no fault: it is replaced at once.
  */
 export function readMessage(
   raw: Buffer,
   maxBytes: number,
   rest?: { size: number; lineFault: LineFault | undefined },
+  fallbackSender?: string,
 ): ReadMessage | SubmissionFault {
   const size = raw.length + (rest?.size ?? 0)
   if (size > maxBytes) return { code: 'message_too_large', detail: `The limit is ${maxBytes} bytes.` }
@@ -59,7 +62,18 @@ export function readMessage(
   const fault = onceFault(header.fields)
   if (fault) return badHeader(fault)
   const fields = encodeHeader(raw, header, REMOVED)
-  return typeof fields === 'string' ? badHeader(fields) : readFields({ ...header, fields })
+  if (typeof fields === 'string') return badHeader(fields)
+  return readFields({ ...header, fields: fallbackSender ? replaceUnreadable(fields, fallbackSender) : fields })
+}
+
+/** The message in the name of the fallback sender: it is the one author, and there is no other Sender. */
+export function withFallbackSender(read: ReadMessage, fallbackSender: string): ReadMessage {
+  return {
+    ...read,
+    header: { ...read.header, fields: replaceSenders(read.header.fields, fallbackSender) },
+    from: [fallbackSender],
+    identities: read.identities.filter(({ field }) => field !== 'Sender'),
+  }
 }
 
 const LINE_FAULTS = {
@@ -124,7 +138,7 @@ export function finishMessage(raw: Buffer, read: ReadMessage, stamp: Stamp): { r
   const pieces: Uint8Array[] = [Buffer.from(added.join(''), 'latin1')]
   let kept = 0
   for (const field of read.header.fields) {
-    const removed = REMOVED.has(field.name) || (field.name === 'message-id' && !read.messageId)
+    const removed = field.removed || REMOVED.has(field.name) || (field.name === 'message-id' && !read.messageId)
     if (!removed && !field.encoded) continue
     pieces.push(raw.subarray(kept, field.start))
     if (!removed) pieces.push(encodedField(raw, field))

@@ -8,6 +8,9 @@ const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 const QUOTED_PATH =
   /^([a-z ]{4,12}: *<(?:@[^\s":]{1,500}:)?)("(?:[ !#-;=?-[\]-~\x80-\xff]|\\[ -;=?-~])+")(@[^\s"<>]+>.*)$/i
 
+/** An envelope sender that is no address of the internet, as `root` or `root@web_1`: the login decides about it. */
+const LOCAL_SENDER = /^(mail from *: *<)([!#-;=?-~]{1,254})(>.*)$/i
+
 /** A submission connection. */
 export class SubmissionConnection extends SMTPConnection {
   #greeted = false
@@ -40,8 +43,14 @@ export class SubmissionConnection extends SMTPConnection {
   override _parseAddressCommand(name: string, command: Buffer | string) {
     const [, start = '', local = '', rest = ''] = QUOTED_PATH.exec(Buffer.from(command).toString('latin1')) ?? []
     const parsed = super._parseAddressCommand(name, local ? Buffer.from(`${start}q${rest}`, 'latin1') : command)
-    if (!local || !parsed) return parsed
+    if (!local || !parsed) return parsed || this.#parseLocalSender(name, command)
     return { ...parsed, address: Buffer.from(local, 'latin1').toString() + parsed.address.slice(1) }
+  }
+
+  #parseLocalSender(name: string, command: Buffer | string) {
+    const [, start, address, rest] = LOCAL_SENDER.exec(Buffer.from(command).toString('latin1')) ?? []
+    const parsed = address && super._parseAddressCommand(name, Buffer.from(`${start}q@q.example${rest}`, 'latin1'))
+    return parsed ? { ...parsed, address } : false
   }
 
   /**

@@ -46,6 +46,8 @@ export type CredentialChange = Partial<
     | 'allowed_senders'
     | 'allowed_cidrs'
     | 'messages_per_hour'
+    | 'fallback_sender'
+    | 'allow_null_sender'
     | 'disabled'
     | 'password_hash'
     | 'password_sealed'

@@ -206,6 +206,10 @@ export interface CredentialDoc {
   allowed_cidrs: string[]
   /** Messages per hour over all processes; 0 = no limit. */
   messages_per_hour: number
+  /** Takes the place of senders that the login may not use; null or absent: they are refused. */
+  fallback_sender?: string | null
+  /** It may send with an empty envelope sender, as the bounces of a mail server do. */
+  allow_null_sender?: boolean
   disabled?: boolean
   last_used_at?: Date
   managed_by?: ManagedBy

@@ -1,5 +1,5 @@
 /** Making an SMTP login, or changing its limits. */
-import { NumberInput, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
 import { type Fields, useFields } from '../ui/fields.ts'
@@ -14,13 +14,24 @@ interface Limits {
   allowed_senders: string
   allowed_cidrs: string
   messages_per_hour: number
+  fallback_sender: string
+  allow_null_sender: boolean
+}
+
+/** What a new login starts with. */
+const NO_LIMITS: Limits = {
+  allowed_senders: '',
+  allowed_cidrs: '',
+  messages_per_hour: 0,
+  fallback_sender: '',
+  allow_null_sender: false,
 }
 
 /** A new login. */
 export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
-  const start = { username: '', password: '', allowed_senders: '', allowed_cidrs: '', messages_per_hour: 0 }
+  const start = { username: '', password: '', ...NO_LIMITS }
   const fields = useFields(start, create.error)
   const submit = () => {
     const { username, password, ...limits } = fields.values
@@ -66,6 +77,8 @@ export function SmtpLimits({ login, close }: { login: Credential; close: () => v
     allowed_senders: login.allowed_senders.join('\n'),
     allowed_cidrs: login.allowed_cidrs.join('\n'),
     messages_per_hour: login.messages_per_hour,
+    fallback_sender: login.fallback_sender ?? '',
+    allow_null_sender: login.allow_null_sender,
   }
   const fields = useFields(start, patch.error)
   const submit = () => patch.mutate({ params: { id: login.id }, body: bodyOf(fields.values) }, saved)
@@ -76,11 +89,16 @@ export function SmtpLimits({ login, close }: { login: Credential; close: () => v
   )
 }
 
-function bodyOf({ allowed_senders, allowed_cidrs, messages_per_hour }: Limits) {
-  return { allowed_senders: linesOf(allowed_senders), allowed_cidrs: linesOf(allowed_cidrs), messages_per_hour }
+function bodyOf({ allowed_senders, allowed_cidrs, fallback_sender, ...rest }: Limits) {
+  return {
+    ...rest,
+    allowed_senders: linesOf(allowed_senders),
+    allowed_cidrs: linesOf(allowed_cidrs),
+    fallback_sender: fallback_sender.trim() || null,
+  }
 }
 
-function LimitFields({ fields }: { fields: Pick<Fields<Limits>, 'text' | 'count'> }) {
+function LimitFields({ fields }: { fields: Pick<Fields<Limits>, 'text' | 'count' | 'flag'> }) {
   const { t } = useTranslation()
   return (
     <>
@@ -100,6 +118,18 @@ function LimitFields({ fields }: { fields: Pick<Fields<Limits>, 'text' | 'count'
         max={10_000_000}
         allowDecimal={false}
         {...fields.count('messages_per_hour')}
+      />
+      <TextInput
+        label={t('access.fallbackSender')}
+        description={t('access.fallbackSenderHint')}
+        placeholder="server@example.com"
+        autoComplete="off"
+        {...fields.text('fallback_sender')}
+      />
+      <Checkbox
+        label={t('access.nullSender')}
+        description={t('access.nullSenderHint')}
+        {...fields.flag('allow_null_sender')}
       />
     </>
   )

@@ -1,0 +1,44 @@
+/**
+ * The header of mail from machines (cron, bounces of a mail server) that write as `root@web1`: such names exist on no
+ * domain of the account, so the fallback sender of the login takes their place and the name stays readable.
+ */
+import { encodeText, foldValue } from './encoded-words.ts'
+import { decodeWords, type HeaderField, unfold } from './headers.ts'
+import { readMailboxes } from './mailboxes.ts'
+
+const MAX_NAME = 100
+
+/** The fields with From in the name of the fallback sender and without Sender. */
+export function replaceSenders(fields: readonly HeaderField[], fallback: string): HeaderField[] {
+  return fields.map(field => {
+    if (field.name === 'sender') return { ...field, removed: true as const }
+    return field.name === 'from' ? replaced(field, fallback) : field
+  })
+}
+
+/** The same, but only of fields in which no address can be read. */
+export function replaceUnreadable(fields: readonly HeaderField[], fallback: string): HeaderField[] {
+  return fields.map(field => {
+    if ((field.name !== 'from' && field.name !== 'sender') || readMailboxes(unfold(field.value))) return field
+    return field.name === 'from' ? replaced(field, fallback) : { ...field, removed: true as const }
+  })
+}
+
+function replaced(field: HeaderField, fallback: string): HeaderField {
+  const name = displayName(unfold(field.value))
+  const phrase = /^[ -~]*$/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : encodeText(name)
+  const value = foldValue('From', ` ${phrase} <${fallback}>`) ?? ` <${fallback}>`
+  return { ...field, value: Buffer.from(value).toString('latin1'), encoded: true }
+}
+
+/** The name in front of the address or in a comment; else the address, in a form that nobody takes for one. */
+function displayName(text: string): string {
+  const [, before = '', address = ''] = /^([^<]*)<([^<>]*)>\s*$/.exec(text) ?? []
+  const name = before.trim().replace(/^"(.*)"$/s, '$1') || /\(([^()]{1,200})\)/.exec(text)?.[1] || address || text
+  return decodeWords(name)
+    .replace(/\\(.)/gu, '$1')
+    .replaceAll('@', ' at ')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}<>]/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME)
+}
