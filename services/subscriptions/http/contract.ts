@@ -267,7 +267,7 @@ export const importSubscriptionsOperation = endpoint({
     'Grants periods from CSV (user_id, plan_id, days, client_ref); with dry_run=1 it only checks. All rows or none.',
   access: EDIT,
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
-  requestContent: { ...CSV, 'text/plain': { type: 'string' } },
+  requestContent: CSV,
   response: z.object({
     total: z.number().int(),
     imported: z.number().int(),
