@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import type { MessageDoc } from './documents.ts'
 import { listMessages } from './log.ts'
-import { indexLog, LOG_BLOCKS } from './log-blocks.ts'
+import { indexLog, keysOf, LOG_BLOCKS, type LogBlockDoc, LogBlocks } from './log-blocks.ts'
 import type { LogFilters } from './log-filters.ts'
 import { MESSAGES } from './messages.ts'
 
@@ -218,9 +218,9 @@ describe('searching', () => {
       .toArray()
     const examined = (name: string) =>
       commands.filter(({ ns }) => ns.endsWith(name)).reduce((sum, { docsExamined = 0 }) => sum + docsExamined, 0)
-    // What is not indexed yet, and one block; of blocks the newest, twice, and the one that has the term.
+    // What is not indexed yet, and one block; of blocks the newest, twice, the oldest, the last and the one with the term.
     expect(examined('.messages')).toBeLessThanOrEqual(500 + 250)
-    expect(examined('.log_blocks')).toBeLessThanOrEqual(3)
+    expect(examined('.log_blocks')).toBeLessThanOrEqual(5)
     expect(commands.map(({ planSummary }) => planSummary)).toContain('IXSCAN { terms: 1, _id: -1 }')
     expect(commands.map(({ planSummary }) => planSummary)).not.toContain('COLLSCAN')
   })
@@ -233,5 +233,32 @@ test('two terms that are never in one message end their page in time and lead to
   await run(mongo, minute(24 * 60))
   expect((await blocksOf(mongo)).length).toBe(160)
   expect(await search(mongo, { q: 'alpha beta' }, 20, 0)).toEqual([])
+  await mongo.stop()
+})
+
+test('blocks are found over all spans of the index, the newest first, from any bound', async () => {
+  const mongo = await database()
+  const id = (n: number) => `em_${String(n).padStart(6, '0')}`
+  const [rare, common] = [-7, 12]
+  const all = numbers(1, 20_001).map(n => ({
+    ...{ _id: n, above: id(n - 1), first: id(n), last: id(n), messages: 1, checks: 9, check_at: minute(0) },
+    terms: keysOf(n, [common, ...(n % 9_000 === 1 ? [rare] : [])]),
+  }))
+  await collectionOf(mongo.db, LOG_BLOCKS).insertMany(all.slice(100) satisfies LogBlockDoc[])
+  const found = async (terms: number[], bounds = {}) => {
+    const result: number[] = []
+    let rounds = 0
+    for await (const { places } of new LogBlocks(mongo.db).withAll(terms, bounds)) {
+      result.push(...places.map(({ _id }) => _id))
+      if (++rounds === 10) break
+    }
+    return { result, rounds }
+  }
+  expect(await found([rare])).toEqual({ result: [18_001, 9_001], rounds: 3 })
+  expect(await found([common, rare])).toEqual({ result: [18_001, 9_001], rounds: 3 })
+  expect(await found([rare], { below: id(18_001) })).toEqual({ result: [9_001], rounds: 3 })
+  expect(await found([rare], { from: id(10_000) })).toEqual({ result: [18_001], rounds: 2 })
+  expect((await found([common], { below: id(300) })).result.slice(0, 3)).toEqual([299, 298, 297])
+  expect((await found([common])).result).toEqual(numbers(19_361, 20_001).toReversed())
   await mongo.stop()
 })
