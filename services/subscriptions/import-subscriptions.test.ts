@@ -14,8 +14,11 @@ async function shop(closing?: (close: () => Promise<void>) => void) {
   await giveApp('shop')
   const [ann, bob] = [await giveUser('shop', 'ann'), await giveUser('shop', 'bob')]
   const [month, ever] = [await givePlan('shop'), await givePlan('shop', { duration: 0 })]
-  const send = (file: string, more: { dryRun?: boolean; lang?: 'zh' | 'en' } = {}) =>
-    importSubscriptions(s, systemActor, { appKey: 'shop', file, dryRun: false, lang: 'en', ...more })
+  const send = (file: string | Buffer, more: { dryRun?: boolean; lang?: 'zh' | 'en'; charset?: string } = {}) => {
+    const { charset = '', ...rest } = more
+    const upload = { bytes: Buffer.from(file as string), charset }
+    return importSubscriptions(s, systemActor, { appKey: 'shop', file: upload, dryRun: false, lang: 'en', ...rest })
+  }
   const rows = (...lines: string[]) => send([HEADING, ...lines].join('\n'))
   const faults = async (...lines: string[]) =>
     (await rows(...lines)).errors.map(({ row, field, rule }) => `${row} ${field} ${rule}`)
@@ -42,8 +45,8 @@ describe('what a row grants', () => {
     ['for ever', '0', 0],
   ])('is a period %s', async (_, days, length) => {
     const { ann, month, rows, subscriptions, s } = await shop()
-    const done = { total: 1, imported: 1, dry_run: false, errors: [] }
-    expect(await rows(`${ann._id},${month._id},${days},a`)).toEqual(done)
+    const done = { total: 1, imported: 1, repeated: 0, skipped: 0, dry_run: false, errors: [] }
+    expect(await rows(`${ann._id},${month._id},${days},a`)).toEqual({ ...done, encoding: 'utf-8', separator: ',' })
     const [granted] = await subscriptions()
     expect(granted).toMatchObject({ user_id: ann._id, payment_method: 'manual', paid_cents: 0, status: 1 })
     expect(granted?.end === 0 ? 0 : (granted?.end ?? 0) - (granted?.start ?? 0)).toBe(length)
@@ -60,23 +63,31 @@ describe('what a row grants', () => {
 })
 
 describe('a file', () => {
-  test.each([
-    ['of nothing', ''],
-    ['of a mark alone', '\uFEFF'],
-    ['without a heading', '1,1,30,a'],
-    ['whose heading lacks user_id', 'plan_id,client_ref\n1,a'],
-    ['whose heading lacks plan_id', 'user_id,client_ref\n1,a'],
-    ['whose heading lacks client_ref', 'user_id,plan_id\n1,1'],
-    ['whose quote is never closed', `${HEADING}\n"1,1,30,a`],
-  ])('%s is no CSV', async (_, file) => {
+  const all = ['1 user_id required', '1 plan_id required', '1 client_ref required']
+  test.each<[string, string | Buffer, string[]]>([
+    ['of nothing', '', all],
+    ['of a mark alone', '\uFEFF', all],
+    ['of empty lines', '\n,,\n', all],
+    ['without a heading', '1,1,30,a', all],
+    ['whose heading lacks user_id', 'plan_id,client_ref\n1,a', ['1 user_id required']],
+    ['whose heading lacks plan_id', 'user_id,client_ref\n1,a', ['1 plan_id required']],
+    ['whose heading lacks client_ref', 'user_id,plan_id\n1,1', ['1 client_ref required']],
+    ['whose heading has a column twice', `${HEADING},Days\n1,1,1,a,2`, ['1 days unique']],
+    ['whose quote is never closed', `${HEADING}\n\n"1,1,30,a`, ['3:1  quote']],
+    ['with a quote inside of a cell', `${HEADING}\n1,1"",30,a`, ['2:2  quote']],
+    ['that is a workbook', Buffer.from('504b030414000600', 'hex'), ['1 file spreadsheet']],
+    ['that is an old workbook', Buffer.from('d0cf11e0a1b11ae100', 'hex'), ['1 file spreadsheet']],
+  ])('%s is refused with its faults', async (_, file, expected) => {
     const { send, subscriptions } = empty
-    expect(await send(file)).toMatchObject({ total: 0, imported: 0, errors: [{ row: 1, rule: 'format' }] })
+    const { imported, errors } = await send(file)
+    const shown = errors.map(({ row, column, field, rule }) => `${row}${column ? `:${column}` : ''} ${field} ${rule}`)
+    expect([imported, shown]).toEqual([0, expected])
     expect(await subscriptions()).toEqual([])
   })
 
   test('of a heading alone grants nothing', async () => {
     const { send } = empty
-    expect(await send(`${HEADING}\n`)).toEqual({ total: 0, imported: 0, dry_run: false, errors: [] })
+    expect(await send(`${HEADING}\n`)).toMatchObject({ total: 0, imported: 0, dry_run: false, errors: [] })
   })
 
   test('may have its columns in any order, and others beside them, also such as are called __proto__', async () => {
@@ -91,9 +102,120 @@ describe('a file', () => {
   test('that is only checked grants nothing, right or wrong', async () => {
     const { ann, month, send, subscriptions } = empty
     const right = `${HEADING}\n${ann._id},${month._id},,a`
-    expect(await send(right, { dryRun: true })).toEqual({ total: 1, imported: 0, dry_run: true, errors: [] })
+    expect(await send(right, { dryRun: true })).toMatchObject({ total: 1, imported: 0, dry_run: true, errors: [] })
     expect(await send(`${right}\n0,0,,b`, { dryRun: true })).toMatchObject({ total: 2, imported: 0, dry_run: true })
     expect(await subscriptions()).toEqual([])
+  })
+})
+
+describe('how a file is written', () => {
+  const references = ['订单-1', '订单-2', '測試-3']
+  const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16()
+  // 订单-1, 订单-2 and 測試-3 in GB18030.
+  const gb = ['b6a9b5a5', 'b6a9b5a5', '9c79d487'].map((hex, n) =>
+    Buffer.concat([Buffer.from(hex, 'hex'), Buffer.from(`-${n + 1}`)]),
+  )
+  const encode: [string, (text: string) => Buffer, string, string][] = [
+    ['UTF-8', text => Buffer.from(text), '', 'utf-8'],
+    ['UTF-8 with a mark', text => Buffer.from(`\uFEFF${text}`), '', 'utf-8'],
+    ['UTF-8 by its name', text => Buffer.from(text), 'UTF-8', 'utf-8'],
+    [
+      'UTF-16 with a mark, as spreadsheets write "Unicode text"',
+      text => Buffer.from(`\uFEFF${text}`, 'utf16le'),
+      '',
+      'utf-16le',
+    ],
+    [
+      'UTF-16 with a mark and without its order in the name',
+      text => Buffer.from(`\uFEFF${text}`, 'utf16le'),
+      'utf-16',
+      'utf-16le',
+    ],
+    ['UTF-16 without a mark', text => Buffer.from(text, 'utf16le'), '', 'utf-16le'],
+    ['UTF-16, the high byte first, with a mark', text => utf16be(`\uFEFF${text}`), '', 'utf-16be'],
+    ['UTF-16, the high byte first, without a mark', text => utf16be(text), '', 'utf-16be'],
+    ['GB18030', text => inGb(text), '', 'gb18030'],
+    ['GBK by its name', text => inGb(text), 'gbk', 'gb18030'],
+  ]
+  /** ASCII and the references in GB18030, which Node can only read. */
+  const inGb = (text: string) =>
+    Buffer.concat(
+      text
+        .split(new RegExp(`(${references.join('|')})`))
+        .map(part => gb[references.indexOf(part)] ?? Buffer.from(part, 'latin1')),
+    )
+  const cases = encode.flatMap(([name, write, charset, encoding]) =>
+    [',', ';', '\t'].map(separator => [name, separator, write, charset, encoding] as const),
+  )
+
+  test.each(cases)('%s, separated by %j, is read without loss', async (_, separator, write, charset, encoding) => {
+    const { ann, month, send, s } = await shop()
+    const lines = references.map(reference => [ann._id, month._id, 1, reference])
+    const table = [HEADING.split(','), ...lines].map(cells => cells.join(separator)).join('\r\n')
+    expect(await send(write(table), { charset })).toMatchObject({ imported: 3, encoding, separator, errors: [] })
+    const stored = await s.c.payments.find().sort({ client_key: 1 }).toArray()
+    expect(stored.map(({ client_key }) => client_key).toSorted()).toEqual(
+      references.map(name => `shop/${name}`).toSorted(),
+    )
+  })
+
+  test('a first line says what separates, and counts as a row', async () => {
+    const { ann, month, send } = await shop()
+    const heading = 'client_ref;user_id;plan_id;"a,b,c,d,e,f"'
+    const right = `sep=;\r\n${heading}\r\na;${ann._id};${month._id};x`
+    expect(await send(right)).toMatchObject({ imported: 1, separator: ';' })
+    const { errors } = await send(`${right}\r\nb;0;${month._id};x`)
+    expect(errors.map(({ row, field }) => [row, field])).toEqual([[4, 'user_id']])
+  })
+
+  test.each([
+    'USER_ID,Plan_Id,DAYS,Client_Ref',
+    ' user_id , plan_id,days ,client_ref',
+    '"User_ID","PLAN_ID","Days","CLIENT_REF"',
+  ])('the heading %j is understood', async heading => {
+    const { ann, month, send, subscriptions } = await shop()
+    expect(await send(`${heading}\n${ann._id},${month._id},3,a`)).toMatchObject({ imported: 1 })
+    expect((await subscriptions()).map(({ start, end }) => end - start)).toEqual([3 * DAY])
+  })
+
+  test.each<[string, Buffer, string, string[]]>([
+    ['one byte of Latin-1', Buffer.from('2,2,,caf\xe9,\n', 'latin1'), '', ['2:4 client_ref encoding']],
+    [
+      'Latin-1 whose bytes are characters that nobody has',
+      Buffer.from('2,2,,Gr\xfc\xdfe', 'latin1'),
+      '',
+      ['2:4 client_ref encoding'],
+    ],
+    [
+      'UTF-8 with a byte in between',
+      Buffer.concat([Buffer.from('2,2,,订单'), Buffer.from([0xff]), Buffer.from('一二三')]),
+      '',
+      ['2:4 client_ref encoding'],
+    ],
+    ['UTF-8 that is cut', Buffer.from('2,2,,订单一二').subarray(0, -1), '', ['2:4 client_ref encoding']],
+    ['other bytes than the name says', Buffer.from('2,2,,caf\xe9s', 'latin1'), 'utf-8', ['2:4 client_ref encoding']],
+    ['half of a character of UTF-16', Buffer.from('2,2,,\ud83d', 'utf16le'), 'utf-16le', ['2:4 client_ref encoding']],
+    ['bytes in a column that means nothing', Buffer.from('2,2,,a,\xe9,\n', 'latin1'), '', ['2:5  encoding']],
+    ['a letter that was lost before', Buffer.from('2,2,,a\uFFFD'), '', ['2:4 client_ref encoding']],
+    ['a charset that is not read', Buffer.from('2,2,,a'), 'iso-8859-1', ['1 file charset']],
+  ])('%s is refused with its place, and nothing is granted', async (_, row, charset, expected) => {
+    const { send, subscriptions } = empty
+    const heading = charset === 'utf-16le' ? Buffer.from(`${HEADING}\n`, 'utf16le') : Buffer.from(`${HEADING}\n`)
+    const { imported, errors } = await send(Buffer.concat([heading, row]), { charset })
+    const shown = errors.map(
+      ({ row: line, column, field, rule }) => `${line}${column ? `:${column}` : ''} ${field} ${rule}`,
+    )
+    expect([imported, shown]).toEqual([0, expected])
+    expect(await subscriptions()).toEqual([])
+  })
+
+  test('references that differ only in bytes that are no UTF-8 stay apart', async () => {
+    const { ann, month, send, s } = await shop()
+    const line = (byte: number) =>
+      Buffer.concat([Buffer.from(`${ann._id},${month._id},1,a`), Buffer.from([0xb0, byte, 10])])
+    const file = Buffer.concat([Buffer.from(`${HEADING}\n`), line(0xa1), line(0xa2)])
+    expect(await send(file)).toMatchObject({ total: 2, imported: 2, encoding: 'gb18030' })
+    expect(await s.c.payments.countDocuments()).toBe(2)
   })
 })
 
@@ -138,7 +260,10 @@ describe('a row that is wrong', () => {
       '5 user_id format',
       '7 plan_id format',
     ])
-    expect(await rows('', right('a'), '', right('b'), '')).toMatchObject({ total: 2, imported: 2 })
+    const tail = ['', ',,,', ' ; ;', '']
+    expect(await rows('', right('a'), '', right('b'), ...tail.slice(0, 2))).toMatchObject({
+      ...{ total: 2, imported: 2, skipped: 4 },
+    })
   })
 
   test('has a hundred like it at most in the answer', async () => {
@@ -160,7 +285,7 @@ describe('a second import of a file changes nothing', () => {
     const { ann, bob, month, rows, subscriptions } = await shop()
     const lines = [`${ann._id},${month._id},5,a`, `${bob._id},${month._id},6,b`, `${ann._id},${month._id},7,c`]
     await Promise.all([rows(...lines), rows(...lines)])
-    expect(await rows(...lines)).toMatchObject({ imported: 3, errors: [] })
+    expect(await rows(...lines)).toMatchObject({ total: 3, imported: 0, repeated: 3, errors: [] })
     const lengths = (await subscriptions()).map(({ user_id, start, end }) => [user_id, (end - start) / DAY])
     expect(new Map(lengths as [number, number][])).toEqual(
       new Map([
@@ -175,7 +300,7 @@ describe('a second import of a file changes nothing', () => {
     await rows(`${ann._id},${month._id},5,a`)
     const [granted] = await subscriptions()
     await refundSubscription(s, systemActor, { appKey: 'shop', subscriptionId: granted?._id ?? 0, refundId: 'back' })
-    expect(await rows(`${ann._id},${month._id},5,a`)).toMatchObject({ imported: 1, errors: [] })
+    expect(await rows(`${ann._id},${month._id},5,a`)).toMatchObject({ imported: 0, repeated: 1, errors: [] })
     expect((await subscriptions()).map(({ status }) => status)).toEqual([4])
   })
 })
@@ -191,8 +316,35 @@ describe('a row that could not be granted keeps all others from being stored', (
 
   test('the same row twice is granted once', async () => {
     const { ann, month, rows, subscriptions } = await shop()
-    await rows(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},5,a`)
+    const twice = await rows(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},5,a`)
+    expect(twice).toMatchObject({ total: 2, imported: 1, repeated: 1 })
     expect((await subscriptions()).map(({ start, end }) => end - start)).toEqual([5 * DAY])
+  })
+
+  test.each([
+    ['with other days', '5', '7', ['2 client_ref other_days']],
+    ['with days in the place of those of the plan', '', '30', ['2 client_ref other_days']],
+    ['with those of the plan in the place of days', '30', '', ['2 client_ref other_days']],
+    ['with the same days', '5', ' 5', []],
+  ])('a reference that was granted before, %s', async (_, before, now, expected) => {
+    const { ann, month, rows, faults, subscriptions } = await shop()
+    expect(await rows(`${ann._id},${month._id},${before},a`)).toMatchObject({ imported: 1 })
+    expect(await faults(`${ann._id},${month._id},${now},a`, `${ann._id},${month._id},1,b`)).toEqual(expected)
+    expect((await subscriptions()).map(({ version }) => version)).toEqual([expected.length === 0 ? 2 : 1])
+  })
+
+  test('a reference that an earlier row has for other days', async () => {
+    const { ann, month, faults } = empty
+    expect(await faults(`${ann._id},${month._id},5,a`, `${ann._id},${month._id},7,a`)).toEqual([
+      '3 client_ref other_days',
+    ])
+  })
+
+  test('but a grant of an earlier release, whose days are not known, is repeated', async () => {
+    const { s, ann, month, rows } = await shop()
+    await rows(`${ann._id},${month._id},5,a`)
+    await s.c.payments.updateMany({}, { $unset: { days: '' } })
+    expect(await rows(`${ann._id},${month._id},7,a`)).toMatchObject({ imported: 0, repeated: 1, errors: [] })
   })
 
   test('a reference that stands for another payment already', async () => {
@@ -215,7 +367,10 @@ describe('a row that could not be granted keeps all others from being stored', (
 
   test('but what repeats an earlier import is no fault, although the plan is held for ever by now', async () => {
     const { ann, ever, rows } = await shop()
-    for (let time = 0; time < 2; time++)
-      expect(await rows(`${ann._id},${ever._id},,a`)).toMatchObject({ imported: 1, errors: [] })
+    for (const [imported, repeated] of [
+      [1, 0],
+      [0, 1],
+    ])
+      expect(await rows(`${ann._id},${ever._id},,a`)).toMatchObject({ imported, repeated, errors: [] })
   })
 })

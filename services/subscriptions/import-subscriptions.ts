@@ -1,142 +1,185 @@
 /**
- * Grants periods from a CSV file: every row is checked first, against the rows before it too, and nothing is stored while
+ * Grants periods from a table: every row is checked first, against the rows before it too, and nothing is stored while
  * one is wrong.
  */
-import { z } from 'zod'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { checkGrant, GRANT_COLUMNS, GRANT_METHOD, type Grant, type KnownGrants } from './check-grant.ts'
 import type { Actor, Subscriptions } from './context.ts'
-import { parseCsv } from './rules/csv.ts'
-import { type Fault, type FaultRule, fault, faultsOf, localise, type RawFault } from './rules/faults.ts'
-import { id, integer, text } from './rules/fields.ts'
+import { DAMAGED, type Encoding, readTextFile, type TextFile } from './import-file.ts'
+import { CsvError, csvRows } from './rules/csv.ts'
+import { type Fault, fault, localise, type RawFault } from './rules/faults.ts'
 import type { Lang } from './rules/lang.ts'
-import { STATUS } from './rules/period.ts'
-import type { PlanDoc } from './store/documents.ts'
-import { findPayment } from './store/payments.ts'
-import { findPlan } from './store/plans.ts'
-import { findCurrent } from './store/subscriptions.ts'
-import { findUser } from './store/users.ts'
 import { NO_PAYMENT_ID, subscribe } from './subscribe.ts'
 
-/** A fault with the line of the file that it stands on; the heading is line 1. */
-export type RowFault = Fault & { row: number }
+/** A fault with its row as spreadsheets count it, the first line being 1; with its column where a field has no name. */
+export type RowFault = Fault & { row: number; column?: number }
 
 /** What an import did, or would have done. */
 export interface Imported {
+  /** Rows below the heading that hold something: imported, repeated or refused. */
   total: number
   imported: number
+  /** Rows whose reference was granted before with the same values: they change nothing. */
+  repeated: number
+  /** Empty rows. */
+  skipped: number
   dry_run: boolean
+  /** How the file was read; empty when it could not be. */
+  encoding: Encoding | ''
+  separator: string
   errors: RowFault[]
 }
 
-const row = z.object({
-  user_id: id,
-  plan_id: id,
-  days: z.union([z.literal(''), integer(0, 36_500)]).optional(),
-  client_ref: text(1, 64),
-})
-
-interface Grant {
-  userId: number
-  plan: PlanDoc
-  days: number | undefined
-  clientRef: string
+/** A file as it was uploaded; `charset` is that of its Content-Type, or empty. */
+export interface Upload {
+  bytes: Buffer
+  charset: string
 }
 
-/** What is known by the rows before. */
-interface Known {
-  plans: Map<number, PlanDoc | undefined>
-  /** Whom and what each reference is for. */
-  refs: Map<string, string>
-  /** Who holds which plan for ever. */
-  ever: Set<string>
+interface Line {
+  row: number
+  cells: string[]
 }
 
-const METHOD = 'manual'
-const COLUMNS = Object.keys(row.shape)
+const REQUIRED = ['user_id', 'plan_id', 'client_ref']
 /** Most faults that are told at once. */
 const MAX_FAULTS = 100
+/** Lines that are read between two pauses for other requests. */
+const LINES_AT_ONCE = 1_000
 
 /**
- * Imports the file. Its heading names user_id, plan_id, days (empty: that of the plan) and client_ref, by which a
- * second import of the same file changes nothing.
+ * Imports the file. Its heading names user_id, plan_id, days (empty: that of the plan) and client_ref in any case, by
+ * which a second import of the same file changes nothing.
  */
 export async function importSubscriptions(
   s: Subscriptions,
   actor: Actor,
-  { appKey, file, dryRun, lang }: { appKey: string; file: string; dryRun: boolean; lang: Lang },
+  { appKey, file, dryRun, lang }: { appKey: string; file: Upload; dryRun: boolean; lang: Lang },
 ): Promise<Imported> {
-  const rows = parseCsv(file)?.flatMap((cells, index) => (isEmpty(cells) ? [] : [{ cells, row: index + 1 }]))
-  const [heading, ...lines] = rows ?? []
-  const columns = columnsOf(heading?.cells ?? [])
-  if (!columns)
-    return { total: 0, imported: 0, dry_run: dryRun, errors: [{ row: 1, field: '', rule: 'format', message: 'CSV' }] }
-  const grants: Grant[] = []
-  const errors: RowFault[] = []
-  const known: Known = { plans: new Map(), refs: new Map(), ever: new Set() }
-  for (const { cells, row } of lines) {
-    const fields = Object.fromEntries(columns.map(({ name, place }) => [name, cells[place] ?? '']))
-    const checked = await checkRow(s, appKey, fields, known)
-    if ('faults' in checked) errors.push(...checked.faults.map(raw => ({ row, ...localise(raw, lang) })))
-    else grants.push(checked)
-    if (errors.length >= MAX_FAULTS) break
+  const read = await readTextFile(file.bytes, file.charset)
+  const tell = (line: number, raw: RawFault, column?: number): RowFault => ({
+    row: line,
+    ...(column === undefined ? {} : { column }),
+    ...localise(raw, lang),
+  })
+  const nothing = { total: 0, imported: 0, repeated: 0, skipped: 0, dry_run: dryRun }
+  if ('fault' in read) return { ...nothing, encoding: '', separator: '', errors: [tell(1, fault('file', read.fault))] }
+  const { encoding, separator } = read
+  const checked = await checkRows(s, appKey, read, tell)
+  const { total, skipped, errors, grants } = checked
+  const done: Imported = { ...nothing, total, skipped, repeated: checked.repeated, encoding, separator, errors }
+  if (errors.length > 0 || dryRun) return done
+  for (const grant of grants)
+    if (await give(s, actor, appKey, grant)) done.imported++
+    else done.repeated++ // another import was faster
+  return done
+}
+
+interface Checked {
+  total: number
+  repeated: number
+  skipped: number
+  grants: Grant[]
+  errors: RowFault[]
+}
+
+type Tell = (line: number, raw: RawFault, column?: number) => RowFault
+
+async function checkRows(s: Subscriptions, appKey: string, read: TextFile, tell: Tell): Promise<Checked> {
+  const checked: Checked = { total: 0, repeated: 0, skipped: 0, grants: [], errors: [] }
+  const known: KnownGrants = { plans: new Map(), refs: new Map(), ever: new Set() }
+  let columns: Column[] | undefined
+  for await (const line of linesOf(read)) {
+    if (line instanceof CsvError) {
+      checked.errors.push(tell(line.row + read.firstRow - 1, fault('', 'quote'), line.column))
+    } else if (isEmpty(line)) {
+      checked.skipped++
+    } else if (columns) {
+      checked.total++
+      if (checked.errors.length < MAX_FAULTS) await checkLine(s, appKey, { line, columns, known, checked, tell })
+    } else {
+      columns = columnsOf(line, checked, tell)
+      if (!columns) return checked
+    }
   }
-  if (errors.length > 0 || dryRun) return { total: lines.length, imported: 0, dry_run: dryRun, errors }
-  for (const grant of grants) await give(s, actor, appKey, grant)
-  return { total: lines.length, imported: grants.length, dry_run: false, errors: [] }
+  const isHeadless = !columns && checked.errors.length === 0
+  const missing = isHeadless ? REQUIRED.map(name => tell(read.firstRow, fault(name, 'required'))) : []
+  return { ...checked, errors: [...checked.errors, ...missing] }
 }
 
-const isEmpty = (cells: readonly string[]) => cells.length === 1 && cells[0] === ''
+const isEmpty = ({ cells }: Line) => cells.every(cell => cell.trim() === '')
 
-/** Where the columns stand: only what is asked for, a heading may be long. Undefined when one is missing that must be there. */
-function columnsOf(heading: readonly string[]): { name: string; place: number }[] | undefined {
-  if (!['user_id', 'plan_id', 'client_ref'].every(name => heading.includes(name))) return undefined
-  return COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
+/** The rows of the file with their numbers, and where it ends to be a table; other requests get their turn in between. */
+async function* linesOf({ text, separator, from, firstRow }: TextFile): AsyncGenerator<Line | CsvError> {
+  let number = firstRow
+  try {
+    for (const cells of csvRows(text, separator, from)) {
+      if (number % LINES_AT_ONCE === 0) await breathe()
+      yield { row: number++, cells }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    yield error
+  }
 }
 
-async function checkRow(
+interface Column {
+  name: string
+  place: number
+}
+
+/** Where the columns stand; a heading may be long. Undefined, with faults, when one is missing, there twice or unreadable. */
+function columnsOf({ row: number, cells }: Line, { errors }: Checked, tell: Tell): Column[] | undefined {
+  const heading = cells.map(cell => cell.trim().toLowerCase())
+  errors.push(...damagedOf({ row: number, cells }, () => '', tell))
+  for (const name of GRANT_COLUMNS) {
+    const count = heading.filter(cell => cell === name).length
+    if (count === 0 && REQUIRED.includes(name)) errors.push(tell(number, fault(name, 'required')))
+    if (count > 1) errors.push(tell(number, fault(name, 'unique')))
+  }
+  if (errors.length > 0) return undefined
+  return GRANT_COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
+}
+
+/** Cells with bytes that are no text, also in columns that mean nothing here: where they end is not certain either. */
+function damagedOf({ row: number, cells }: Line, nameOf: (place: number) => string, tell: Tell): RowFault[] {
+  return cells.flatMap((cell, place) =>
+    cell.includes(DAMAGED) ? [tell(number, fault(nameOf(place), 'encoding'), place + 1)] : [],
+  )
+}
+
+async function checkLine(
   s: Subscriptions,
   appKey: string,
-  fields: Record<string, string>,
-  known: Known,
-): Promise<Grant | { faults: RawFault[] }> {
-  const parsed = row.safeParse(fields)
-  if (!parsed.success) return { faults: faultsOf(parsed.error, fields) }
-  const { user_id, plan_id, days, client_ref } = parsed.data
-  if (!known.plans.has(plan_id)) known.plans.set(plan_id, await findPlan(s.c, appKey, plan_id))
-  const plan = known.plans.get(plan_id)
-  const user = await findUser(s.c, appKey, user_id)
-  const missing = [...(user ? [] : ['user_id']), ...(plan ? [] : ['plan_id'])]
-  if (!plan || !user) return { faults: missing.map(field => fault(field, 'value')) }
-  const grant = { userId: user_id, plan, days: days === '' ? undefined : days, clientRef: client_ref }
-  const refused = await refusalOf(s, appKey, grant, known)
-  return refused ? { faults: [fault(...refused)] } : grant
+  {
+    line,
+    columns,
+    known,
+    checked,
+    tell,
+  }: { line: Line; columns: Column[]; known: KnownGrants; checked: Checked; tell: Tell },
+): Promise<void> {
+  const damaged = damagedOf(line, place => columns.find(column => column.place === place)?.name ?? '', tell)
+  if (damaged.length > 0) {
+    checked.errors.push(...damaged)
+    return
+  }
+  const fields = Object.fromEntries(columns.map(({ name, place }) => [name, line.cells[place] ?? '']))
+  const grant = await checkGrant(s, appKey, fields, known)
+  if (grant === 'repeated') checked.repeated++
+  else if ('faults' in grant) checked.errors.push(...grant.faults.map(raw => tell(line.row, raw)))
+  else checked.grants.push(grant)
 }
 
-/** Why a period cannot be granted: its reference stands for something else, or the user holds the plan for ever. */
-async function refusalOf(
-  s: Subscriptions,
-  appKey: string,
-  { userId, plan, days, clientRef }: Grant,
-  { refs, ever }: Known,
-): Promise<[field: string, rule: FaultRule] | undefined> {
-  const held = `${userId} ${plan._id}`
-  const paid = await findPayment(s.c, { client_key: `${appKey}/${clientRef}` })
-  const isGrant = paid?.method === METHOD && paid.payment_id === NO_PAYMENT_ID
-  const before = paid ? (isGrant ? `${paid.user_id} ${paid.plan_id}` : '') : refs.get(clientRef)
-  if (before !== undefined) return before === held ? undefined : ['client_ref', 'unique']
-  const current = await findCurrent(s.c, userId, plan._id)
-  if (ever.has(held) || (current?.status === STATUS.active && current.end === 0)) return ['user_id', 'permanent']
-  refs.set(clientRef, held)
-  if ((days ?? plan.duration) === 0) ever.add(held)
-  return undefined
-}
-
-async function give(s: Subscriptions, actor: Actor, appKey: string, grant: Grant): Promise<void> {
-  await subscribe(s, actor, {
+/** False when the reference was granted in this moment. */
+async function give(s: Subscriptions, actor: Actor, appKey: string, grant: Grant): Promise<boolean> {
+  const { repeated } = await subscribe(s, actor, {
     appKey,
     ...grant,
-    method: METHOD,
+    method: GRANT_METHOD,
     paymentId: NO_PAYMENT_ID,
     amountCents: 0,
     paidAt: s.clock.now(),
   })
+  return !repeated
 }

@@ -82,13 +82,15 @@ function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
 
 async function paidBefore(
   s: Subscriptions,
-  { appKey, userId, plan, method, paymentId }: Purchase,
+  { appKey, userId, plan, method, paymentId, days }: Purchase,
   row: PaymentDoc,
 ): Promise<SubscriptionDoc> {
   const subscription = await findSubscription(s.c, appKey, row.subscription_id)
   if (!subscription || row.user_id !== userId || row.plan_id !== plan._id) throw new ProblemError('payment_taken')
   // Other money under a reference that was used: it must not be taken for the first.
   if (row.method !== method || row.payment_id !== paymentId) throw new ProblemError('payment_taken')
+  if (row.days !== undefined && row.days !== (days ?? null))
+    throw new ProblemError('payment_taken', 'The client_ref stands for a grant of other days already.')
   return subscription
 }
 
@@ -119,6 +121,7 @@ async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Pro
       paid_at: purchase.paidAt,
       refunded_cents: 0,
       new_period: first ? 'first' : 'renewal',
+      ...(purchase.method === 'manual' ? { days: purchase.days ?? null } : {}),
       created_at: now,
     },
     ...(order ? { also: session => closeOrder(s.c, order._id, 'paid', session) } : {}),

@@ -256,16 +256,80 @@ describe('subscriptions', () => {
       root('POST', '/subscription/import', { body, headers, query: { app_key: 'demo', dry_run } })
     const heading = 'user_id,plan_id,days,client_ref\n'
     const wrong = await send(`${heading}${user.id},${plan.id},10,a\n999,${plan.id},x,b\n`)
-    expect(wrong.body.data).toMatchObject({ total: 2, imported: 0 })
+    expect([wrong.status, wrong.body.code, wrong.body.message]).toEqual([422, 42200, '参数校验失败'])
+    expect(wrong.body.data).toMatchObject({ total: 2, imported: 0, dry_run: false })
     expect(wrong.body.data.errors[0]).toMatchObject({ row: 3 })
     const file = `\uFEFF${heading}${user.id},${plan.id},10,ref-1\r\n`
     expect((await send(file, '1')).body.data).toMatchObject({ total: 1, imported: 0, dry_run: true, errors: [] })
-    expect((await send(file)).body.data).toMatchObject({ imported: 1 })
-    await send(file)
+    expect((await send(file)).body.data).toMatchObject({ imported: 1, repeated: 0 })
+    expect((await send(file)).body.data).toMatchObject({ imported: 0, repeated: 1 })
+    const other = await send(file.replace(',10,', ',20,'))
+    expect([other.status, other.body.data.errors]).toEqual([
+      422,
+      [{ row: 2, field: 'client_ref', rule: 'other_days', message: '该编号此前已按其他天数授予' }],
+    ])
+    const checked = await send(file.replace(',10,', ',20,'), '1')
+    expect([checked.status, checked.body.code, checked.body.data.errors.length]).toEqual([200, 0, 1])
     const list = (await root('GET', '/subscription', { query: { app_key: 'demo', user_id: user.id } })).body.data
     expect(list.subscriptions).toHaveLength(1)
     const { start_date, end_date } = list.subscriptions[0]
     expect(Number(end_date) - Number(start_date)).toBe(10 * 86_400)
+  })
+
+  describe('an import by a form', () => {
+    const send = async (form: FormData, headers: Record<string, string> = {}) => {
+      const encoded = new Response(form)
+      const type = encoded.headers.get('content-type') ?? ''
+      const response = await fetch(`${api.url}/subscription/import?app_key=demo&dry_run=1`, {
+        method: 'POST',
+        headers: { token: await api.logIn('super', []), 'content-type': type, ...headers },
+        body: await encoded.arrayBuffer(),
+      })
+      return { status: response.status, body: (await response.json()) as { data: Record<string, unknown> } }
+    }
+    const file = (content: string | Uint8Array<ArrayBuffer>, type: string, name = 'grants.csv') =>
+      new File([content], name, { type })
+    const table = 'User_ID;Plan_ID;Days;Client_Ref\r\n1;1;5;a\r\n'
+    const formOf = (...files: File[]) => {
+      const form = new FormData()
+      form.set('note', 'from the shop')
+      for (const one of files) form.append('file', one)
+      return form
+    }
+
+    test.each([
+      ['text/csv', 'utf-8'],
+      ['application/vnd.ms-excel', 'utf-8'],
+      ['', 'utf-8'],
+      ['text/csv; charset=gbk', 'gb18030'],
+    ])('reads the file of the type %j', async (type, encoding) => {
+      const { status, body } = await send(formOf(file(table, type)))
+      expect(status).toBe(200)
+      expect(body.data).toMatchObject({ total: 1, encoding, separator: ';', dry_run: true })
+    })
+
+    test('says of a workbook what to do', async () => {
+      const { body } = await send(formOf(file(new Uint8Array([0x50, 0x4b, 3, 4, 20, 0]), '', 'grants.xlsx')), {
+        lang: 'en',
+      })
+      expect(body.data.errors).toEqual([
+        {
+          ...{ row: 1, field: 'file', rule: 'spreadsheet' },
+          message: 'is a spreadsheet (.xlsx, .xls or .ods); save it as "CSV UTF-8" and import that',
+        },
+      ])
+    })
+
+    test.each<[string, FormData, Record<string, string>, number]>([
+      ['without a file', formOf(), {}, 422],
+      ['with two files', formOf(file(table, ''), file(table, '')), {}, 422],
+      ['with another boundary', formOf(file(table, '')), { 'content-type': 'multipart/form-data; boundary=x' }, 400],
+      ['without a boundary', formOf(file(table, '')), { 'content-type': 'multipart/form-data' }, 400],
+      ['of another type', formOf(file(table, '')), { 'content-type': 'application/pdf' }, 415],
+      ['that is too large', formOf(file('x'.repeat(20 * 1024 * 1024), '')), {}, 413],
+    ])('%s is refused', async (_, form, headers, status) => {
+      expect((await send(form, headers)).status).toBe(status)
+    })
   })
 
   test('the overview counts them', async () => {

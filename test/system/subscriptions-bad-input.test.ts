@@ -423,6 +423,36 @@ describe('an import with a key', () => {
     expect((await send(two, 'import-2')).body.data).toMatchObject({ imported: 1 })
   })
 
+  test('that is refused leaves the key to the file that is put right', async () => {
+    const right = await file('import-3')
+    expect((await send(right.replace(',5,', ',x,'), 'put-right')).status).toBe(422)
+    expect((await send(right, 'put-right')).body.data).toMatchObject({ imported: 1 })
+  })
+
+  test('by a form is the same request whatever its boundary', async () => {
+    const table = await file('import-4')
+    const bySend = (boundary: string) => {
+      const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n`
+      return api.call('POST', '/subscription/import', {
+        body: `${head}${table}\r\n--${boundary}--\r\n`,
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'by-form' },
+      })
+    }
+    const first = await bySend('one')
+    expect(first.body.data).toMatchObject({ imported: 1 })
+    expect((await bySend('two')).headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  test('of a manual grant by the API, too, other days under the same reference are refused', async () => {
+    const { id } = (await api.server('POST', '/server/user', { body: { openid: 'grant-days' } })).body.data
+    const grant = (days: number | undefined) =>
+      api.call('POST', '/subscription', { body: { user_id: id, plan_id: planId, days, client_ref: 'grant-days' } })
+    expect((await grant(5)).status).toBe(200)
+    expect((await grant(5)).status).toBe(200)
+    expect((await grant(7)).body.code).toBe(40908)
+    expect((await grant(undefined)).body.code).toBe(40908)
+  })
+
   test.each([
     ['a huge quoted cell', (rows: string) => `${rows}"${'x'.repeat(3_000_000)}",1,1,x\n`, 'user_id'],
     ['a heading without end', (rows: string) => rows.replace('\n', `${',x'.repeat(500_000)}\n`), undefined],
@@ -430,7 +460,7 @@ describe('an import with a key', () => {
   ])('%s', async (name, spoil, field) => {
     const rows = await file(`spoilt ${name}`.replaceAll(' ', '-'))
     const { status, body } = await send(spoil(rows), name.replaceAll(' ', '-'))
-    expect([status, body.data.imported]).toEqual([200, field ? 0 : 1])
+    expect([status, body.data.imported]).toEqual([field ? 422 : 200, field ? 0 : 1])
     expect(body.data.errors.map((error: { field: string }) => error.field)).toEqual(
       field ? [field, 'client_ref'].slice(0, body.data.errors.length) : [],
     )

@@ -1,5 +1,5 @@
 /** Granting many periods from a CSV file: checked first without a change, then done as a whole or not at all. */
-import { Button, FileInput, Group, Stack } from '@mantine/core'
+import { Button, FileInput, Group, Stack, Text } from '@mantine/core'
 import { IconFileSpreadsheet } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -24,12 +24,13 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
   const check = useMutation({ mutationFn: (chosen: File) => importCsv(appKey, chosen, true) })
   const run = useMutation({
     mutationFn: (chosen: File) => importCsv(appKey, chosen, false),
-    onSuccess: async ({ imported, errors }) => {
+    onSuccess: async ({ imported }) => {
       await queries.invalidateQueries({ queryKey: ['sub'] })
-      if (errors.length > 0) return
       close()
       tellDone(t('subs.imported', { count: imported }))
     },
+    // Somebody changed something since the check: it shows which rows are wrong by now.
+    onError: (_, chosen) => check.mutate(chosen),
   })
   const choose = (chosen: File | null) => {
     setFile(chosen)
@@ -37,7 +38,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
     if (chosen) check.mutate(chosen)
     else check.reset()
   }
-  const found = run.data ?? check.data
+  const found = check.data
   const ready = file && check.data && found?.errors.length === 0
   return (
     <SubmitForm
@@ -52,7 +53,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
           label={t('subs.csvFile')}
           description={t('subs.csvHint')}
           placeholder={t('subs.chooseFile')}
-          accept=".csv,text/csv,text/plain"
+          accept=".csv,.tsv,.txt,text/csv,text/plain"
           leftSection={<IconFileSpreadsheet size={16} />}
           value={file}
           onChange={choose}
@@ -77,13 +78,20 @@ function Found({ answer }: { answer: Answer }) {
   const { t } = useTranslation()
   const columns: Column<Fault>[] = [
     { label: t('subs.row'), end: true, cell: fault => fault.row },
-    { label: t('subs.field'), cell: fault => <span className="pw-mono">{fault.field}</span> },
+    {
+      label: t('subs.field'),
+      // Cells of columns without a name of ours have their number.
+      cell: fault => (
+        <span className="pw-mono">{fault.field || (fault.column && t('subs.column', { number: fault.column }))}</span>
+      ),
+    },
     { label: t('subs.fault'), cell: fault => fault.message },
   ]
   if (answer.errors.length === 0)
     return (
       <div role="status">
-        <Note tone="ok">{t('subs.importReady', { count: answer.total })}</Note>
+        <Note tone="ok">{t('subs.importReady', { count: answer.total - answer.repeated })}</Note>
+        <HowRead answer={answer} />
       </div>
     )
   return (
@@ -93,8 +101,26 @@ function Found({ answer }: { answer: Answer }) {
         name={t('subs.fault')}
         columns={columns}
         rows={answer.errors.slice(0, 50)}
-        rowKey={fault => `${fault.row} ${fault.field} ${fault.rule}`}
+        rowKey={fault => `${fault.row} ${fault.column} ${fault.field} ${fault.rule}`}
       />
+      <HowRead answer={answer} />
     </div>
+  )
+}
+
+/** What is not granted without being wrong, and how the file was read: a wrong encoding shows itself here. */
+function HowRead({ answer: { encoding, separator, repeated, skipped } }: { answer: Answer }) {
+  const { t } = useTranslation()
+  if (encoding === '') return null
+  const name = separator === ';' ? 'semicolon' : separator === ',' ? 'comma' : 'tab'
+  const lines = [
+    repeated > 0 ? t('subs.importRepeated', { count: repeated }) : '',
+    skipped > 0 ? t('subs.importSkipped', { count: skipped }) : '',
+    t('subs.importRead', { encoding: encoding.toUpperCase(), separator: t(`subs.separator.${name}`) }),
+  ]
+  return (
+    <Text fz="sm" c="dimmed" mt="xs">
+      {lines.filter(Boolean).join(' ')}
+    </Text>
   )
 }

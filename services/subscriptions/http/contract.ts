@@ -264,15 +264,30 @@ export const importSubscriptionsOperation = endpoint({
   method: 'POST',
   path: '/subscription/import',
   summary:
-    'Grants periods from CSV (user_id, plan_id, days, client_ref); with dry_run=1 it only checks. All rows or none.',
+    'Grants periods from a table (columns user_id, plan_id, days, client_ref) in UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab: as the body (text/csv) or as the file of a form. All rows or none: with faults it is 422 with the same data. With dry_run=1 it only checks.',
   access: EDIT,
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
   requestContent: CSV,
   response: z.object({
     total: z.number().int(),
     imported: z.number().int(),
+    /** Rows whose client_ref was granted before with the same values. */
+    repeated: z.number().int(),
+    /** Empty rows. */
+    skipped: z.number().int(),
     dry_run: z.boolean(),
-    errors: z.array(z.object({ row: z.number().int(), field: z.string(), rule: z.string(), message: z.string() })),
+    encoding: z.enum(['utf-8', 'utf-16le', 'utf-16be', 'gb18030', '']),
+    separator: z.string(),
+    errors: z.array(
+      z.object({
+        row: z.number().int(),
+        /** Of the cell, from 1, where the fault is one of the file. */
+        column: z.number().int().optional(),
+        field: z.string(),
+        rule: z.string(),
+        message: z.string(),
+      }),
+    ),
   }),
 })
 /** One subscription. */

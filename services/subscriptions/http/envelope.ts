@@ -1,5 +1,5 @@
 /** The envelope `{code, message, data}`: every answer of this API, good or bad, has it. */
-import { type ProblemError, problems } from '../../platform/problems.ts'
+import { type ProblemCode, ProblemError, problems } from '../../platform/problems.ts'
 import { factsOf, toProblem, type WebContext } from '../../platform/web.ts'
 import type { Subscriptions } from '../context.ts'
 import { localise } from '../rules/faults.ts'
@@ -33,6 +33,15 @@ export function envelopeErrors(s: Pick<Subscriptions, 'log'>) {
   }
 }
 
+/** A refusal whose `data` says more than which fields are wrong. */
+export class RefusalWithData extends ProblemError {
+  readonly data: object
+  constructor(code: ProblemCode, data: object) {
+    super(code)
+    this.data = data
+  }
+}
+
 /** Answers with the envelope of a refusal. A problem without a code of its own here gets that of its HTTP status. */
 export function refuse(context: WebContext, problem: ProblemError): void {
   const lang = langOfRequest(context)
@@ -43,6 +52,6 @@ export function refuse(context: WebContext, problem: ProblemError): void {
   context.body = {
     code: entry.envelope ?? entry.http * 100,
     message: lang === 'zh' ? (entry.zh ?? entry.title) : problem.detail,
-    data: errors.length > 0 ? { errors } : {},
+    data: problem instanceof RefusalWithData ? problem.data : errors.length > 0 ? { errors } : {},
   }
 }

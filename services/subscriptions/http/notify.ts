@@ -55,7 +55,7 @@ export function mountNotices(router: Router, s: Subscriptions): void {
       context.state.route = `/notify/${channel}`
       const count = (outcome: string) => s.metrics.notices.inc({ channel, outcome })
       try {
-        const body = await readText(context, MAX_BYTES, [])
+        const body = await readText(context, MAX_BYTES)
         const appKey: string = context.params.app_key ?? ''
         count(await receiveNotice(s, { channel, appKey, body, header: name => context.get(name) }))
         REPLIES[channel].yes(context)

@@ -1,10 +1,15 @@
 /** Bodies that are not JSON, read to the byte: files, and notices whose signature covers them. */
 import { ProblemError } from '../../platform/problems.ts'
 import type { WebContext } from '../../platform/web.ts'
+import { fault } from '../rules/faults.ts'
 
-/** The body as text. Throws `unsupported_media_type`, and `message_too_large` beyond `limit` bytes. */
-export async function readText(context: WebContext, limit: number, types: readonly string[]): Promise<string> {
-  if (types.length > 0 && !context.is(...types)) throw new ProblemError('unsupported_media_type')
+/** The body as text in UTF-8. Throws `message_too_large` beyond `limit` bytes. */
+export async function readText(context: WebContext, limit: number): Promise<string> {
+  return (await readBytes(context, limit)).toString('utf8')
+}
+
+/** The body. Throws `message_too_large` beyond `limit` bytes. */
+async function readBytes(context: WebContext, limit: number): Promise<Buffer> {
   const tooLarge = () => new ProblemError('message_too_large', `The body is larger than ${limit} bytes.`)
   if ((context.request.length ?? 0) > limit) throw tooLarge()
   const chunks: Buffer[] = []
@@ -14,5 +19,47 @@ export async function readText(context: WebContext, limit: number, types: readon
     if (size > limit) throw tooLarge()
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
+}
+
+/** What browsers and programs call a table; on Windows with Excel a .csv file is "ms-excel". */
+const TABLES = [
+  ...['text/csv', 'text/plain', 'text/tab-separated-values', 'application/csv', 'application/octet-stream'],
+  ...['application/vnd.ms-excel', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+]
+
+/** An uploaded file. */
+export interface UploadedFile {
+  bytes: Buffer
+  /** Of its Content-Type; empty when that names none. */
+  charset: string
+}
+
+/**
+ * The file of an upload: the body itself, or the one file of a form (RFC 7578). Throws `unsupported_media_type`,
+ * `message_too_large` beyond `limit` bytes, and `validation_failed` for a form without exactly one file.
+ */
+export async function readFile(context: WebContext, limit: number): Promise<UploadedFile> {
+  const isForm = context.is('multipart/form-data')
+  if (!isForm && !context.is(...TABLES))
+    throw new ProblemError(
+      'unsupported_media_type',
+      'Send the file as text/csv, or as the file of multipart/form-data.',
+    )
+  const bytes = await readBytes(context, limit)
+  return isForm ? fileOfForm(bytes, context.get('content-type')) : { bytes, charset: context.request.charset }
+}
+
+async function fileOfForm(bytes: Buffer, type: string): Promise<UploadedFile> {
+  // A Buffer may lie in shared memory for the type checker; a request's does not.
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => undefined)
+  if (!form) throw new ProblemError('invalid_request', 'The form cannot be read.')
+  const files = [...form.values()].filter(value => typeof value !== 'string')
+  const [file] = files
+  if (!file || files.length > 1)
+    throw new ProblemError('validation_failed', undefined, { faults: [fault('file', 'required')] })
+  const charset = /;\s*charset="?([\w-]+)/i.exec(file.type)?.[1] ?? ''
+  return { bytes: Buffer.from(await file.arrayBuffer()), charset }
 }

@@ -1,10 +1,11 @@
 /** Subscriptions and the overview. */
+import { createHash } from 'node:crypto'
 import type Router from '@koa/router'
 import { ProblemError, problems } from '../../platform/problems.ts'
 import { toProblem, type WebContext } from '../../platform/web.ts'
 import { act } from '../act-on-subscription.ts'
 import type { Subscriptions } from '../context.ts'
-import { importSubscriptions } from '../import-subscriptions.ts'
+import { importSubscriptions, type Upload } from '../import-subscriptions.ts'
 import { requireUser } from '../manage-users.ts'
 import { pageOfSubscriptions, type SubscriptionView, streamViews, viewOne } from '../read-subscriptions.ts'
 import { csvLine } from '../rules/csv.ts'
@@ -27,8 +28,9 @@ import {
   subscriptionFilters,
 } from './contract.ts'
 import { sendCsv } from './csv.ts'
+import { RefusalWithData } from './envelope.ts'
 import { requestedPage } from './page.ts'
-import { readText } from './raw-body.ts'
+import { readFile } from './raw-body.ts'
 import { rangeOf } from './users.ts'
 
 /** The filters of the query as text, or the empty array that the reference shows where there are none. */
@@ -49,9 +51,14 @@ export async function requirePlan(s: Subscriptions, appKey: string, id: number) 
 /** Largest file of an import. */
 const MAX_IMPORT_BYTES = 20 * 1024 * 1024
 
-/** Read before anything else, so that a repeat with another file is not taken for the same request. */
-async function readCsv(context: WebContext): Promise<void> {
-  context.request.rawBody = await readText(context, MAX_IMPORT_BYTES, ['text/csv', 'text/plain'])
+/**
+ * Reads the file before anything else, so that a repeat with another file is not taken for the same request. Idempotency
+ * looks at `rawBody`: the boundary of a form is another each time, the file is not.
+ */
+async function readUpload(context: WebContext): Promise<void> {
+  const upload = await readFile(context, MAX_IMPORT_BYTES)
+  context.state.upload = upload
+  context.request.rawBody = createHash('sha256').update(upload.charset).update(upload.bytes).digest('hex')
 }
 
 /** Puts subscriptions and the overview on the router. */
@@ -73,12 +80,17 @@ export function mountSubscriptionOperations(router: Router, deps: HttpDeps): voi
     sendCsv(context, 'subscriptions', subscriptionRows(streamViews(s, { appKey, given, lang })))
     return undefined
   })
-  const importFile: Parameters<typeof bindAdmin<typeof importSubscriptionsOperation>>[3] = (
+  const importFile: Parameters<typeof bindAdmin<typeof importSubscriptionsOperation>>[3] = async (
     { query },
     { appKey, actor, lang, context },
-  ) =>
-    importSubscriptions(s, actor, { appKey, file: context.request.rawBody ?? '', dryRun: query.dry_run === '1', lang })
-  bindAdmin(router, deps, importSubscriptionsOperation, importFile, readCsv)
+  ) => {
+    const file = context.state.upload as Upload
+    const done = await importSubscriptions(s, actor, { appKey, file, dryRun: query.dry_run === '1', lang })
+    // A check may find faults; an import that stored nothing because of them has failed.
+    if (done.errors.length > 0 && !done.dry_run) throw new RefusalWithData('validation_failed', done)
+    return done
+  }
+  bindAdmin(router, deps, importSubscriptionsOperation, importFile, readUpload)
   bindAdmin(router, deps, getSubscription, async ({ params }, { appKey, lang }) => {
     const subscription = await findSubscription(s.c, appKey, params.id)
     if (!subscription) throw new ProblemError('subscription_not_found')

@@ -1,20 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BOM, csvLine, parseCsv } from './csv.ts'
+import { BOM, CsvError, csvLine, csvRows, type Separator, separatorLine } from './csv.ts'
+
+/** The rows, or where it is no CSV. */
+function parse(text: string, separator?: Separator): string[][] | [number, number] {
+  try {
+    return [...csvRows(text, separator)]
+  } catch (error) {
+    if (error instanceof CsvError) return [error.row, error.column]
+    throw error
+  }
+}
 
 describe('a file', () => {
-  test.each<[string, string, string[][] | undefined]>([
+  test.each<[string, string, string[][] | [number, number]]>([
     ['nothing', '', []],
-    ['a mark alone', BOM, []],
     ['one cell', 'a', [['a']]],
-    [
-      'a mark before the heading',
-      `${BOM}a,b\r\n1,2`,
-      [
-        ['a', 'b'],
-        ['1', '2'],
-      ],
-    ],
     ['line ends of both kinds', 'a\nb\r\nc\n', [['a'], ['b'], ['c']]],
     [
       'empty cells',
@@ -29,13 +30,13 @@ describe('a file', () => {
     ['quotes', '"a,b","c""d","e\nf"', [['a,b', 'c"d', 'e\nf']]],
     ['an empty quoted cell', '"",""\n', [['', '']]],
     ['a quoted quote alone', '""""', [['"']]],
-    ['a quote that is not closed', '"a', undefined],
-    ['a quote closed by another one', '"a""', undefined],
-    ['a quote inside of a plain cell', 'a"b"', undefined],
-    ['text behind a quoted cell', '"a"b', undefined],
-    ['a carriage return alone', 'a\rb', undefined],
+    ['a quote that is not closed', '"a', [1, 1]],
+    ['a quote closed by another one', '"a""', [1, 1]],
+    ['a quote inside of a plain cell', 'x\nb,a"b"', [2, 2]],
+    ['text behind a quoted cell', '"a"b', [1, 1]],
+    ['a carriage return alone', 'a\rb', [1, 1]],
   ])('%s', (_, text, rows) => {
-    expect(parseCsv(text)).toEqual(rows)
+    expect(parse(text)).toEqual(rows)
   })
 
   test.each([
@@ -43,11 +44,34 @@ describe('a file', () => {
     ['a huge cell of quotes', `"${'""'.repeat(2_000_000)}"`, 2_000_000],
     ['a huge plain cell', 'x'.repeat(8_000_000), 8_000_000],
   ])('%s is a cell', (_, text, length) => {
-    expect(parseCsv(text)?.[0]?.[0]?.length).toBe(length)
+    expect([...csvRows(text)][0]?.[0]?.length).toBe(length)
   })
 
   test('a huge quote that is never closed is no file', () => {
-    expect(parseCsv(`"${'x'.repeat(8_000_000)}`)).toBeUndefined()
+    expect(parse(`"${'x'.repeat(8_000_000)}`)).toEqual([1, 1])
+  })
+
+  test.each<[Separator, string, string[]]>([
+    [',', 'a;b,c\td', ['a;b', 'c\td']],
+    [';', 'a;b,c\td', ['a', 'b,c\td']],
+    ['\t', 'a;b,c\td', ['a;b,c', 'd']],
+    [';', '"a;b";"c""d"', ['a;b', 'c"d']],
+    ['\t', '"a\tb"\t', ['a\tb', '']],
+  ])('separated by %j: %j', (separator, text, row) => {
+    expect(parse(text, separator)).toEqual([row])
+  })
+
+  test.each<[string, ReturnType<typeof separatorLine>]>([
+    ['sep=;\r\na', { separator: ';', length: 7 }],
+    ['SEP=,\na', { separator: ',', length: 6 }],
+    ['"sep=\t"\na', { separator: '\t', length: 8 }],
+    ['sep=;', { separator: ';', length: 5 }],
+    ['sep=|\n', undefined],
+    ['sep=;x\n', undefined],
+    ['user_id,plan_id', undefined],
+    ['', undefined],
+  ])('%j names its separator: %j', (text, expected) => {
+    expect(separatorLine(text)).toEqual(expected)
   })
 
   test.each([
@@ -68,7 +92,7 @@ describe('a file', () => {
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1 }), rows => {
         const text = rows.map(csvLine).join('')
-        const read = parseCsv(BOM + text)
+        const read = parse(text)
         expect(read).toEqual(
           rows.map(row => row.map(known => (/^[=+\-@\t\r\n＝＋－＠]/.test(known) ? `'${known}` : known))),
         )

@@ -8,34 +8,70 @@ export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(cell => quote(guard(cell ?? ''))).join(',')}\r\n`
 }
 
-const PLAIN = /[^",\r\n]*/y
-/** What ends a cell. */
-const END = /,|\r?\n|$/y
+/** What may stand between the cells of a row. */
+export const SEPARATORS = [',', ';', '\t'] as const
+export type Separator = (typeof SEPARATORS)[number]
 
-/** The rows of a file; undefined when a quote is not closed or stands inside a plain cell. An empty line is one empty cell. */
-export function parseCsv(file: string): string[][] | undefined {
-  const text = file.startsWith(BOM) ? file.slice(1) : file
-  const rows: string[][] = [[]]
-  let at = 0
+const PLAINS: Readonly<Record<Separator, RegExp>> = {
+  ',': /[^",\r\n]*/y,
+  ';': /[^";\r\n]*/y,
+  '\t': /[^"\t\r\n]*/y,
+}
+/** What ends a cell. */
+const ENDS: Readonly<Record<Separator, RegExp>> = {
+  ',': /,|\r?\n|$/y,
+  ';': /;|\r?\n|$/y,
+  '\t': /\t|\r?\n|$/y,
+}
+
+/** The rows of a file, one at a time; an empty line is one empty cell. Throws {@link CsvError} where it is no CSV. */
+export function* csvRows(text: string, separator: Separator = ',', from = 0): Generator<string[]> {
+  let at = from
+  let number = 0
   while (at < text.length) {
-    const cell = cellAt(text, at)
-    if (!cell) return undefined
-    rows.at(-1)?.push(cell.value)
-    at = cell.behind
-    if (!cell.more) rows.push([])
-    else if (at === text.length) rows.at(-1)?.push('')
+    number++
+    const row: string[] = []
+    for (let more = true; more; ) {
+      const cell = cellAt(text, at, separator)
+      if (!cell) throw new CsvError(number, row.length + 1)
+      row.push(cell.value)
+      at = cell.behind
+      more = cell.more
+    }
+    yield row
   }
-  return rows.filter(row => row.length > 0)
+}
+
+/** A quote that is not closed or stands inside of a plain cell. Row and column are counted from 1. */
+export class CsvError extends Error {
+  readonly row: number
+  readonly column: number
+  constructor(row: number, column: number) {
+    super(`row ${row}, column ${column} is no CSV`)
+    this.name = 'CsvError'
+    this.row = row
+    this.column = column
+  }
+}
+
+/** What a first line `sep=;` says, as spreadsheets write and read it, and how many characters it takes. */
+export function separatorLine(text: string): { separator: Separator; length: number } | undefined {
+  const match = /^"?sep=([,;\t])"?(?:\r?\n|$)/i.exec(text.slice(0, 16))
+  return match ? { separator: match[1] as Separator, length: match[0].length } : undefined
 }
 
 /** A cell, where the next one begins, and whether it stands in the same row; undefined when nothing ends the cell. */
-function cellAt(text: string, at: number): { value: string; behind: number; more: boolean } | undefined {
+function cellAt(
+  text: string,
+  at: number,
+  separator: Separator,
+): { value: string; behind: number; more: boolean } | undefined {
   const quoted = text[at] === '"'
-  const over = quoted ? behindQuoted(text, at) : at + (match(PLAIN, text, at)?.length ?? 0)
-  const end = over === undefined ? undefined : match(END, text, over)
+  const over = quoted ? behindQuoted(text, at) : at + (match(PLAINS[separator], text, at)?.length ?? 0)
+  const end = over === undefined ? undefined : match(ENDS[separator], text, over)
   if (over === undefined || end === undefined) return undefined
   const value = quoted ? text.slice(at + 1, over - 1).replaceAll('""', '"') : text.slice(at, over)
-  return { value, behind: over + end.length, more: end === ',' }
+  return { value, behind: over + end.length, more: end === separator }
 }
 
 /** Where a quoted cell is over; undefined when it never is. By hand: a pattern of this would keep a step for each letter. */

@@ -30,6 +30,14 @@ const SENTENCES = {
   identity: ['至少需要一个身份标识', 'needs at least one identity'],
   user: ['需要 user_id 或一个身份标识', 'needs user_id or an identity'],
   unique: ['不能重复', 'must not repeat'],
+  other_days: ['该编号此前已按其他天数授予', 'stands for a grant of other days already'],
+  encoding: ['含有无法识别的字节，请将文件另存为 UTF-8', 'has bytes that are no text; save the file as UTF-8'],
+  charset: ['字符集不受支持，请使用 UTF-8、UTF-16 或 GB18030', 'has another charset than UTF-8, UTF-16 or GB18030'],
+  spreadsheet: [
+    '是电子表格（.xlsx、.xls 或 .ods），请在表格软件中另存为“CSV UTF-8”后再导入',
+    'is a spreadsheet (.xlsx, .xls or .ods); save it as "CSV UTF-8" and import that',
+  ],
+  quote: ['有未闭合的引号，或引号出现在单元格中间', 'has a quote that is not closed, or that stands inside of a cell'],
   permanent: ['已永久拥有该套餐', 'holds the plan for ever already'],
   sender: ['所属域名不是平台管理员已验证的域名', 'is in no verified domain of an administrator of the platform'],
   tls_required: [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { differences } from './audit.ts'
-import { BOM, csvLine, parseCsv } from './csv.ts'
+import { csvLine, csvRows } from './csv.ts'
 import { prefixPattern, searchKeys } from './end-user.ts'
 import { formatCents, money } from './fields.ts'
 import { growth, share } from './growth.ts'
@@ -85,16 +85,12 @@ describe('CSV', () => {
   })
 
   test('what is written is read back', () => {
-    const cell = fc.string().filter(text => !/^[=+\-@\t\r]/.test(text) && !text.startsWith(BOM))
+    const cell = fc.string().filter(text => !/^[=+\-@\t\r]/.test(text))
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), rows => {
-        expect(parseCsv(rows.map(row => csvLine(row)).join(''))).toEqual(rows)
+        expect([...csvRows(rows.map(row => csvLine(row)).join(''))]).toEqual(rows)
       }),
     )
-  })
-
-  test('an open quote is no CSV', () => {
-    expect(parseCsv('"a,b\n')).toBeUndefined()
   })
 })
 

@@ -151,6 +151,8 @@ export interface PaymentDoc {
   /** Sum of refunds of a payment. */
   refunded_cents: number
   new_period: 'first' | 'renewal' | 'none'
+  /** Days that a grant (method `manual`) asked for; null: those of the plan. Absent in rows of earlier releases. */
+  days?: number | null
   created_at: Date
 }
 
