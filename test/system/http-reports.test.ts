@@ -120,7 +120,15 @@ describe('the queue', () => {
   test('and the health of the parts', async () => {
     expect((await get('/api/v1/admin/health')).body).toMatchObject({
       status: 'failing',
-      checks: [{ status: 'ok' }, { name: 'workers', status: 'failing' }, {}, {}, {}, {}],
+      checks: [
+        { status: 'ok' },
+        { name: 'clock', status: 'ok' },
+        { name: 'workers', status: 'failing' },
+        {},
+        {},
+        {},
+        {},
+      ],
     })
     await beat(api.mongo, 'worker-1', 60_000)
     expect((await get('/api/v1/admin/health')).body).toMatchObject({ status: 'ok' })
