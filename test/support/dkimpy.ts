@@ -1,5 +1,6 @@
 /** dkimpy, the DKIM verifier of Python: a second opinion on our signatures. */
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
+import { runPython } from './python.ts'
 
 /** Prints the verdicts on each message, one per DKIM-Signature field. Reads `{messages: [base64], records: {name: value}}`. */
 const SCRIPT = `
@@ -34,14 +35,10 @@ export const noDkimpy = python
   : 'dkimpy is not installed; `apt-get install python3-dkim python3-nacl` does it'
 
 /** What dkimpy says of each signature of each message. `records`: TXT values by name. */
-export function dkimpyVerdicts(
+export async function dkimpyVerdicts(
   messages: readonly Buffer[],
   records: Readonly<Record<string, string>>,
 ): Promise<string[][]> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(python ?? 'python3', ['-c', SCRIPT], { timeout: 60_000 }, (error, stdout) =>
-      error ? reject(error) : resolve(JSON.parse(stdout)),
-    )
-    child.stdin?.end(JSON.stringify({ messages: messages.map(message => message.toString('base64')), records }))
-  })
+  const given = JSON.stringify({ messages: messages.map(message => message.toString('base64')), records })
+  return JSON.parse(await runPython(SCRIPT, given, python))
 }

@@ -1,10 +1,10 @@
 /** Mail in 8 bits for servers that take 7: what arrives reads the same, and its signature holds. */
-import { execFile } from 'node:child_process'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../services/mail/rules/dkim.ts'
 import { at, deliveryScene, type Scene } from '../support/delivery.ts'
 import { noPostfix, startPostfix } from '../support/postfix.ts'
+import { runPython } from '../support/python.ts'
 import { until } from '../support/until.ts'
 
 const OLD = ['PIPELINING', 'SIZE 10485760', 'ENHANCEDSTATUSCODES']
@@ -42,7 +42,7 @@ const MESSAGES: [name: string, message: Buffer][] = [
 ]
 
 /** What Python's mail parser reads in each message: type, file name and content of every leaf. */
-function readByPython(messages: readonly Buffer[]): Promise<string[][][]> {
+async function readByPython(messages: readonly Buffer[]): Promise<string[][][]> {
   const script = `
 import base64, email, email.policy, json, sys
 def leaves(message):
@@ -53,12 +53,7 @@ def leaves(message):
 given = [email.message_from_bytes(base64.b64decode(message), policy=email.policy.default) for message in json.load(sys.stdin)]
 json.dump([list(leaves(message)) for message in given], sys.stdout)
 `
-  return new Promise((resolve, reject) => {
-    const child = execFile('python3', ['-c', script], { timeout: 30_000 }, (error, stdout) =>
-      error ? reject(error) : resolve(JSON.parse(stdout)),
-    )
-    child.stdin?.end(JSON.stringify(messages.map(message => message.toString('base64'))))
-  })
+  return JSON.parse(await runPython(script, JSON.stringify(messages.map(message => message.toString('base64')))))
 }
 
 async function verdict({ domain }: Scene, content: Buffer): Promise<string | undefined> {

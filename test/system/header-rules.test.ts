@@ -1,9 +1,9 @@
 /** One set of rules for the header, whichever way a message comes in: SMTP, HTTP in fields, HTTP as a finished message. */
-import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readBody } from '../../services/mail/store/bodies.ts'
 import { converse } from '../support/converse.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { runPython } from '../support/python.ts'
 import { type SendApi, startSendApi } from '../support/send-api.ts'
 import { type SubmissionService, startSubmission } from '../support/submission-service.ts'
 import { giveCredential, giveDomain, giveUser, PASSWORD } from '../support/tenants.ts'
@@ -120,10 +120,7 @@ with smtplib.SMTP("127.0.0.1", ${service.starttls}) as client:
     client.login("header-rules", ${JSON.stringify(PASSWORD)})
     client.sendmail("ann@example.com", ["bob@example.net"], sys.stdin.buffer.read())
 `
-  await new Promise<void>((resolve, reject) => {
-    const child = execFile('python3', ['-c', script], { timeout: 30_000 }, error => (error ? reject(error) : resolve()))
-    child.stdin?.end(mail)
-  })
+  await runPython(script, mail)
 }
 
 test('octets that a script of Python sends as they are arrive as text', async () => {
