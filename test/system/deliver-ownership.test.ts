@@ -17,7 +17,7 @@ async function abandon(scene: Scene, id: string, change: Partial<DeliveryDoc>) {
   const due = new Date(scene.clock.now().getTime() + 60_000)
   await scene.mongo.db
     .collection<DeliveryDoc>('deliveries')
-    .updateOne({ _id: `${id}.0` }, { $set: { due, tok: '0:1:gone', ...change } })
+    .updateOne({ _id: `${id}.0` }, { $set: { due, tok: '0:1:gone', ...change }, $unset: { flow: '' } })
 }
 
 describe('slots', () => {
