@@ -1,6 +1,7 @@
 /** Password hashes: argon2id on the thread pool, off the event loop. */
 import { createHash, randomInt } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
+import { createLane } from '../platform/lane.ts'
 
 /** First choice of the OWASP password storage sheet with 19 MiB: t=2, p=1 (about 20 ms here). argon2id is the default. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -8,9 +9,12 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Made once: what an unknown user's password is compared with. */
 let nobody: Promise<string> | undefined
 
+/** New hashes take half of the thread pool at most: logins are checked on it as well. */
+const hashing = createLane({ atOnce: 2, perKey: 2 })
+
 /** The argon2id hash in PHC string form. */
 export function hashPassword(password: string): Promise<string> {
-  return hash(password, PARAMETERS)
+  return hashing('', () => hash(password, PARAMETERS))
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Makes and imports DKIM keys: the private half sealed, the public half as it goes into DNS. */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
+import { createLane } from '../platform/lane.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { type DkimAlgorithm, publicKeyValue } from './rules/dkim.ts'
@@ -13,16 +14,28 @@ export function dkimPlace(domainId: string, selector: string): string {
   return `domains/${domainId}/dkim/${selector}`
 }
 
-/** A new key in state `pending`. RSA keys have 2048 bits: longer ones do not fit every provider's TXT limit. */
+/**
+ * One key at a time in a process: making one takes up to half a second of a thread of the pool on which logins are
+ * checked as well. Accounts take turns.
+ */
+const generation = createLane({ atOnce: 1, perKey: 1 })
+
+/**
+ * A new key in state `pending`, made when it is the turn of `account`. RSA keys have 2048 bits: longer ones
+ * do not fit every provider's TXT limit.
+ */
 export async function createDkimKey(
   secrets: Secrets,
   domainId: string,
   selector: string,
   algorithm: DkimAlgorithm,
   now: Date,
+  account = domainId,
 ): Promise<DkimKeyDoc> {
   const { privateKey } =
-    algorithm === 'ed25519-sha256' ? await generate('ed25519') : await generate('rsa', { modulusLength: 2048 })
+    algorithm === 'ed25519-sha256'
+      ? await generate('ed25519')
+      : await generation(account, () => generate('rsa', { modulusLength: 2048 }))
   return sealKey(secrets, domainId, selector, privateKey, now)
 }
 

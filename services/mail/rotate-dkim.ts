@@ -101,14 +101,14 @@ const UNKNOWN_TTL = 3_600
 /** `unsaved`: keys of the same run, whose selectors are taken although nobody has stored them yet. */
 async function makeKey(
   { db, secrets, clock }: DnsDeps,
-  { _id, name }: DomainDoc,
+  domain: DomainDoc,
   wanted: NewKey,
   unsaved: readonly DkimKeyDoc[] = [],
 ): Promise<DkimKeyDoc> {
   const now = clock.now()
-  const selector = wanted.selector ?? newSelector([...(await keysOfName(db, name)), ...unsaved], now)
-  if (wanted.privateKey !== undefined) return importDkimKey(secrets, _id, selector, wanted.privateKey, now)
-  return createDkimKey(secrets, _id, selector, wanted.algorithm ?? 'rsa-sha256', now)
+  const selector = wanted.selector ?? newSelector([...(await keysOfName(db, domain.name)), ...unsaved], now)
+  if (wanted.privateKey !== undefined) return importDkimKey(secrets, domain._id, selector, wanted.privateKey, now)
+  return createDkimKey(secrets, domain._id, selector, wanted.algorithm ?? 'rsa-sha256', now, domain.user_id)
 }
 
 function keyIn(keys: readonly DkimKeyDoc[], selector: string): DkimKeyDoc {
