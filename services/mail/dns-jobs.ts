@@ -1,13 +1,15 @@
 /** The timed work on DNS: a job that checks whatever is due, many at a time. */
 import type { Jobs } from '../platform/jobs.ts'
 import type { DnsDeps } from './dns-deps.ts'
-import { verifyNextDue } from './verify-domain.ts'
+import { checkDue, claimNextDue } from './verify-domain.ts'
 
 const JOB = 'dns-checks'
 /** How often due domains are looked for; the first check of a claim is due after a minute. */
 const EVERY_MS = 15_000
 /** Checks at a time in one process: they wait for the network most of the time. */
 const PARALLEL = 16
+/** An account with so many of them lets others go first. */
+const PER_ACCOUNT = 4
 
 /** Defines the job and makes sure that it exists. Call it before `jobs.start()`. */
 export async function registerDnsJobs(jobs: Jobs, deps: DnsDeps): Promise<void> {
@@ -23,9 +25,24 @@ export async function checkDueDomains(
   { signal, touch }: { signal: AbortSignal; touch: () => Promise<void> },
 ): Promise<number> {
   let checked = 0
+  const running = new Map<string, number>()
+  const change = (account: string, by: 1 | -1) => {
+    const count = (running.get(account) ?? 0) + by
+    if (count === 0) running.delete(account)
+    else running.set(account, count)
+  }
+  const next = async (): Promise<boolean> => {
+    const busy = [...running].flatMap(([account, count]) => (count >= PER_ACCOUNT ? [account] : []))
+    const due = await claimNextDue(deps, busy)
+    if (!due) return false
+    const account = due.domain.user_id
+    change(account, 1)
+    await checkDue(deps, due).finally(() => change(account, -1))
+    return true
+  }
   const lane = async () => {
     while (!signal.aborted) {
-      if (!(await verifyNextDue(deps))) return
+      if (!(await next())) return
       if (++checked % 100 === 0) await touch()
     }
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { newId } from '../platform/ids.ts'
+import { createLane } from '../platform/lane.ts'
 import type { Db } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -13,6 +14,7 @@ import { findDnsAccount } from './store/dns-accounts.ts'
 import { checkSoon, replaceKeys } from './store/dns-checks.ts'
 import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from './store/documents.ts'
 import {
+  countDomains,
   deleteDomain,
   findDomain,
   findDomainById,
@@ -32,23 +34,39 @@ export interface DomainDeps extends ActingResource {
 /** First look at DNS after the claim, in milliseconds: people need a minute to write the records. */
 const FIRST_CHECK_MS = 60_000
 
+/** Registrations of an account are done one after the other, so that their number is right. */
+const registrations = createLane({ perKey: 1, waiting: 10 })
+/** Those of resources wait as long as they must: the operator asks for few at once. */
+const declared = createLane({ perKey: 1 })
+
 /**
  * Claims a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
- * the account has it already. The first DKIM key is `active` at once, since there is no older one to sign with; its
+ * the account has it already, 409 `too_many_domains` when it has `most` domains (0 = no limit), 429 `rate_limited` while
+ * ten others of the account wait. Several processes may exceed `most` by one each. The first DKIM key is `active` at once, since there is no older one to sign with; its
  * selector differs from those of other accounts that claim the name, because all of them live in one zone.
  */
-export async function registerDomain(deps: DomainDeps, userId: string, typed: string): Promise<DomainDoc> {
+export async function registerDomain(deps: DomainDeps, userId: string, typed: string, most = 0): Promise<DomainDoc> {
   const result = normaliseDomain(typed)
   if (!result.ok)
     throw new ProblemError('validation_failed', `/name: ${result.reason}`, {
       faults: [{ pointer: '/name', code: 'invalid_domain', message: result.reason }],
     })
   const { name } = result
-  const taken = new ProblemError('conflict', `You have the domain ${name} already.`)
-  if (await findDomain(deps.db, userId, name)) throw taken // before a key is made: that costs 100 ms of CPU
-  const domain = await newDomain(deps, userId, name)
-  if (!(await insertDomain(deps.db, domain))) throw taken
-  return withOwnSelector(deps, domain)
+  const lane = deps.resource ? declared : registrations
+  return lane(userId, async () => {
+    const taken = new ProblemError('conflict', `You have the domain ${name} already.`)
+    // Both before a key is made: that costs 100 ms of CPU.
+    if (await findDomain(deps.db, userId, name)) throw taken
+    if (most > 0 && (await countDomains(deps.db, userId, most)) >= most) throw tooMany(most)
+    const domain = await newDomain(deps, userId, name)
+    if (!(await insertDomain(deps.db, domain))) throw taken
+    return withOwnSelector(deps, domain)
+  })
+}
+
+function tooMany(most: number): ProblemError {
+  const detail = `An account may have ${most} domains (DOMAINS_PER_ACCOUNT); remove one, or ask the administrator.`
+  return new ProblemError('too_many_domains', detail)
 }
 
 /** Tries for a selector that no other account took while the key was made. */
@@ -60,31 +78,33 @@ async function withOwnSelector(deps: DomainDeps, domain: DomainDoc): Promise<Dom
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const all = await keysOfName(deps.db, domain.name)
     if (all.filter(({ selector }) => selector === dkim[0]?.selector).length < 2) break
-    const fresh = [await firstKey(deps, domain._id, domain.name)]
+    const fresh = [await firstKey(deps, domain)]
     if (!(await replaceKeys(deps.db, domain._id, dkim, fresh))) break // somebody has seen to them already
     dkim = fresh
   }
   return { ...domain, dkim }
 }
 
-async function firstKey({ db, clock, secrets }: DomainDeps, id: string, name: string): Promise<DkimKeyDoc> {
+async function firstKey(
+  { db, clock, secrets }: DomainDeps,
+  domain: Pick<DomainDoc, '_id' | 'user_id' | 'name'>,
+): Promise<DkimKeyDoc> {
   const now = clock.now()
-  const selector = newSelector(await keysOfName(db, name), now)
-  return { ...(await createDkimKey(secrets, id, selector, 'rsa-sha256', now)), state: 'active' }
+  const selector = newSelector(await keysOfName(db, domain.name), now)
+  const key = await createDkimKey(secrets, domain._id, selector, 'rsa-sha256', now, domain.user_id)
+  return { ...key, state: 'active' }
 }
 
 /** A claim with its key, not stored yet. */
 export async function newDomain(deps: DomainDeps, userId: string, name: string): Promise<DomainDoc> {
   const { clock, resource } = deps
   const now = clock.now()
-  const id = newId('dom', now.getTime())
+  const place = { _id: newId('dom', now.getTime()), user_id: userId, name }
   return {
-    _id: id,
-    user_id: userId,
-    name,
+    ...place,
     status: 'pending',
     verification_token: randomBytes(20).toString('hex'),
-    dkim: [await firstKey(deps, id, name)],
+    dkim: [await firstKey(deps, place)],
     next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
     ...(resource ? { managed_by: resource } : {}),
     created_at: now,

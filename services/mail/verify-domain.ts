@@ -34,20 +34,27 @@ export async function verifyDomain(
   return check
 }
 
-/**
- * Checks the domain that is due longest; false when none is due. A check that fails is logged and due again after its
- * lease; rejects only when none can be claimed.
- */
-export async function verifyNextDue(deps: DnsDeps): Promise<boolean> {
+/** A domain that was due, with the lease of its check. */
+export interface DueDomain {
+  domain: DomainDoc
+  lease: Date
+}
+
+/** Claims the domain that is due longest, of a `busy` account only when no other one has any; undefined when none is due. */
+export async function claimNextDue(deps: DnsDeps, busy: readonly string[]): Promise<DueDomain | undefined> {
   const lease = leaseOf(deps)
-  const domain = await claimDue(deps.db, deps.clock.now(), lease)
-  if (!domain) return false
+  const claim = (except: readonly string[]) => claimDue(deps.db, deps.clock.now(), lease, except)
+  const domain = (await claim(busy)) ?? (busy.length > 0 ? await claim([]) : undefined)
+  return domain && { domain, lease }
+}
+
+/** Checks it. Never rejects: a check that fails is logged, and due again after its lease. */
+export async function checkDue(deps: DnsDeps, { domain, lease }: DueDomain): Promise<void> {
   try {
     await checkClaimed(deps, domain, lease, 'schedule')
   } catch (error) {
     deps.log.warn({ err: error, domain: domain._id }, 'dns check failed; it is repeated')
   }
-  return true
 }
 
 async function checkClaimed(

@@ -178,7 +178,13 @@ const shape = {
     'Sends that an account may request over HTTP per second, with bursts of twice as many; 0 = no limit.',
   ),
   API_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '100').describe(
-    'Other requests to the mail API that the tokens of an account may make per minute; 0 = no limit.',
+    'Other requests to the mail API that the tokens of an account may make per minute, and logins to the panel from one address; 0 = no limit.',
+  ),
+  PANEL_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '1200').describe(
+    'Requests to the mail API that the panel sessions of an account may make per minute, far above what people do there; 0 = no limit.',
+  ),
+  DOMAINS_PER_ACCOUNT: withDefault(z.coerce.number().int().min(0).max(1_000_000), '500').describe(
+    'Sending domains that an account may have, verified or not; 0 = no limit. Domains that Kubernetes resources declare are not limited: a ResourceQuota does that.',
   ),
   RETENTION_BODY_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
     'Days that a message body is kept after its last recipient is final.',

@@ -46,6 +46,7 @@ export const problems = {
     zh: '该地址不支持此方法',
   },
   conflict: { http: 409, title: 'This conflicts with what exists.' },
+  too_many_domains: { http: 409, title: 'The account has as many domains as it may have.' },
   managed_by_resource: {
     http: 409,
     envelope: 40907,

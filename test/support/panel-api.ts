@@ -41,7 +41,7 @@ export async function startPanelApi(env: Record<string, string> = {}, clock?: Cl
   const mongo = await freshDatabase()
   const foundation = testFoundation(
     mongo,
-    { SEND_REQUESTS_PER_SECOND: '0', API_REQUESTS_PER_MINUTE: '0', ...env },
+    { SEND_REQUESTS_PER_SECOND: '0', API_REQUESTS_PER_MINUTE: '0', PANEL_REQUESTS_PER_MINUTE: '0', ...env },
     clock,
   )
   const running = await panel(foundation)

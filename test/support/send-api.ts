@@ -54,6 +54,7 @@ export async function startSendApi(
     SESSION_SECRET: SECRET,
     SEND_REQUESTS_PER_SECOND: '0',
     API_REQUESTS_PER_MINUTE: '0',
+    PANEL_REQUESTS_PER_MINUTE: '0',
     ...env,
   })
   const running = await send({

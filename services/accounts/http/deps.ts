@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import type { Authorise } from '../../platform/web.ts'
+import type { Authorise, WebContext } from '../../platform/web.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
 import type { Audit, Caller } from './caller.ts'
 import type { AccountsAccess, session } from './contract.ts'
@@ -16,6 +16,8 @@ export interface AccountsHttpDeps {
   secrets: Secrets
   /** Made with channel `panel`. */
   limiter: LoginLimiter
+  /** Counts a login from an address, right or wrong, before anything is looked at. Throws `rate_limited`. */
+  loginRate: (context: WebContext) => Promise<void>
   cookie: SessionCookie
   authorise: Authorise<AccountsAccess, Caller>
   audit: Audit

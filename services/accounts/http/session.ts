@@ -10,12 +10,14 @@ import type { AccountsHttpDeps } from './deps.ts'
 import { readCookie, writeCookie } from './session-cookie.ts'
 import { showUser } from './show-user.ts'
 
-const anybody: Authorise<{ kind: 'public' }, undefined> = () => Promise.resolve(undefined)
-
 /** Puts the session operations on the router. */
 export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   const { mongo, clock, secrets, cookie, authorise, audit, deliveryMode, subscriptionRole, businessTimeZone } = deps
   const store = { db: mongo.db, secrets }
+  const anybody: Authorise<{ kind: 'public' }, undefined> = async context => {
+    await deps.loginRate(context)
+    return undefined
+  }
   const show = async (user: UserDoc): Promise<z.input<typeof session>> => ({
     object: 'session',
     user: showUser(user),

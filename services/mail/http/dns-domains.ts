@@ -5,11 +5,11 @@ import { type DnsDeps, sendingHost } from '../dns-deps.ts'
 import { refuseManaged } from '../managed.ts'
 import { planDomain, publishDns } from '../publish-dns.ts'
 import { getDomain } from '../register-domain.ts'
+import { createRequestedChecks } from '../requested-checks.ts'
 import { activateKey, requestKey, revokeKey } from '../rotate-dkim.ts'
 import { guidance, zoneFile } from '../rules/dns-guidance.ts'
 import { listChecks } from '../store/dns-checks.ts'
 import type { DomainDoc } from '../store/documents.ts'
-import { verifyDomain } from '../verify-domain.ts'
 import type { MailHttpDeps, Router } from './deps.ts'
 import {
   activateDkimOperation,
@@ -26,11 +26,11 @@ import { showCheck, showItem, showKey, showPublished } from './dns-views.ts'
 /** Puts the operations on a domain's DNS on the router. */
 export function mountDomainDns(router: Router, { authorise, audit }: MailHttpDeps, dns: DnsDeps): void {
   const domainOf = (userId: string, id: string) => getDomain(dns, userId, id)
+  const checks = createRequestedChecks(dns)
   const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
 
   bind(router, authorise, verifyDomainOperation, async ({ params }, { account }) => {
-    const { _id } = await domainOf(account.id, params.id)
-    return showCheck(await verifyDomain(dns, _id))
+    return showCheck(await checks.check(await domainOf(account.id, params.id)))
   })
 
   bind(router, authorise, listChecksOperation, async ({ params, query }, { account }) => {
@@ -48,16 +48,20 @@ export function mountDomainDns(router: Router, { authorise, audit }: MailHttpDep
 
   bind(router, authorise, planDnsOperation, async ({ params, body }, { account }) => {
     const domain = await domainOf(account.id, params.id)
-    const { id, items, warnings } = await planDomain(dns, domain, body.accept ? { accept: body.accept } : {})
+    const { id, items, warnings } = await checks.change(domain, () =>
+      planDomain(dns, domain, body.accept ? { accept: body.accept } : {}),
+    )
     return { object: 'dns_plan' as const, id, items: items.map(showItem), warnings }
   })
 
   bind(router, authorise, applyDnsOperation, async ({ params, body }, caller, context) => {
     const domain = await domainOf(caller.account.id, params.id)
-    const published = await publishDns(dns, domain, {
-      ...(body.accept ? { accept: body.accept } : {}),
-      ...(body.plan_id === undefined ? {} : { expect: body.plan_id }),
-    })
+    const published = await checks.change(domain, () =>
+      publishDns(dns, domain, {
+        ...(body.accept ? { accept: body.accept } : {}),
+        ...(body.plan_id === undefined ? {} : { expect: body.plan_id }),
+      }),
+    )
     await audit(caller, context, { action: 'domain.dns_applied', target: target(domain) })
     return showPublished(published)
   })

@@ -26,7 +26,7 @@ import { showState } from './operator.ts'
 
 /** Puts the operations on domains on the router. */
 export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): void {
-  const { authorise, audit, policy } = deps
+  const { authorise, audit, policy, config } = deps
   const { db } = deps.mongo
   const useCase = { ...deps, db }
   const host = sendingHost(deps.config)
@@ -39,7 +39,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): 
   const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
 
   bind(router, authorise, createDomainOperation, async ({ body }, caller, context) => {
-    const created = await registerDomain(useCase, caller.account.id, body.name)
+    const created = await registerDomain(useCase, caller.account.id, body.name, config.DOMAINS_PER_ACCOUNT)
     await audit(caller, context, { action: 'domain.created', target: target(created) })
     context.set('Location', `/api/v1/domains/${created._id}`)
     return show(created)

@@ -27,7 +27,8 @@ async function start(authorise: (context: WebContext) => Promise<Principal>) {
     })
   })
   const router = createRouter()
-  addStreamRoutes(router, { authorise, mongo, clock: systemClock, closing: closing.signal, pollMs: 5 })
+  const guards = { authorise, stillAllowed: authorise }
+  addStreamRoutes(router, { ...guards, mongo, clock: systemClock, closing: closing.signal, pollMs: 5 })
   app.use(router.routes())
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -15,7 +15,10 @@ import { type Position, tail } from './event-tail.ts'
 
 /** What streaming needs. */
 export interface StreamDeps {
+  /** Counts the request that opens a stream. */
   authorise: Authorise<Access, Principal>
+  /** The same without counting, for a stream that is open. */
+  stillAllowed: Authorise<Access, Principal>
   mongo: Mongo
   clock: Clock
   /** Ends all streams, when the process stops. */
@@ -75,7 +78,7 @@ async function* lines(
   position: Position,
   principal: Principal,
   context: WebContext,
-  { mongo, authorise, clock, pollMs = 1_000, signal }: StreamDeps & { signal: AbortSignal },
+  { mongo, stillAllowed, clock, pollMs = 1_000, signal }: StreamDeps & { signal: AbortSignal },
 ): AsyncGenerator<string> {
   const userId = principal.account.id
   const domains = principal.token?.domains ?? []
@@ -91,7 +94,7 @@ async function* lines(
       const events = await shownOf(mongo, userId, found, domains)
       const now = clock.now().getTime()
       if (now - judged >= AUTHORISE_MS) {
-        await authorise(context, streamEvents.access)
+        await stillAllowed(context, streamEvents.access)
         judged = now
       }
       if (events.length > 0 || now - spoken >= HEARTBEAT_MS) {

@@ -24,6 +24,7 @@ import { mountDomainDns } from './dns-domains.ts'
 import { mountDomains } from './domains.ts'
 import { mailDocument } from './openapi.ts'
 import { mountOperator } from './operator.ts'
+import { loginRate, requestLimits, withRates } from './rate-limit.ts'
 import { mountCredentials } from './smtp-credentials.ts'
 import { mountTokens } from './tokens.ts'
 
@@ -33,6 +34,7 @@ export const managementCollections = [
   sessions,
   auditLog,
   loginLimits,
+  requestLimits,
   knownNetworks,
   domains,
   credentials,
@@ -50,7 +52,7 @@ export function mountMailApi(
 ): void {
   const { config, mongo, clock, metrics } = foundation
   const router = createRouter()
-  const authorise = authoriseWith(foundation)
+  const authorise = withRates(authoriseWith(foundation), mongo.db, config)
   const audit = createAudit({ db: mongo.db, clock })
   const deps: MailHttpDeps = {
     ...foundation,
@@ -62,6 +64,7 @@ export function mountMailApi(
   mountAccounts(router, {
     ...deps,
     limiter,
+    loginRate: loginRate(mongo.db, config),
     cookie: sessionCookie(config.APP_BASE_URL),
     deliveryMode: config.DELIVERY_MODE,
     subscriptionRole,

@@ -24,7 +24,7 @@ import { addLogRoutes } from './emails.ts'
 import { addStreamRoutes } from './events-stream.ts'
 import { addInboxRoutes } from './inbox.ts'
 import { addLimitsRoute } from './limits.ts'
-import { createRateLimit, requestLimits } from './rate-limit.ts'
+import { createRateLimit, requestLimits, withRates } from './rate-limit.ts'
 import { addSendRoutes } from './send.ts'
 import { addStatsRoute } from './stats.ts'
 
@@ -67,25 +67,16 @@ export function mountSend(app: Koa, mount: SendMount): void {
     points: Math.ceil(config.SEND_REQUESTS_PER_SECOND * 2),
     seconds: 2,
   })
-  const deps = { ...mount, authorise: limited(mount), takeSend, accept: door.accept, judgeSender: door.judgeSender }
+  const limited = withRates(mount.authorise, mongo.db, config)
+  const deps = { ...mount, authorise: limited, takeSend, accept: door.accept, judgeSender: door.judgeSender }
   const router = createRouter()
   addSendRoutes(router, { ...deps, authorise: mount.authorise })
   addLogRoutes(router, deps)
   addActionRoutes(router, { ...deps, authorise: mount.authorise })
-  addStreamRoutes(router, { ...deps, authorise: mount.authorise })
+  addStreamRoutes(router, { ...deps, stillAllowed: mount.authorise })
   addLimitsRoute(router, deps)
   addStatsRoute(router, deps)
   addInboxRoutes(router, deps)
   addAdminReports(router, deps)
   app.use(router.routes())
-}
-
-/** The guard with the rate of tokens; people at the panel are not programs. */
-function limited({ authorise, mongo, config }: SendMount): Authorise<Access, Principal> {
-  const take = createRateLimit(mongo.db, { name: 'api', points: config.API_REQUESTS_PER_MINUTE, seconds: 60 })
-  return async (context, access) => {
-    const principal = await authorise(context, access)
-    if (principal.via !== 'session') await take(context, principal.account.id)
-    return principal
-  }
 }

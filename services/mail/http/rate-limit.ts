@@ -1,9 +1,12 @@
 /** How fast an account may call, counted over all processes and told in every answer. */
 import { RateLimiterRes } from 'rate-limiter-flexible'
+import type { Caller } from '../../accounts/http/caller.ts'
+import type { Config } from '../../platform/config.ts'
 import { type Db, defineCollection } from '../../platform/mongo.ts'
+import { clientNetwork } from '../../platform/networks.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type CounterDoc, createRateLimiter } from '../../platform/rate-limiter.ts'
-import type { WebContext } from '../../platform/web.ts'
+import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
 
 /** Counters of requests; written by the limiter alone. */
 export const requestLimits = defineCollection<CounterDoc>('request_limits', [
@@ -16,6 +19,38 @@ export interface Rate {
   name: string
   points: number
   seconds: number
+}
+
+/** Requests of a minute. */
+const MINUTE_SECONDS = 60
+
+/**
+ * The guard with the rates of a minute: API_REQUESTS_PER_MINUTE for the tokens of an account, PANEL_REQUESTS_PER_MINUTE
+ * for its sessions. Both count together over every operation that has no rate of its own.
+ */
+export function withRates<A, P extends Caller>(
+  authorise: Authorise<A, P>,
+  db: Db,
+  config: Pick<Config, 'API_REQUESTS_PER_MINUTE' | 'PANEL_REQUESTS_PER_MINUTE'>,
+): Authorise<A, P> {
+  const rate = (name: string, points: number) => createRateLimit(db, { name, points, seconds: MINUTE_SECONDS })
+  const takeToken = rate('api', config.API_REQUESTS_PER_MINUTE)
+  const takeSession = rate('panel', config.PANEL_REQUESTS_PER_MINUTE)
+  return async (context, access) => {
+    const principal = await authorise(context, access)
+    const take = principal.via === 'session' ? takeSession : takeToken
+    await take(context, principal.account.id)
+    return principal
+  }
+}
+
+/** The rate of logins from one address (or IPv6 /64): right ones cost a hash as well. */
+export function loginRate(
+  db: Db,
+  config: Pick<Config, 'API_REQUESTS_PER_MINUTE'>,
+): (context: WebContext) => Promise<void> {
+  const take = createRateLimit(db, { name: 'login', points: config.API_REQUESTS_PER_MINUTE, seconds: MINUTE_SECONDS })
+  return context => take(context, clientNetwork(factsOf(context).ip))
 }
 
 /**

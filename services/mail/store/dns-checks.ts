@@ -11,11 +11,19 @@ export const dnsChecks = defineCollection<DnsCheckDoc>('dns_checks', [
   { key: { exp: 1 }, expireAfterSeconds: 0 },
 ])
 
-/** Takes the domain that is due longest, and puts its time to the end of the lease; undefined when none is due. */
-export async function claimDue(db: Db, now: Date, lease: Date): Promise<DomainDoc | undefined> {
+/**
+ * Takes the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
+ * undefined when none is due.
+ */
+export async function claimDue(
+  db: Db,
+  now: Date,
+  lease: Date,
+  except: readonly string[] = [],
+): Promise<DomainDoc | undefined> {
   return (
     (await collectionOf(db, domains).findOneAndUpdate(
-      { next_check_at: { $lte: now } },
+      { next_check_at: { $lte: now }, ...(except.length > 0 && { user_id: { $nin: [...except] } }) },
       { $set: { next_check_at: lease } },
       { sort: { next_check_at: 1 }, returnDocument: 'after' },
     )) ?? undefined

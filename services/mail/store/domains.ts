@@ -14,6 +14,8 @@ export const domains = defineCollection<DomainDoc>('domains', [
   { key: { name: 1, created_at: 1 } },
   { key: { name: 1 }, unique: true, partialFilterExpression: { status: 'verified' } },
   { key: { next_check_at: 1 }, sparse: true },
+  // For claims that leave some accounts out: their documents are not read.
+  { key: { next_check_at: 1, user_id: 1 }, partialFilterExpression: { next_check_at: { $exists: true } } },
 ])
 
 /** Stores a new claim; false when the account has the name already. */
@@ -25,6 +27,11 @@ export async function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> 
     if (isDuplicateKey(error)) return false
     throw error
   }
+}
+
+/** How many domains an account has, whatever their state; counted up to `most`. */
+export function countDomains(db: Db, userId: string, most: number): Promise<number> {
+  return collectionOf(db, domains).countDocuments({ user_id: userId }, { limit: most })
 }
 
 /** A domain of this account, by its id or its stored name. */

@@ -1,0 +1,40 @@
+/** A name server for tests that knows no name: it says so, after a while, and remembers what it was asked. */
+import { createSocket } from 'node:dgram'
+import * as packet from 'dns-packet'
+
+/** A running stub. */
+export interface DnsStub {
+  /** Settings of a process that asks it for everything. */
+  env: Record<string, string>
+  /** Names that were asked for, in the order in which they were. */
+  asked: string[]
+  stop(): Promise<void>
+}
+
+/** Starts it; `delayMs` is how long an answer takes. */
+export async function startDnsStub(delayMs = 0): Promise<DnsStub> {
+  const socket = createSocket('udp4')
+  const asked: string[] = []
+  let open = true
+  socket.on('message', (query, client) => {
+    const { id, questions } = packet.decode(query)
+    asked.push(questions?.[0]?.name.toLowerCase() ?? '')
+    const answer = packet.encode({
+      type: 'response',
+      ...(id !== undefined && { id }),
+      ...(questions && { questions }),
+      flags: packet.AUTHORITATIVE_ANSWER | 3, // NXDOMAIN
+    })
+    setTimeout(() => open && socket.send(answer, client.port, client.address), delayMs)
+  })
+  await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
+  const { port } = socket.address()
+  return {
+    env: { DNS_SERVERS: `127.0.0.1:${port}`, DNS_PORT: String(port), DNS_ALLOW_PRIVATE: 'true' },
+    asked,
+    stop() {
+      open = false
+      return new Promise(resolve => socket.close(() => resolve()))
+    },
+  }
+}
