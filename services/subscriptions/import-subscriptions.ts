@@ -102,9 +102,13 @@ async function checkRows(s: Subscriptions, appKey: string, read: TextFile, tell:
       if (!columns) return checked
     }
   }
-  const isHeadless = !columns && checked.errors.length === 0
-  const missing = isHeadless ? REQUIRED.map(name => tell(read.firstRow, fault(name, 'required'))) : []
-  return { ...checked, errors: [...checked.errors, ...missing] }
+  return columns ? checked : withoutHeadings(checked, read, tell)
+}
+
+/** A file of nothing but blank lines lacks every heading. */
+function withoutHeadings(checked: Checked, { firstRow }: TextFile, tell: Tell): Checked {
+  if (checked.errors.length > 0) return checked
+  return { ...checked, errors: REQUIRED.map(name => tell(firstRow, fault(name, 'required'))) }
 }
 
 const isEmpty = ({ cells }: Line) => cells.every(cell => cell.trim() === '')
