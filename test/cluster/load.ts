@@ -74,7 +74,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   const mailer = (keep: boolean) => {
     const { user, pass, host, port } = smtp
     const options = { host, port, auth: { user, pass }, requireTLS: true, tls: { rejectUnauthorized: false } }
-    const times = { connectionTimeout: 5_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+    const times = { connectionTimeout: 5_000, greetingTimeout: 10_000, socketTimeout: 120_000 }
     return keep
       ? nodemailer.createTransport({ ...options, ...times, pool: true, maxConnections: 1 })
       : nodemailer.createTransport({ ...options, ...times })
