@@ -61,7 +61,7 @@ function show(outcome: RecipientOutcome, change: Partial<Claimed> = {}, policy: 
   const { event, next, judged } = result
   const follows =
     next.kind === 'retry'
-      ? `in ${(next.due.getTime() - NOW.getTime()) / 60_000} min`
+      ? `in ${(next.due.getTime() - NOW.getTime()) / 1_000} s`
       : next.kind === 'end'
         ? next.status
         : next.kind
@@ -82,18 +82,18 @@ describe('what an outcome comes to', () => {
   test.each<[string, RecipientOutcome, string]>([
     ['a 250 to the dot', reply('dot', 250, '2.0.0'), 'delivered delivered - 250 2.0.0 !'],
     ['a 250 without an enhanced code', reply('dot', 250), 'delivered delivered - 250 2.0.0 !'],
-    ['a 354 to the dot', reply('dot', 354), 'deferred in 1 min other 354 3.0.0 !'],
-    ['a 250 to DATA', reply('data', 250), 'deferred in 1 min other 250 2.0.0 !'],
+    ['a 354 to the dot', reply('dot', 354), 'deferred in 60 s other 354 3.0.0 !'],
+    ['a 250 to DATA', reply('data', 250), 'deferred in 60 s other 250 2.0.0 !'],
     ['a refused recipient', reply('rcpt', 550, '5.1.1'), 'bounced bounced address 550 5.1.1 !'],
     ['a refusal without an enhanced code', reply('rcpt', 550), 'bounced bounced other 550 5.0.0 !'],
-    ['a full mailbox', reply('rcpt', 452, '4.2.2'), 'deferred in 60 min mailbox_full 452 4.2.2 !'],
-    ['a complaint about the rate', reply('mail', 421, '4.7.0'), 'deferred in 0.5 min throttled 421 4.7.0 !'],
-    ['a refusal of the connection', reply('greeting', 554), 'deferred in 1 min policy 554 5.0.0 !'],
-    ['a connection that broke', error('network'), 'deferred in 1 min network - - !'],
-    ['silence before the dot', error('timeout'), 'deferred in 1 min network - - !'],
-    ['TLS that failed', error('tls'), 'deferred in 1 min tls - - !'],
-    ['nonsense', error('protocol'), 'deferred in 1 min network - - !'],
-    ['silence after the dot', unknown, 'deferred in 18.75 min network - - ?'],
+    ['a full mailbox', reply('rcpt', 452, '4.2.2'), 'deferred in 3600 s mailbox_full 452 4.2.2 !'],
+    ['a complaint about the rate', reply('mail', 421, '4.7.0'), 'deferred in 5 s throttled 421 4.7.0 !'],
+    ['a refusal of the connection', reply('greeting', 554), 'deferred in 60 s policy 554 5.0.0 !'],
+    ['a connection that broke', error('network'), 'deferred in 60 s network - - !'],
+    ['silence before the dot', error('timeout'), 'deferred in 60 s network - - !'],
+    ['TLS that failed', error('tls'), 'deferred in 60 s tls - - !'],
+    ['nonsense', error('protocol'), 'deferred in 60 s network - - !'],
+    ['silence after the dot', unknown, 'deferred in 1125 s network - - ?'],
     ['a lease that ended', { kind: 'withheld' }, 'nothing'],
     [
       'a message too large for the server',
@@ -108,29 +108,23 @@ describe('what an outcome comes to', () => {
     [
       'a message that could not be converted just now',
       { kind: 'unsupported', reply: { code: 451, enhanced: '4.3.0', text: 'not now' } },
-      'deferred in 5 min signing 451 4.3.0 !',
+      'deferred in 300 s signing 451 4.3.0 !',
     ],
   ])('%s', (_, outcome, expected) => {
     expect(show(outcome)).toBe(expected)
   })
 
   test.each<[string, RecipientOutcome, Partial<Claimed>, 'retry' | 'fail', string]>([
-    [
-      'the last moment: one more try at the end',
-      error('network'),
-      expiring,
-      'retry',
-      `deferred in ${1 / 6} min network - - !`,
-    ],
+    ['the last moment: one more try at the end', error('network'), expiring, 'retry', 'deferred in 10 s network - - !'],
     ['the end', error('network'), expired, 'retry', 'expired failed network - - !'],
     ['the end, with a reply', reply('rcpt', 451, '4.3.0'), expired, 'retry', 'expired failed other 451 4.3.0 !'],
     ['the end, but delivered', reply('dot', 250), expired, 'retry', 'delivered delivered - 250 2.0.0 !'],
     ['the end, and unknown', unknown, expired, 'retry', 'expired failed network - - ?'],
-    ['unknown for the second time', unknown, { amb: 1 }, 'retry', 'deferred in 18.75 min network - - ?'],
+    ['unknown for the second time', unknown, { amb: 1 }, 'retry', 'deferred in 1125 s network - - ?'],
     ['unknown for the third time', unknown, { amb: 2 }, 'retry', 'failed failed network - - ?'],
     ['unknown under the policy "fail"', unknown, {}, 'fail', 'failed failed network - - ?'],
-    ['known under the policy "fail"', reply('rcpt', 451), {}, 'fail', 'deferred in 1 min other 451 4.0.0 !'],
-    ['the third try', error('network'), { att: 2 }, 'retry', 'deferred in 10 min network - - !'],
+    ['known under the policy "fail"', reply('rcpt', 451), {}, 'fail', 'deferred in 60 s other 451 4.0.0 !'],
+    ['the third try', error('network'), { att: 2 }, 'retry', 'deferred in 600 s network - - !'],
   ])('at %s', (_, outcome, change, policy, expected) => {
     expect(show(outcome, change, policy)).toBe(expected)
   })
