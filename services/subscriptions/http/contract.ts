@@ -257,6 +257,27 @@ export const exportSubscriptions = endpoint({
   query: z.object({ app_key: appKey, ...subscriptionFilters }),
   responseContent: CSV,
 })
+const imported = z.object({
+  total: z.number().int(),
+  imported: z.number().int(),
+  /** Rows whose client_ref was granted before with the same values. */
+  repeated: z.number().int(),
+  /** Empty rows. */
+  skipped: z.number().int(),
+  dry_run: z.boolean(),
+  encoding: z.enum(['utf-8', 'utf-16le', 'utf-16be', 'gb18030', '']),
+  separator: z.string(),
+  errors: z.array(
+    z.object({
+      row: z.number().int(),
+      /** Of the cell, from 1, where the fault is one of the file. */
+      column: z.number().int().optional(),
+      field: z.string(),
+      rule: z.string(),
+      message: z.string(),
+    }),
+  ),
+})
 /** Imports subscriptions. */
 export const importSubscriptionsOperation = endpoint({
   operationId: 'importSubscriptions',
@@ -268,27 +289,17 @@ export const importSubscriptionsOperation = endpoint({
   access: EDIT,
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
   requestContent: CSV,
-  response: z.object({
-    total: z.number().int(),
-    imported: z.number().int(),
-    /** Rows whose client_ref was granted before with the same values. */
-    repeated: z.number().int(),
-    /** Empty rows. */
-    skipped: z.number().int(),
-    dry_run: z.boolean(),
-    encoding: z.enum(['utf-8', 'utf-16le', 'utf-16be', 'gb18030', '']),
-    separator: z.string(),
-    errors: z.array(
+  response: imported,
+  alternative: {
+    status: 422,
+    description: 'Rows are wrong and nothing was stored, or the request itself is not valid.',
+    response: z.union([
+      imported,
       z.object({
-        row: z.number().int(),
-        /** Of the cell, from 1, where the fault is one of the file. */
-        column: z.number().int().optional(),
-        field: z.string(),
-        rule: z.string(),
-        message: z.string(),
+        errors: z.array(z.object({ field: z.string(), rule: z.string(), message: z.string() })).optional(),
       }),
-    ),
-  }),
+    ]),
+  },
 })
 /** One subscription. */
 export const getSubscription = endpoint({
