@@ -17,7 +17,7 @@ const NAME = new RegExp(`^(mx\\.)?([a-z0-9]+)-(\\d+)\\.${ZONE.replace('.', '\\.'
 const FLAGS = 0x8180
 const NXDOMAIN = 3
 
-/** Starts it on a free port of 127.0.0.1. `count` is called for each question. */
+/** Starts it on 127.0.0.1, on the port of BENCH_DNS_PORT or a free one. `count` is called for each question. */
 export async function startDnsStub(classes: readonly SiteClass[], count: () => void): Promise<number> {
   const byName = new Map(classes.map((site, index) => [site.name, { site, index }]))
 
@@ -45,7 +45,7 @@ export async function startDnsStub(classes: readonly SiteClass[], count: () => v
     const reply = { id, flags, questions, answers: answers ?? [], authorities: [], additionals: [] }
     socket.send(encodeMessage(reply), from.port, from.address)
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(Number(process.env.BENCH_DNS_PORT ?? 0), '127.0.0.1')
   await once(socket, 'listening')
   return socket.address().port
 }

@@ -132,7 +132,8 @@ async function giveAccount(mongo: Mongo, name: 'a' | 'b'): Promise<Account> {
   return { name, userId, domainId, domain }
 }
 
-async function startInternet(classes: readonly SiteClass[]): Promise<Internet> {
+/** Starts the receiving side alone. */
+export async function startInternet(classes: readonly SiteClass[]): Promise<Internet> {
   const child = fork(join(import.meta.dirname, 'internet.ts'), { stdio: 'inherit', serialization: 'advanced' })
   const waiting = new Map<number, (answer: Answer) => void>()
   let ids = 0

@@ -8,7 +8,12 @@ import { note, type Row } from './table.ts'
 import { type Testbed, withTestbed } from './testbed.ts'
 
 /** Arrivals of a tag, sorted, in milliseconds of the epoch; waits until there are `count`, or until the time is over. */
-async function arrivals({ internet }: Testbed, tag: string, count: number, limitMs: number): Promise<number[]> {
+export async function arrivals(
+  { internet }: Pick<Testbed, 'internet'>,
+  tag: string,
+  count: number,
+  limitMs: number,
+): Promise<number[]> {
   const until = Date.now() + limitMs
   let ledger = await internet.ledger(tag)
   while (ledger.size < count && Date.now() < until) {
@@ -80,7 +85,7 @@ function cpuOf(pid: number, before: number, messages: number): Row {
 }
 
 /** Rates from the first arrival to a share of all, and the worst five seconds before the last one. */
-function rates(times: readonly number[], count: number): Row {
+export function rates(times: readonly number[], count: number): Row {
   const first = times[0] ?? 0
   const rate = (share: number) => {
     const index = Math.ceil(count * share) - 1
