@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createUser } from '../services/accounts/manage-users.ts'
 import { verifyPassword } from '../services/accounts/passwords.ts'
 import { openSession, readSession } from '../services/accounts/sessions.ts'
@@ -13,7 +13,7 @@ import { silentLog } from '../services/platform/log.ts'
 import { collectionOf, connectMongo, type Mongo } from '../services/platform/mongo.ts'
 import { startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
 import { createSecrets } from '../services/platform/secrets.ts'
-import { freshDatabase } from '../test/support/database.ts'
+import { freshDatabase, sharedMongoUri } from '../test/support/database.ts'
 import { mongodBinary } from '../test/support/mongod.ts'
 import { giveUser, PASSWORD } from '../test/support/tenants.ts'
 
@@ -39,7 +39,7 @@ const madePassword = ({ stdout }: Result) => /^New password: (\w+)$/m.exec(stdou
 describe('on the database of MONGODB_URI', () => {
   let mongo: Mongo
   const env = () => {
-    const uri = new URL(inject('mongoUri'))
+    const uri = new URL(sharedMongoUri())
     uri.pathname = mongo.db.databaseName
     return { MONGODB_URI: String(uri) }
   }

@@ -1,19 +1,34 @@
 /** `npm test` as a contributor without some programs sees it. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { PACKAGES } from '../test/support/programs.ts'
 
 const FILE = `scripts/missing-${process.pid}.test.ts`
 const CASES = `
 import { beforeAll, describe, expect, test } from 'vitest'
-import { MissingProgram } from '../test/support/missing-program.ts'
+import { aptInstall, MissingProgram } from '../test/support/missing-program.ts'
 test('runs', () => expect(1).toBe(1))
-test('lacks one', () => { throw new MissingProgram('there is no frobnicate', 'frob') })
+test('lacks one', () => { throw new MissingProgram('there is no frobnicate', 'get frobnicate') })
 describe('a server', () => {
-  beforeAll(() => { throw new MissingProgram('there is no served', 'served-bin') })
+  beforeAll(() => { throw new MissingProgram('there is no served', aptInstall('served-bin')) })
   test('starts', () => expect(1).toBe(2))
 })
 `
+
+/** Runs `npm test` on a file of these tests. */
+function npmTest(cases: string, env: NodeJS.ProcessEnv) {
+  writeFileSync(FILE, cases)
+  onTestFinished(() => rmSync(FILE))
+  return spawnSync(process.execPath, ['scripts/test.ts', '--no-install', '--project', 'unit', FILE], {
+    encoding: 'utf8',
+    env,
+  })
+}
+
+const { CI: _, RESULT_FILE: __, ...environment } = process.env
 
 test.each([
   { ci: undefined, line: '1 passed, 0 failed, 2 skipped', status: 0 },
@@ -21,22 +36,79 @@ test.each([
 ])(
   'a test that lacks a program is skipped by name, with the command that brings it (CI=$ci)',
   ({ ci, line, status }) => {
-    writeFileSync(FILE, CASES)
-    onTestFinished(() => rmSync(FILE))
-    const { CI: _, RESULT_FILE: __, ...env } = process.env
-    const run = spawnSync(process.execPath, ['scripts/test.ts', '--no-install', '--project', 'unit', FILE], {
-      encoding: 'utf8',
-      env: { ...env, ...(ci && { CI: ci }) },
-    })
+    const run = npmTest(CASES, { ...environment, ...(ci && { CI: ci }) })
     const ended = run.stdout.split('\n')
     expect(ended).toContain(line)
     const skipped = ended.filter(one => one.startsWith('skipped: '))
     expect(skipped).toHaveLength(2)
-    expect(skipped[0]).toContain('lacks one (there is no frobnicate; to run this test: apt-get install')
+    expect(skipped[0]).toContain('lacks one (there is no frobnicate; to run this test: get frobnicate')
     expect(skipped[1]).toContain('a server starts (there is no served; to run this test: apt-get install')
     expect(run.status).toBe(status)
   },
 )
+
+/** What a test does that needs the program, as code, and the command that it must be told. */
+const NEEDS: readonly (readonly [name: string, use: string, command: string])[] = [
+  ['mongod', "await (await load('database')).freshDatabase()", 'apt-get install'],
+  ['a mongod of its own', "await (await load('mongod')).startTestMongod()", 'python3-pip, or set MONGOD_BINARY'],
+  ['a whole Postwright', "await (await load('postwright')).trialSettings('/tmp')", 'set MONGOD_BINARY'],
+  [
+    'named',
+    "await (await load('dns-servers')).startDnsServer('bind', [])",
+    'apt-get install --no-install-recommends bind9',
+  ],
+  [
+    'knotd',
+    "await (await load('dns-servers')).startDnsServer('knot', [])",
+    'apt-get install --no-install-recommends knot',
+  ],
+  ['postfix', "await (await load('postfix')).startPostfix('x.test')", 'postfix libsasl2-modules'],
+  ['chromium', "await (await load('../panel/support/browser')).startBrowser()", 'chromium fonts-wqy-microhei'],
+  ['python3', "await (await load('python')).runPython('', '')", 'apt-get install --no-install-recommends python3'],
+  ['dkimpy', "await (await load('dkimpy')).dkimpyVerdicts([], {})", 'python3 python3-dkim python3-nacl'],
+  ['the Python tools', "await (await load('python-tools')).findPythonTools()", 'python3 python3-pip'],
+  ['helm', "await (await load('render-chart')).renderChart()", 'install Go 1.24 or newer'],
+  ['kube-score', 'programs.pathOf(await programs.findKubeScore())', 'install Go 1.24 or newer'],
+  ['kubeconform', 'programs.pathOf(await programs.findKubeconform())', 'install Go 1.24 or newer'],
+  ['a Go module', "programs.pathOf(await programs.findGoModule('a.example/b@v1'))", 'install Go 1.24 or newer'],
+  ['kubectl', 'programs.kubectlProgram()', 'install kubectl (https://'],
+  [
+    'kube-apiserver',
+    "(await load('apiserver-setup')).accessOf({ unavailable: 'none', install: (await load('apiserver-binaries')).HOW_TO_INSTALL })",
+    'set KUBEBUILDER_ASSETS',
+  ],
+  ...Object.entries(PACKAGES).map(
+    ([name, packages]) =>
+      [`${name} alone`, `programs.program('${name}')`, `apt-get install --no-install-recommends ${packages}`] as const,
+  ),
+]
+
+test('without any program each test that needs one is skipped, with what brings it', () => {
+  const empty = mkdtempSync(join(tmpdir(), 'pw-bare-'))
+  onTestFinished(() => rmSync(empty, { recursive: true }))
+  const cases = [
+    "import { test } from 'vitest'",
+    "import * as programs from '../test/support/programs.ts'",
+    "const load = (name: string) => import('../test/support/' + name + '.ts')",
+    ...NEEDS.map(([name, use]) => `test(${JSON.stringify(name)}, async () => { ${use} })`),
+  ]
+  const { TEST_MONGODB_URI: _, KUBEBUILDER_ASSETS: __, CHROMIUM: ___, ...rest } = environment
+  const bare = { ...rest, PATH: empty, XDG_CACHE_HOME: empty, MONGOD_BINARY: join(empty, 'mongod') }
+  const { stdout, status } = npmTest(cases.join('\n'), bare)
+  const lines = stdout.split('\n')
+  for (const [name, , command] of NEEDS) {
+    const line = lines.find(one => one.startsWith(`skipped: ${name} (`))
+    expect(line, `${name}: ${stdout}`).toContain('; to run this test: ')
+    expect(line).toContain(command)
+  }
+  expect(lines).toContain(`0 passed, 0 failed, ${NEEDS.length} skipped`)
+  expect(status).toBe(0)
+})
+
+test('the packages that the reasons name are installed', () => {
+  const named = Object.values(PACKAGES).flatMap(names => names.split(' '))
+  expect(readFileSync('test/packages', 'utf8').split('\n')).toEqual(expect.arrayContaining(named))
+})
 
 test('the packages that tests need are one list, which the installer of CI uses', () => {
   const packages = readFileSync('test/packages', 'utf8')

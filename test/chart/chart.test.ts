@@ -1,12 +1,12 @@
 /** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { describeSettings, readConfig } from '../../services/platform/config.ts'
 import { databaseForThisTest } from '../support/database.ts'
 import {
-  helmMissing,
   LEAST,
   lintChart,
   type Manifest,
+  needHelm,
   renderChart,
   renderRelease,
   VALUE_SETS,
@@ -29,7 +29,8 @@ const DECIDED = [
   ...['SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY', 'WATCH_NAMESPACES'],
 ]
 
-describe.skipIf(helmMissing)(`the chart${helmMissing ? ` (skipped: ${helmMissing})` : ''}`, () => {
+describe('the chart', () => {
+  beforeAll(needHelm)
   test.each([
     ['no host name', set('mongodb.mode=trial'), /mailHostname is required/],
     ['no database', set('mailHostname=m.example.com'), /mongodb\.mode=external needs mongodb\.existingSecret/],

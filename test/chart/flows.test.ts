@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { type End, isAllowed, type PolicyPod } from '../support/network-policy.ts'
-import { helmMissing, LEAST, type Manifest, renderChart } from '../support/render-chart.ts'
+import { LEAST, type Manifest, renderChart } from '../support/render-chart.ts'
 
 /** The value sets under test: open to all namespaces with the trial database, and closed as far as values allow. */
 const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']
@@ -68,7 +68,7 @@ const closed: Rows = [
   [['prometheus'], OURS, [METRICS]],
 ]
 
-test.skipIf(helmMissing).each([
+test.each([
   ['open to all namespaces, trial database', OPEN, open],
   ['limited to namespaces, external database', CLOSED, closed],
 ])('%s: exactly the flows of the table pass', async (_, values, rows) => {
@@ -91,7 +91,7 @@ test.skipIf(helmMissing).each([
   expect(text(passing)).toEqual(text(wanted))
 })
 
-test.skipIf(helmMissing)('every pod has its policy for both directions', async () => {
+test('every pod has its policy for both directions', async () => {
   for (const values of [OPEN, CLOSED]) {
     const manifests = await renderChart(...values)
     for (const [name, pod] of Object.entries(podsOf(manifests))) {
@@ -105,7 +105,7 @@ test.skipIf(helmMissing)('every pod has its policy for both directions', async (
   }
 })
 
-test.skipIf(helmMissing).each([
+test.each([
   [{ 'config.DELIVERY_PORT': 2626 }, 'worker', 2626],
   [{ 'config.DNS_PORT': 5353 }, 'panel', 5353],
   [{ 'config.DNS_SERVERS': '192.0.2.53:5354\\,192.0.2.54' }, 'send', 5354],
@@ -123,7 +123,7 @@ test.skipIf(helmMissing).each([
   expect([await judge(), await judge(...args)]).toEqual([false, true])
 })
 
-test.skipIf(helmMissing)('the trial database is reached whatever the port of an external one', async () => {
+test('the trial database is reached whatever the port of an external one', async () => {
   const manifests = await renderChart(...LEAST, '--set', 'networkPolicy.mongodbPort=27018')
   const { send, mongodb } = podsOf(manifests)
   expect(isAllowed(manifests, { from: send as PolicyPod, to: mongodb as PolicyPod, port: MONGO })).toBe(true)

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { findKubeScore } from '../support/programs.ts'
-import { helmMissing, renderText, VALUE_SETS } from '../support/render-chart.ts'
+import { findKubeScore, pathOf } from '../support/programs.ts'
+import { renderText, VALUE_SETS } from '../support/render-chart.ts'
 
 interface Scored {
   object_name: string
@@ -48,9 +48,8 @@ const EXEMPTIONS: readonly Exemption[] = [
 const OPTIONAL = ['container-seccomp-profile', 'container-ports-check']
 const FULL_GRADE = 10
 const program = await findKubeScore()
-const why = helmMissing ?? ('missing' in program ? program.missing : undefined)
 
-describe.skipIf(why)(`kube-score${why ? ` (skipped: ${why})` : ''}`, () => {
+describe('kube-score', () => {
   test.each(VALUE_SETS)('%s has no finding without a reason', async values => {
     expect(
       (await findings(values)).filter(finding => !EXEMPTIONS.some(exemption => covers(exemption, finding))),
@@ -88,7 +87,6 @@ async function findings(values: string): Promise<Finding[]> {
 }
 
 async function score(manifests: string): Promise<Scored[]> {
-  if ('missing' in program) throw new Error(program.missing)
   const options = [
     '--kubernetes-version=v1.34',
     '--output-format=json',
@@ -96,7 +94,7 @@ async function score(manifests: string): Promise<Scored[]> {
     '--ignore-container-cpu-limit',
     ...OPTIONAL.map(name => `--enable-optional-test=${name}`),
   ]
-  const child = spawn(program.path, ['score', '-', ...options], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(pathOf(program), ['score', '-', ...options], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(manifests)
   return JSON.parse(await text(child.stdout)) as Scored[]
 }

@@ -1,6 +1,6 @@
 /** Apps, plans and switches as resources: into the database, back after changes, out again. */
 import { createHmac } from 'node:crypto'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../services/mail/store/domains.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
 import { checkKey, checkSignature, findSigner } from '../../services/subscriptions/credentials.ts'
@@ -9,6 +9,7 @@ import { canonicalRequest } from '../../services/subscriptions/rules/signature.t
 import { findApp } from '../../services/subscriptions/store/apps.ts'
 import { findPlanByName, findSwitch } from '../../services/subscriptions/store/plans.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { extraNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import {
@@ -24,7 +25,7 @@ import { until } from '../support/until.ts'
 onApiServer('apps, plans and switches', () => {
   let keys = 0
   const start = async (more: Partial<UnderTestOptions> = {}) => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), ...more })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
     const s = openSubscriptions(o.foundation)
     const key = `shop-${process.pid}-${keys++}`
     return { o, s, key, shop: { appKey: key, appName: `Shop ${key}` } }

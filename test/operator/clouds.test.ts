@@ -1,10 +1,11 @@
 /** DNSProviders and MailDomains at the cloud vendors (strict fakes): to Ready and back, and what a vendor does to them. */
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { dnsChecks } from '../../services/mail/store/dns-checks.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { startAliyun } from '../support/dns-aliyun.ts'
 import { startCloudflare } from '../support/dns-cloudflare.ts'
 import { startDnspod } from '../support/dns-dnspod.ts'
@@ -81,7 +82,7 @@ onApiServer('MailDomains at a cloud', () => {
         DNS_PORT: String(answerer.port),
         DNS_ALLOW_PRIVATE: 'true',
       }
-      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), config })
+      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
       now = o.clock.now
       await ensureIndexes(o.mongo.db, [dnsChecks])
       return { o, cloud, store }

@@ -12,6 +12,7 @@ import { kinds } from '../../operator/resources/kinds.ts'
 import { generatedFiles, staleFiles } from '../../scripts/crds.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
 import { adminClient, newNamespace } from '../support/kube.ts'
+import { kubectlProgram } from '../support/programs.ts'
 
 const run = promisify(execFile)
 
@@ -312,7 +313,7 @@ onApiServer('custom resource definitions', () => {
     }
     await writeFile(join(folder, 'config'), JSON.stringify(config))
     const kubectl = async (...args: string[]) =>
-      (await run('kubectl', [`--kubeconfig=${folder}/config`, `--cache-dir=${folder}`, ...args])).stdout
+      (await run(kubectlProgram(), [`--kubeconfig=${folder}/config`, `--cache-dir=${folder}`, ...args])).stdout
     await create('MailDomain', valid.MailDomain, 'shown', '')
     expect(await kubectl('explain', 'mdom.spec.dns.conflictPolicy')).toContain('Fail: leave it and say so')
     expect(await kubectl('get', 'mdom', 'shown')).toMatch(

@@ -1,5 +1,5 @@
 /** MailDomains whose records are written at a real name server (Knot, RFC 2136), and what happens when it is not there. */
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps, providerOf } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { planDomain, publishDns } from '../../services/mail/publish-dns.ts'
@@ -9,9 +9,10 @@ import { dnsChecks } from '../../services/mail/store/dns-checks.ts'
 import { findDomain, findDomainById, updateDomain } from '../../services/mail/store/domains.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { resealAccount } from '../support/dns-account.ts'
 import { type Misbehaviour, type Recursor, startRecursor } from '../support/dns-recursor.ts'
-import { type DnsServer, findServer, startDnsServer } from '../support/dns-servers.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
@@ -21,11 +22,7 @@ const ZONES = [
   ...['lent', 'greedy', 'withdrawn'],
 ].map(name => `${name}.test`)
 
-const suite = findServer('knot')
-  ? onApiServer
-  : (name: string, tests: () => void) => onApiServer(`${name} (skipped: knotd is not installed)`, () => void tests)
-
-suite('DNS of MailDomains', () => {
+onApiServer('DNS of MailDomains', () => {
   let knot: DnsServer
   let recursor: Recursor
   beforeAll(async () => {
@@ -46,7 +43,7 @@ suite('DNS of MailDomains', () => {
 
   const start = async (more: Partial<UnderTestOptions> = {}) => {
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), config, ...more })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config, ...more })
     await ensureIndexes(o.mongo.db, [dnsChecks])
     return o
   }

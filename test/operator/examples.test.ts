@@ -4,17 +4,19 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { kinds } from '../../operator/resources/kinds.ts'
 import { createDnsDeps } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { dnsChecks } from '../../services/mail/store/dns-checks.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { startRecursor } from '../support/dns-recursor.ts'
-import { findServer, startDnsServer } from '../support/dns-servers.ts'
+import { startDnsServer } from '../support/dns-servers.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { operatorUnderTest } from '../support/operator.ts'
+import { kubectlProgram } from '../support/programs.ts'
 import { giveDomain, giveUser } from '../support/tenants.ts'
 import { until } from '../support/until.ts'
 
@@ -27,7 +29,7 @@ onApiServer('examples', () => {
     for (const { kind } of kinds) expect(texts.filter(text => text.includes(`\nkind: ${kind}\n`))).toHaveLength(1)
   })
 
-  test.skipIf(!findServer('knot'))('kubectl apply of all of them makes all of them ready', async () => {
+  test('kubectl apply of all of them makes all of them ready', async () => {
     const zones = ['example.com', 'postwright.test']
     const knot = await startDnsServer(
       'knot',
@@ -37,7 +39,7 @@ onApiServer('examples', () => {
     const recursor = await startRecursor(zones.map(name => ({ name, port: knot.port })))
     onTestFinished(() => recursor.stop())
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), config })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
     await ensureIndexes(o.mongo.db, [dnsChecks])
     const platform = await giveUser(o.mongo.db, { username: 'platform', role: 'admin' })
     await giveDomain(o.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
@@ -46,7 +48,8 @@ onApiServer('examples', () => {
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
     await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, o.namespace)
     const kubectl = async (...args: string[]) =>
-      (await run('kubectl', [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args])).stdout
+      (await run(kubectlProgram(), [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args]))
+        .stdout
     for (const file of await readdir(folder)) {
       // The name server of this test listens elsewhere, and the sender that is commented out can be used here.
       const text = (await readFile(join(folder, file), 'utf8'))

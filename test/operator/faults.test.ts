@@ -1,7 +1,7 @@
 /** What a cluster does to an operator: restarts, conflicts, refusals, a leader that dies in the middle of its work. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { credentials, findCredentialByName } from '../../services/mail/store/credentials.ts'
 import { domains } from '../../services/mail/store/domains.ts'
@@ -9,6 +9,7 @@ import { silentLog } from '../../services/platform/log.ts'
 import { collectionOf } from '../../services/platform/mongo.ts'
 import { type ApiServer, startApiServer } from '../support/apiserver.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { adminClient, clientFor, installCrds } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import { operatorUnderTest, type UnderTestOptions } from '../support/operator.ts'
@@ -16,7 +17,7 @@ import { until } from '../support/until.ts'
 
 onApiServer('an operator in a rough cluster', () => {
   const start = (more: Partial<UnderTestOptions> = {}) =>
-    operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), ...more })
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
   const throughProxy = async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
@@ -141,7 +142,7 @@ onApiServer('an operator over a server of its own', () => {
   test('it goes on after a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
     const o = await operatorUnderTest({
       server,
-      mongoUri: inject('mongoUri'),
+      mongoUri: sharedMongoUri(),
       options: { leaseTimes: { durationMs: 60_000, renewDeadlineMs: 45_000, retryMs: 200 } },
     })
     await o.apply('MailDomain', 'before', { domainName: 'before.example' })

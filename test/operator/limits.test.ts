@@ -1,9 +1,10 @@
 /** Names as long as Kubernetes and the accounts let them be, and what is derived from them. */
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { createSmtpLogin } from '../../services/mail/login.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { adminClient, ensureNamespace } from '../support/kube.ts'
 import { operatorUnderTest } from '../support/operator.ts'
 import { giveUser } from '../support/tenants.ts'
@@ -21,7 +22,7 @@ async function inNamespaceOf(length: number) {
   await admin.close()
   const o = await operatorUnderTest({
     server: sharedApiServer(),
-    mongoUri: inject('mongoUri'),
+    mongoUri: sharedMongoUri(),
     namespaces: [namespace],
   })
   await o.apply('MailDomain', 'example', { domainName: 'example.com' }, {}, namespace)
@@ -38,7 +39,7 @@ onApiServer('at the limits of names', () => {
   })
 
   test('an owner may have a name as long as any account', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri') })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const username = nameOf(128)
     await giveUser(o.mongo.db, { username })
     await o.allowOwners(username)
@@ -69,7 +70,7 @@ onApiServer('at the limits of names', () => {
   ])(
     'the Secret of a %s is told to be impossible when -%s makes its name too long',
     async (kind, suffix, fits, long) => {
-      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri') })
+      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
       const spec = (appKey: string) =>
         kind === 'App' ? { appKey, appName: appKey } : { domainRef: { name: 'example' } }
       await o.apply('MailDomain', 'example', { domainName: 'example.com' })

@@ -1,5 +1,5 @@
 /** Domains, logins and tokens as resources, and what a namespace may not do. */
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { findUserByName } from '../../services/accounts/store/users.ts'
@@ -10,6 +10,7 @@ import { findDomain, updateDomain, verifyDomain } from '../../services/mail/stor
 import { findTokenById, tokens } from '../../services/mail/store/tokens.ts'
 import { ensureIndexes } from '../../services/platform/mongo.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { extraNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import { type OperatorUnderTest, operatorUnderTest, type UnderTestOptions, untilYounger } from '../support/operator.ts'
@@ -20,7 +21,7 @@ const DAY = 86_400_000
 
 onApiServer('domains, logins and tokens', () => {
   const start = (more: Partial<UnderTestOptions> = {}) =>
-    operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), ...more })
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
   /** An operator with an accepted MailDomain `example`. */
   const withDomain = async (more: Partial<UnderTestOptions> = {}) => {
     const o = await start(more)

@@ -3,15 +3,16 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { rbacObjects } from '../../operator/rbac.ts'
 import { verifyDomain } from '../../services/mail/store/domains.ts'
 import { silentLog } from '../../services/platform/log.ts'
 import { connectMongo } from '../../services/platform/mongo.ts'
 import type { ApiServerAccess } from '../support/apiserver.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { startCloudflare } from '../support/dns-cloudflare.ts'
 import { createFakeStore, startAnswerer } from '../support/dns-store.ts'
 import { adminClient, applyRbac, ensureNamespace, newNamespace } from '../support/kube.ts'
@@ -19,6 +20,7 @@ import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { freePort } from '../support/mongod.ts'
 import { operatorUnderTest, type Seen } from '../support/operator.ts'
 import { type ServiceProcess, startProgram, startService } from '../support/process.ts'
+import { kubectlProgram } from '../support/programs.ts'
 import { openSender } from '../support/sender.ts'
 import { certificateFiles } from '../support/submission.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +39,7 @@ onApiServer('beside the operator', () => {
     return folder
   }
   /** The database of a test as a process reaches it. */
-  const uriOf = (database: string) => inject('mongoUri').replace(/\/(\?|$)/, `/${database}$1`)
+  const uriOf = (database: string) => sharedMongoUri().replace(/\/(\?|$)/, `/${database}$1`)
   const until5s = async (what: string, holds: () => Promise<boolean>) => {
     const started = performance.now()
     await until(holds, 20_000)
@@ -46,7 +48,7 @@ onApiServer('beside the operator', () => {
   }
 
   test('a suspended domain, senders, networks and limits hold in the SMTP and the send process within 5 s', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri') })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const { cert, key } = await certificateFiles()
     const [smtpPort, apiPort] = [await freePort(), await freePort()]
     const env = {
@@ -172,7 +174,7 @@ onApiServer('beside the operator', () => {
       await withdraw()
       await answerer.stop()
       await cloud.stop()
-      const mongo = await connectMongo(inject('mongoUri'), silentLog, { dbName: database })
+      const mongo = await connectMongo(sharedMongoUri(), silentLog, { dbName: database })
       await mongo.db.dropDatabase()
       await mongo.stop()
       await admin.close()
@@ -239,7 +241,7 @@ onApiServer('beside the operator', () => {
   })
 
   test('resources that nobody undoes any more go by the command of the runbook, and only those', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri') })
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     for (const name of ['going', 'staying']) {
       await o.apply('MailDomain', name, { domainName: `${name}.example` })
       await o.condition('MailDomain', name, 'Accepted', 'True')
@@ -252,9 +254,10 @@ onApiServer('beside the operator', () => {
     // Other tests share this cluster; their resources are none of this one's business.
     const here = script.replace(' -A ', ` -n ${o.namespace} `)
     expect(here).not.toBe(script)
+    const PATH = [dirname(kubectlProgram()), process.env.PATH].join(delimiter)
     const folder = await newFolder()
     const KUBECONFIG = await writeKubeconfig(folder, sharedApiServer(), sharedApiServer().admin, o.namespace)
-    const { stdout } = await run('bash', ['-euc', here], { env: { ...process.env, KUBECONFIG, HOME: folder } })
+    const { stdout } = await run('bash', ['-euc', here], { env: { ...process.env, PATH, KUBECONFIG, HOME: folder } })
     expect(stdout).toBe('maildomain.postwright.dev/going patched\n')
     expect(await o.get('MailDomain', 'going')).toBeUndefined()
     expect((await o.get('MailDomain', 'staying'))?.metadata.finalizers).toEqual(['postwright.dev/cleanup'])

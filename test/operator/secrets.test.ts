@@ -1,8 +1,9 @@
 /** Secrets as people leave them: octets that are no text, keys that are missing, names of another namespace. */
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/cache.ts'
 import type { SecretObject } from '../../operator/kube/writer.ts'
 import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { extraNamespace } from '../support/kube.ts'
 import { startKubeProxy } from '../support/kube-proxy.ts'
 import { type OperatorUnderTest, operatorUnderTest } from '../support/operator.ts'
@@ -13,7 +14,7 @@ const NO_TEXT = Buffer.from([0x80, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xe2, 0x82]).to
 
 onApiServer('Secrets', () => {
   const start = (namespaces: readonly string[] = []) =>
-    operatorUnderTest({ server: sharedApiServer(), mongoUri: inject('mongoUri'), namespaces })
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), namespaces })
   const path = (o: OperatorUnderTest, name: string) => `/api/v1/namespaces/${o.namespace}/secrets/${name}`
   const edit = (o: OperatorUnderTest, name: string, body: object) =>
     o.admin.request({ method: 'PATCH', path: path(o, name), body, patch: 'merge' })
@@ -133,7 +134,7 @@ onApiServer('Secrets', () => {
     onTestFinished(() => proxy.stop())
     const o = await operatorUnderTest({
       server: sharedApiServer(),
-      mongoUri: inject('mongoUri'),
+      mongoUri: sharedMongoUri(),
       client: token => proxy.client(token),
     })
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })

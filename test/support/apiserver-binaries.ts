@@ -5,9 +5,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cacheFolder } from '../../services/platform/mongod/source.ts'
 
 const run = promisify(execFile)
 
@@ -17,12 +17,21 @@ const ETCD = '3.5.21'
 const NAMES = ['etcd', 'kube-apiserver'] as const
 const BUILD_MINUTES = 20
 
+/** For people without both. */
+export const HOW_TO_INSTALL =
+  'install Go 1.24 or newer (https://go.dev/doc/install), or set KUBEBUILDER_ASSETS to a folder with both (setup-envtest makes one)'
+
 /** Tells a person what goes on; each line stands alone. */
 export type Progress = (line: string) => void
 
+/** Where programs that were had once are kept. */
+export function envtestFolder(env: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(env.XDG_CACHE_HOME), `envtest-${KUBERNETES}`)
+}
+
 /** A folder that holds both programs. Rejects with the reasons of every source when there is none. */
 export async function apiserverBinaries(env: NodeJS.ProcessEnv, say: Progress): Promise<string> {
-  const cache = join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'postwright', `envtest-${KUBERNETES}`)
+  const cache = envtestFolder(env)
   const sources: [name: string, find: () => Promise<string>][] = [
     ['KUBEBUILDER_ASSETS', () => given(env.KUBEBUILDER_ASSETS)],
     ['the cache', () => complete(cache)],
@@ -37,9 +46,7 @@ export async function apiserverBinaries(env: NodeJS.ProcessEnv, say: Progress): 
       reasons.push(`${name}: ${firstLine(error)}`)
     }
   }
-  throw new Error(
-    `no kube-apiserver and etcd: ${reasons.join('; ')}. Install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with both (setup-envtest makes one).`,
-  )
+  throw new Error(`no kube-apiserver and etcd: ${reasons.join('; ')}`)
 }
 
 async function given(folder: string | undefined): Promise<string> {

@@ -6,15 +6,23 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiServer, type ApiServerAccess, startApiServer } from './apiserver.ts'
+import { HOW_TO_INSTALL } from './apiserver-binaries.ts'
 import { adminClient, installCrds } from './kube.ts'
+import { MissingProgram } from './missing-program.ts'
 
 /** What the file at `apiserverState` says. */
-export type ApiServerState = ApiServerAccess | { unavailable: string }
+export type ApiServerState = ApiServerAccess | { unavailable: string; install: string }
 
 declare module 'vitest' {
   interface ProvidedContext {
     apiserverState: string
   }
+}
+
+/** What a test needs. Throws {@link MissingProgram} where there is no server. */
+export function accessOf(state: ApiServerState): ApiServerAccess {
+  if ('unavailable' in state) throw new MissingProgram(state.unavailable, state.install)
+  return state
 }
 
 export default async function setup(project: { provide(key: 'apiserverState', value: string): void }) {
@@ -37,7 +45,7 @@ async function start(path: string): Promise<ApiServer | undefined> {
   } catch (error) {
     const unavailable = error instanceof Error ? error.message : String(error)
     process.stderr.write(`operator tests are skipped: ${unavailable}\n`)
-    await publish(path, { unavailable })
+    await publish(path, { unavailable, install: HOW_TO_INSTALL })
     return undefined
   }
 }

@@ -3,10 +3,18 @@ import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { connectMongo, type Mongo } from '../../services/platform/mongo.ts'
+import { MissingProgram } from './missing-program.ts'
+
+/** Connection string of the mongod that all test files of a run share. Throws {@link MissingProgram}. */
+export function sharedMongoUri(): string {
+  const mongo = inject('mongo')
+  if ('reason' in mongo) throw new MissingProgram(mongo.reason, mongo.install)
+  return mongo.uri
+}
 
 /** Connects to a new, empty database of the run's mongod. Call {@link TestDatabase.stop} in `afterAll`. */
 export async function freshDatabase(): Promise<TestDatabase> {
-  const mongo = await connectMongo(inject('mongoUri'), silentLog, { dbName: `t_${randomBytes(8).toString('hex')}` })
+  const mongo = await connectMongo(sharedMongoUri(), silentLog, { dbName: `t_${randomBytes(8).toString('hex')}` })
   return {
     ...mongo,
     async stop() {

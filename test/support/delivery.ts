@@ -1,5 +1,5 @@
 /** A worker's surroundings: an account with a domain and keys, a door into the queue, and workers to start and stop. */
-import { inject, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { users } from '../../services/accounts/store/users.ts'
 import { deliveryCollections } from '../../services/mail/delivery/collections.ts'
 import { type DeliverySetup, startConfiguredDelivery } from '../../services/mail/delivery/setup.ts'
@@ -18,7 +18,7 @@ import { collectionOf, ensureIndexes, type Mongo } from '../../services/platform
 import type { Running } from '../../services/platform/run.ts'
 import { createSecrets, type Secrets } from '../../services/platform/secrets.ts'
 import type { TestClock } from './clock.ts'
-import { databaseForThisTest } from './database.ts'
+import { databaseForThisTest, sharedMongoUri } from './database.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
 /** Leases that end fast, so that tests of takeovers do not wait for 20 s. */
@@ -60,7 +60,7 @@ export async function deliveryScene(
   const config = readConfig({
     MAIL_HOSTNAME: 'mail.test',
     SESSION_SECRET: 'a secret of at least thirty-two bytes',
-    MONGODB_URI: inject('mongoUri'),
+    MONGODB_URI: sharedMongoUri(),
     DELIVERY_MODE: 'direct',
     DELIVERY_PORT: String(receiver.port),
     DELIVERY_ALLOW_PRIVATE: 'true',

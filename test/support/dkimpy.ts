@@ -1,5 +1,7 @@
 /** dkimpy, the DKIM verifier of Python: a second opinion on our signatures. */
 import { execFileSync } from 'node:child_process'
+import { aptInstall, MissingProgram } from './missing-program.ts'
+import { everyProgram } from './programs.ts'
 import { runPython } from './python.ts'
 
 /** Prints the verdicts on each message, one per DKIM-Signature field. Reads `{messages: [base64], records: {name: value}}`. */
@@ -20,7 +22,7 @@ json.dump([verdicts(base64.b64decode(message)) for message in given["messages"]]
 `
 
 /** The first Python that knows dkimpy: Debian puts it into its own, which need not be the first on PATH. */
-const python = ['python3', '/usr/bin/python3'].find(path => {
+const python = everyProgram('python3').find(path => {
   try {
     execFileSync(path, ['-c', 'import dkim, nacl'], { stdio: 'ignore' })
     return true
@@ -29,16 +31,12 @@ const python = ['python3', '/usr/bin/python3'].find(path => {
   }
 })
 
-/** Why it cannot be asked here; undefined when it can. */
-export const noDkimpy = python
-  ? undefined
-  : 'dkimpy is not installed; `apt-get install python3-dkim python3-nacl` does it'
-
 /** What dkimpy says of each signature of each message. `records`: TXT values by name. */
 export async function dkimpyVerdicts(
   messages: readonly Buffer[],
   records: Readonly<Record<string, string>>,
 ): Promise<string[][]> {
+  if (!python) throw new MissingProgram('dkimpy is not installed', aptInstall('python3 python3-dkim python3-nacl'))
   const given = JSON.stringify({ messages: messages.map(message => message.toString('base64')), records })
   return JSON.parse(await runPython(SCRIPT, given, python))
 }

@@ -1,13 +1,12 @@
 /** Real authoritative servers for tests: Knot and BIND on loopback, with signed updates, in a folder of their own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { ask } from '../../services/mail/dns/transport.ts'
 import { TYPE } from '../../services/mail/dns/wire.ts'
-import { MissingProgram } from './missing-program.ts'
 import { freePort } from './mongod.ts'
+import { program } from './programs.ts'
 import { until } from './until.ts'
 
 /** A zone as a server starts with it: lines of a zone file without SOA, NS and the server's address. */
@@ -41,17 +40,9 @@ const STRANGER = {
   secret: Buffer.from('a key that may not update anything').toString('base64'),
 } as const
 
-/** Where a server's binary is; undefined: not on this machine. */
-export function findServer(kind: DnsServer['kind']): string | undefined {
-  const name = kind === 'knot' ? 'knotd' : 'named'
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  return folders.map(folder => join(folder, name)).find(path => existsSync(path))
-}
-
 /** Starts a server with the zones and waits until it answers for the first of them. */
 export async function startDnsServer(kind: DnsServer['kind'], zones: readonly ServedZone[]): Promise<DnsServer> {
-  const binary = findServer(kind)
-  if (!binary) throw new MissingProgram(`${kind} is not installed`, kind === 'bind' ? 'bind9' : 'knot knot-dnsutils')
+  const binary = program(kind === 'knot' ? 'knotd' : 'named')
   const folder = await mkdtemp(join(tmpdir(), `pw-${kind}-`))
   for (const sub of ['run', 'db', 'zones']) await mkdir(join(folder, sub))
   for (const zone of zones) await writeFile(join(folder, 'zones', `${zone.name}.zone`), zoneText(zone))
@@ -88,7 +79,7 @@ export async function startDnsServer(kind: DnsServer['kind'], zones: readonly Se
     key: KEY,
     strangerKey: STRANGER,
     dig: (name, type) =>
-      execFileSync('kdig', [...at, name, type, '+noall', '+answer', '+header'], { encoding: 'utf8' }).trim(),
+      execFileSync(program('kdig'), [...at, name, type, '+noall', '+answer', '+header'], { encoding: 'utf8' }).trim(),
     transfer: zone => transfer(at, zone),
     stop: () => end(child, folder),
   }
@@ -107,7 +98,9 @@ async function end(child: ChildProcess, folder: string): Promise<void> {
 
 function transfer(at: readonly string[], zone: string): string[] {
   const key = `${KEY.algorithm}:${KEY.name}:${KEY.secret}`
-  const text = execFileSync('kdig', [...at, '-y', key, zone, 'AXFR', '+noall', '+answer'], { encoding: 'utf8' })
+  const text = execFileSync(program('kdig'), [...at, '-y', key, zone, 'AXFR', '+noall', '+answer'], {
+    encoding: 'utf8',
+  })
   return text
     .split('\n')
     .map(line => line.replace(/\s+/g, ' ').trim())

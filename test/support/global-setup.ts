@@ -1,19 +1,30 @@
 /** Starts one real mongod for all test files of a run, or uses TEST_MONGODB_URI. */
+import { MissingProgram } from './missing-program.ts'
 import { startTestMongod } from './mongod.ts'
 
-export default async function setup(project: { provide(key: 'mongoUri', value: string): void }) {
+/** The mongod, or why there is none: the tests that ask for it are skipped, see `sharedMongoUri`. */
+export type SharedMongod = { uri: string } | { reason: string; install: string }
+
+export default async function setup(project: { provide(key: 'mongo', value: SharedMongod): void }) {
   const given = process.env.TEST_MONGODB_URI
   if (given) {
-    project.provide('mongoUri', given)
-    return
+    project.provide('mongo', { uri: given })
+    return undefined
   }
-  const mongod = await startTestMongod()
-  project.provide('mongoUri', mongod.uri)
-  return () => mongod.stop()
+  try {
+    const { uri, stop } = await startTestMongod()
+    project.provide('mongo', { uri })
+    return stop
+  } catch (error) {
+    if (!(error instanceof MissingProgram)) throw error
+    process.stderr.write(`tests: those that need a database are skipped: ${error.message}\n`)
+    project.provide('mongo', { reason: error.reason, install: error.install })
+    return undefined
+  }
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
-    mongoUri: string
+    mongo: SharedMongod
   }
 }

@@ -1,8 +1,16 @@
 /** A program that a test needs and this machine does not have: the test is skipped by name, see runner.ts. */
 export class MissingProgram extends Error {
-  /** `package_`: the Debian package that has it. */
-  constructor(reason: string, package_?: string) {
-    super(package_ ? `${reason}; to run this test: apt-get install --no-install-recommends ${package_}` : reason)
+  readonly reason: string
+  readonly install: string
+
+  /** `install`: the command that brings it, or what else to do. */
+  constructor(reason: string, install: string) {
+    super(`${reason}; to run this test: ${install}`)
     this.name = 'MissingProgram'
+    this.reason = reason
+    this.install = install
   }
 }
+
+/** The command that installs these packages of Debian and Ubuntu. */
+export const aptInstall = (packages: string) => `apt-get install --no-install-recommends ${packages}`

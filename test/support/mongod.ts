@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import mongoose from 'mongoose'
 import { SAFE_FLAGS } from '../../services/platform/mongod/embedded.ts'
 import { cacheFolder, findMongod } from '../../services/platform/mongod/source.ts'
+import { aptInstall, MissingProgram } from './missing-program.ts'
 
 /** A running mongod and its connection string. */
 export interface TestMongod {
@@ -28,9 +29,16 @@ const search = {
   say: (text: string) => process.stderr.write(`tests: ${text}\n`),
 }
 
-/** The mongod that tests run. */
-export function mongodBinary(): Promise<string> {
-  return findMongod(search)
+/** The mongod that tests run. Rejects with {@link MissingProgram} when there is none and none can be fetched. */
+export async function mongodBinary(): Promise<string> {
+  try {
+    return await findMongod(search)
+  } catch (error) {
+    // The first line says what is missing, the last what to do, those between why each place has none.
+    const lines = String(error instanceof Error ? error.message : error).split('\n')
+    const reason = (lines.length > 1 ? lines.slice(0, -1) : lines).map(line => line.replace(/^ *- /, '')).join('; ')
+    throw new MissingProgram(reason, `${aptInstall('curl python3-pip')}, or set MONGOD_BINARY to a mongod`)
+  }
 }
 
 /** Starts a mongod and initiates its replica set. `more`: server parameters beside those that all tests have. */

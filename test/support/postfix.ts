@@ -1,12 +1,13 @@
 /** A real Postfix on loopback as the receiving side: own configuration, queue and mailboxes in a temporary folder. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeCertificate } from '../../services/platform/certificates.ts'
+import { MissingProgram } from './missing-program.ts'
 import { freePort } from './mongod.ts'
+import { program } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -18,12 +19,12 @@ export interface Postfix {
   stop(): Promise<void>
 }
 
-/** Why Postfix cannot be started here; undefined when it can. */
-export const noPostfix = !existsSync('/usr/sbin/postfix')
-  ? 'Postfix is not installed'
-  : process.getuid?.() !== 0
-    ? 'Postfix starts only as root'
-    : undefined
+/** Path of `postfix`. Throws {@link MissingProgram} where it is not installed or cannot be started. */
+function postfixProgram(): string {
+  const path = program('postfix')
+  if (process.getuid?.() !== 0) throw new MissingProgram('Postfix starts only as root', 'sudo npm test')
+  return path
+}
 
 /** The services that receiving needs; `n` in the fifth column: no chroot. */
 const MASTER = `
@@ -45,6 +46,7 @@ postlog unix-dgram n - n - 1 postlogd
 
 /** Starts Postfix, with STARTTLS. `settings`: further lines of its main.cf. */
 export async function startPostfix(domain: string, settings = ''): Promise<Postfix> {
+  const postfix = postfixProgram()
   const folder = await mkdtemp(join(tmpdir(), 'pw-postfix-'))
   const port = await freePort()
   const { cert, key } = await makeCertificate([`mx.${domain}`], 30, new Date())
@@ -56,7 +58,7 @@ export async function startPostfix(domain: string, settings = ''): Promise<Postf
   const { stdout: uid } = await run('id', ['-u', 'postfix'])
   await chown(join(folder, 'data'), Number(uid), 0)
   await chown(join(folder, 'mail'), 65_534, 65_534)
-  const control = (verb: string) => run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), verb])
+  const control = (verb: string) => run(postfix, ['-c', join(folder, 'etc'), verb])
   await control('start')
   return {
     port,
@@ -84,6 +86,7 @@ export interface NullClient {
 
 /** Starts a null client. `settings`: its main.cf as documented; `passwords`: its file of logins at the relay. */
 export async function startNullClient(settings: string, passwords: string): Promise<NullClient> {
+  const postfix = postfixProgram()
   const folder = await mkdtemp(join(tmpdir(), 'pw-null-client-'))
   await chmod(folder, 0o755)
   for (const name of ['etc', 'spool', 'data']) await mkdir(join(folder, name))
@@ -107,19 +110,21 @@ smtp_host_lookup = native
   const { stdout: uid } = await run('id', ['-u', 'postfix'])
   await chown(join(folder, 'data'), Number(uid), 0)
   const env = { ...process.env, MAIL_CONFIG: join(folder, 'etc') }
-  await run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), 'start'])
+  await run(postfix, ['-c', join(folder, 'etc'), 'start'])
   return {
     sendmail: (args, message) =>
       new Promise((resolve, reject) => {
-        const child = execFile('/usr/sbin/sendmail', [...args], { env }, error => (error ? reject(error) : resolve()))
+        const child = execFile(join(dirname(postfix), 'sendmail'), [...args], { env }, error =>
+          error ? reject(error) : resolve(),
+        )
         child.stdin?.end(message)
       }),
     async describe() {
-      const { stdout } = await run('/usr/sbin/postqueue', ['-j'], { env })
+      const { stdout } = await run(join(dirname(postfix), 'postqueue'), ['-j'], { env })
       return `${stdout}\n${(await readFile(join(folder, 'maillog'), 'utf8')).slice(-3_000)}`
     },
     async stop() {
-      await run('/usr/sbin/postfix', ['-c', join(folder, 'etc'), 'abort'])
+      await run(postfix, ['-c', join(folder, 'etc'), 'abort'])
       await rm(folder, { recursive: true, force: true })
     },
   }

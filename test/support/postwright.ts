@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { freePort } from './mongod.ts'
+import { freePort, mongodBinary } from './mongod.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -17,8 +17,9 @@ export interface Postwright {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Free ports for all listeners, and a data folder. */
+/** Free ports for all listeners, and a data folder. Rejects with MissingProgram where there is no mongod to embed. */
 export async function trialSettings(dataDir: string): Promise<Record<string, string>> {
+  await mongodBinary()
   const [app, admin, metrics, starttls, other, tls] = await Promise.all(Array.from({ length: 6 }, freePort))
   return {
     DATA_DIR: dataDir,

@@ -2,13 +2,14 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../services/platform/mongod/source.ts'
+import { aptInstall, MissingProgram } from './missing-program.ts'
+import { everyProgram } from './programs.ts'
 
 const run = promisify(execFile)
 const REQUIREMENTS = join(import.meta.dirname, 'python-tools.txt')
-const NO_PYTHON = 'there is no Python 3.10 or newer with pip; `apt-get install python3 python3-pip` installs it'
 
 /** A Python that finds the packages. */
 export interface PythonTools {
@@ -16,14 +17,17 @@ export interface PythonTools {
   run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<string>
 }
 
-/** The tools, or why there are none. */
-export async function findPythonTools(): Promise<PythonTools | { missing: string }> {
+/** The tools. Rejects with {@link MissingProgram}. */
+export async function findPythonTools(): Promise<PythonTools> {
   const python = await findPython()
-  if (!python) return { missing: NO_PYTHON }
+  if (!python) throw new MissingProgram('there is no Python 3.10 or newer with pip', aptInstall('python3 python3-pip'))
   try {
     return toolsOf(python.path, await install(python))
   } catch (error) {
-    return { missing: `pip could not install the Python tools: ${lastLine(error)}` }
+    throw new MissingProgram(
+      `pip could not install the Python tools: ${lastLine(error)}`,
+      `python3 -m pip install --target FOLDER -r ${relative('.', REQUIREMENTS)} must work`,
+    )
   }
 }
 
@@ -34,7 +38,7 @@ interface Python {
 }
 
 async function findPython(): Promise<Python | undefined> {
-  for (const path of ['python3', '/usr/bin/python3']) {
+  for (const path of everyProgram('python3')) {
     const script = 'import pip, sys; print("%d.%d" % sys.version_info[:2])'
     const version = await run(path, ['-c', script]).then(
       ({ stdout }) => stdout.trim(),

@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../services/platform/log.ts'
 import { connectMongo } from '../../services/platform/mongo.ts'
 import { SAFE_FLAGS } from '../../services/platform/mongod/embedded.ts'
+import { sharedMongoUri } from '../support/database.ts'
 import { freePort, mongodBinary } from '../support/mongod.ts'
 import { until } from '../support/until.ts'
 
@@ -47,9 +48,10 @@ const template = Object.fromEntries(
 )
 
 /** The run's replica set, in a database of this file. */
-const uri = inject('mongoUri').replace(/\/(\?|$)/, `/bad-start-${process.pid}$1`)
+const OF_THE_RUN = 'the database of this run'
+const ownUri = () => sharedMongoUri().replace(/\/(\?|$)/, `/bad-start-${process.pid}$1`)
 afterAll(async () => {
-  const mongo = await connectMongo(uri, silentLog)
+  const mongo = await connectMongo(ownUri(), silentLog)
   await mongo.db.dropDatabase()
   await mongo.stop()
 })
@@ -81,7 +83,7 @@ test.each([
   ['a listener that is none', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
 ])('%s: exit 78, and each fault is named without its value', async (_, env: Environment, faults) => {
   expect(faults.length).toBeGreaterThan(0)
-  const { child, output } = start('services/panel.ts', { MONGODB_URI: uri, ...env })
+  const { child, output } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
   expect(await once(child, 'exit')).toEqual([78, null])
   for (const fault of faults) expect(output()).toContain(fault)
   if (env.SESSION_SECRET) expect(output()).not.toContain(env.SESSION_SECRET)
@@ -93,17 +95,18 @@ test.each([
   [
     'no certificate for SMTP',
     'services/smtp.ts',
-    { MONGODB_URI: uri },
+    { MONGODB_URI: OF_THE_RUN },
     /SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate nobody can log in/,
   ],
   [
     'a certificate that is not there',
     'services/smtp.ts',
-    { MONGODB_URI: uri, SUBMISSION_TLS_CERT: '/nowhere/tls.crt', SUBMISSION_TLS_KEY: '/nowhere/tls.key' },
+    { MONGODB_URI: OF_THE_RUN, SUBMISSION_TLS_CERT: '/nowhere/tls.crt', SUBMISSION_TLS_KEY: '/nowhere/tls.key' },
     /cannot read SUBMISSION_TLS_(CERT|KEY): ENOENT: .*\/nowhere\//,
   ],
 ])('%s: exit 1 with a sentence', async (_, main, env: Environment, message) => {
-  const { child, output } = start(main, env)
+  const own = env.MONGODB_URI === OF_THE_RUN ? { MONGODB_URI: ownUri() } : {}
+  const { child, output } = start(main, { ...env, ...own })
   expect(await once(child, 'exit')).toEqual([1, null])
   expect(output()).toMatch(message)
 })

@@ -7,6 +7,7 @@ import type { ApiClient } from '../support/api-client.ts'
 import { type Recursor, startRecursor } from '../support/dns-recursor.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
 import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
+import { program } from '../support/programs.ts'
 
 const FOREIGN = ['@ IN TXT "v=spf1 mx -all"', '@ IN TXT "site-verification=abc"', '@ IN MX 10 mx', 'www IN CNAME @']
 const ZONES = [
@@ -45,7 +46,7 @@ afterAll(async () => {
 })
 
 const dig = (name: string, type: string) => {
-  const answer = execFileSync('kdig', ['@127.0.0.1', '-p', String(server.port), name, type, '+short'], {
+  const answer = execFileSync(program('kdig'), ['@127.0.0.1', '-p', String(server.port), name, type, '+short'], {
     encoding: 'utf8',
   }).trim()
   transcript.push(`$ kdig ${name} ${type} +short\n${answer || '(nothing)'}`)

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readBody } from '../../services/mail/store/bodies.ts'
 import type { CredentialDoc, MessageDoc } from '../../services/mail/store/documents.ts'
 import { databaseForThisTest, type TestDatabase } from '../support/database.ts'
-import { type NullClient, noPostfix, startNullClient } from '../support/postfix.ts'
+import { type NullClient, startNullClient } from '../support/postfix.ts'
 import { certificateFiles } from '../support/submission.ts'
 import { giveSendingAccount, startSubmission } from '../support/submission-service.ts'
 import { PASSWORD } from '../support/tenants.ts'
@@ -62,7 +62,7 @@ async function accepted({ mongo, postfix }: Server, subject: string): Promise<{ 
 
 const CRON = 'From: root (Cron Daemon)\nTo: admin@example.net\nSubject: Cron <root@web1> backup\n\ndisk is full\n'
 
-describe.skipIf(noPostfix)(`a server with Postfix${noPostfix ? ` (skipped: ${noPostfix})` : ''}`, () => {
+describe('a server with Postfix', () => {
   test('sends its mail in the name of the fallback sender, and its bounces with an empty sender', async () => {
     const server = await startServer(domain => ({ fallback_sender: `server@${domain}`, allow_null_sender: true }))
     const { postfix, domain } = server

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DnsServer, findServer, startDnsServer } from '../support/dns-servers.ts'
-import { noPostfix, type Postfix, startPostfix } from '../support/postfix.ts'
+import { type DnsServer, startDnsServer } from '../support/dns-servers.ts'
+import { type Postfix, startPostfix } from '../support/postfix.ts'
 import { type Postwright, startPostwright, trialSettings } from '../support/postwright.ts'
+import { program } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
-const missing = noPostfix ?? (findServer('knot') ? undefined : 'Knot is not installed')
 const sh = promisify(execFile)
 
-describe.skipIf(missing)(`direct delivery to Postfix${missing ? ` (skipped: ${missing})` : ''}`, () => {
+describe('direct delivery to Postfix', () => {
   let postfix: Postfix
   let dns: DnsServer
   let postwright: Postwright
@@ -82,7 +82,7 @@ describe.skipIf(missing)(`direct delivery to Postfix${missing ? ` (skipped: ${mi
     ['implicit TLS', implicit, ['--tls-on-connect', '--auth', 'PLAIN']],
   ])('swaks by %s: Postfix has the message, over TLS, with a valid signature and no Bcc', async (name, port, mode) => {
     const subject = `by ${name}`
-    await sh('swaks', [
+    await sh(program('swaks'), [
       '--server',
       '127.0.0.1',
       '--port',
@@ -109,7 +109,7 @@ describe.skipIf(missing)(`direct delivery to Postfix${missing ? ` (skipped: ${mi
 
   test('swaks and HTTP to quoted local parts: Postfix has both messages, from a quoted sender', async () => {
     const given = ['--server', '127.0.0.1', '--port', implicit(), '--tls-on-connect', '--auth', 'PLAIN']
-    await sh('swaks', [
+    await sh(program('swaks'), [
       ...[...given, '--auth-user', 'demo', '--auth-password', smtpPassword],
       ...[
         '--from',

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtPanel } from '../panel/support/built.ts'
 import { type Postwright, startPostwright, trialSettings } from '../support/postwright.ts'
+import { program } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
 const isThere = (path: string) =>
@@ -14,7 +15,11 @@ const isThere = (path: string) =>
     () => true,
     () => false,
   )
-const sh = (command: string) => promisify(execFile)('/bin/sh', ['-c', command])
+/** Runs a line as printed, which begins with this program. */
+const shell = (name: 'curl' | 'swaks', line: string) => {
+  program(name)
+  return promisify(execFile)('/bin/sh', ['-c', line])
+}
 
 describe('npm start', () => {
   let dataDir: string
@@ -66,13 +71,13 @@ describe('npm start', () => {
   })
 
   test('the printed curl line sends a message that lands in the inbox', async () => {
-    const { stdout } = await sh(printedLine('curl').replace('curl ', 'curl -sS '))
+    const { stdout } = await shell('curl', printedLine('curl').replace('curl ', 'curl -sS '))
     expect(JSON.parse(stdout)).toMatchObject({ object: 'email', status: 'queued' })
     await until(async () => (await inbox()).includes('The first message'))
   })
 
   test('the printed swaks line sends a message that lands in the inbox', async () => {
-    const { stdout } = await sh(printedLine('swaks'))
+    const { stdout } = await shell('swaks', printedLine('swaks'))
     expect(stdout).toMatch(/250 2\.0\.0 .*em_/)
     await until(async () => (await inbox()).includes('The second message'))
   })
@@ -134,15 +139,15 @@ describe('npm start', () => {
   })
 
   test('so does a terminal that is closed meanwhile, to which nothing can be written any more', async () => {
-    const program = [
+    const terminal = [
       'import os, pty, sys, time',
       'pid, terminal = pty.fork()',
       'if pid == 0: os.execvp(sys.argv[2], sys.argv[2:])',
     ]
     const closing = ['while not os.path.exists(sys.argv[1]): time.sleep(0.01)', 'os.close(terminal)']
-    const code = [...program, ...closing, 'print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'].join('\n')
+    const code = [...terminal, ...closing, 'print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'].join('\n')
     const { stdout } = await promisify(execFile)(
-      'python3',
+      program('python3'),
       ['-c', code, join(dataDir, 'owner.pid'), process.execPath, 'services/all.ts'],
       { env: postwright.env },
     )

@@ -2,7 +2,7 @@
  * `kill -9` of workers in the middle of a job: what is left is finished by others, each record once. The workers are
  * processes of the real main. Ten minutes until a dead worker's claim counts as abandoned pass by moving the claims back.
  */
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../services/platform/clock.ts'
 import { type Db, ensureIndexes } from '../../services/platform/mongo.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from '../../services/subscriptions/context.ts'
@@ -15,7 +15,7 @@ import { mergePlan } from '../../services/subscriptions/rules/plan.ts'
 import { secondsOf } from '../../services/subscriptions/rules/zone.ts'
 import { subscriptionCollections } from '../../services/subscriptions/store/collections.ts'
 import type { SubscriptionDoc } from '../../services/subscriptions/store/documents.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { freshDatabase, sharedMongoUri, type TestDatabase } from '../support/database.ts'
 import { testFoundation } from '../support/foundation.ts'
 import { type ServiceProcess, startService } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -64,7 +64,7 @@ async function startWorker(): Promise<ServiceProcess> {
   const worker = startService('worker', {
     MAIL_HOSTNAME: 'mail.example.net',
     SESSION_SECRET: 'a secret of at least thirty-two bytes',
-    MONGODB_URI: inject('mongoUri').replace('/?', `/${mongo.db.databaseName}?`),
+    MONGODB_URI: sharedMongoUri().replace('/?', `/${mongo.db.databaseName}?`),
     DELIVERY_MODE: 'capture',
     BUSINESS_TZ,
     METRICS_PORT: '0',

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { program } from '../../../test/support/programs.ts'
 import { type Snippet, type SnippetFacts, snippet } from './snippets.ts'
 
 const run = promisify(execFile)
@@ -44,9 +45,9 @@ async function listen(): Promise<{ baseUrl: string; heard: Heard[] }> {
 }
 
 const commands: [Snippet, (text: string) => Promise<unknown>][] = [
-  ['curl', text => run('sh', ['-c', text])],
+  ['curl', async text => program('curl') && run('sh', ['-c', text])],
   ['node', text => run(process.execPath, ['--input-type=module', '-e', text])],
-  ['python', text => run('python3', ['-c', text])],
+  ['python', async text => run(program('python3'), ['-c', text])],
 ]
 
 test.each(commands)('the %s example sends exactly one message', async (kind, execute) => {

@@ -1,10 +1,6 @@
 /** A real Chromium, a fresh profile a start, and pages that remember what must not happen: console errors, CSP violations. */
-import { existsSync } from 'node:fs'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import { MissingProgram } from '../../support/missing-program.ts'
-
-/** Where Debian puts it; CHROMIUM names another. */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+import { program } from '../../support/programs.ts'
 
 const FLAGS = [
   '--headless',
@@ -41,9 +37,9 @@ export interface Visitor {
 
 /** Starts the browser. */
 export async function startBrowser(): Promise<TestBrowser> {
-  if (!existsSync(CHROMIUM)) throw new MissingProgram(`there is no ${CHROMIUM}`, 'chromium fonts-wqy-microhei')
   const browser = await chromium.launch({
-    executablePath: CHROMIUM,
+    // CHROMIUM names another than the one on PATH.
+    executablePath: process.env.CHROMIUM || program('chromium'),
     args: FLAGS,
   })
   return {
