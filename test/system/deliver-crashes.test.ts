@@ -93,7 +93,7 @@ async function marked(scene: Scene, message: { to?: string; ambiguous?: 'fail' }
 async function hold(scene: Scene, { _id, tok }: Claimed, ph: 'dot' | undefined = 'dot') {
   await scene.mongo.db
     .collection<{ _id: string }>('deliveries')
-    .updateOne({ _id }, { $set: { tok, ...(ph && { ph }), due: new Date(Date.now() + 60_000) } })
+    .updateOne({ _id }, { $set: { tok, ...(ph && { ph }), due: new Date(Date.now() + 60_000) }, $unset: { flow: '' } })
 }
 
 const world = (scene: Scene) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
