@@ -42,7 +42,17 @@ export default defineConfig({
         },
       },
       { extends: true, test: { ...node, name: 'chart', include: ['test/chart/**/*.test.ts'] } },
-      { extends: true, test: { ...node, name: 'panel', include: ['test/panel/**/*.test.ts'], testTimeout: 120_000 } },
+      {
+        extends: true,
+        test: {
+          ...node,
+          name: 'panel',
+          include: ['test/panel/**/*.test.ts'],
+          testTimeout: 120_000,
+          // The first of them builds the panel while the others wait.
+          hookTimeout: 240_000,
+        },
+      },
       // On a real cluster: only where TEST_CLUSTER names the tool that reaches one.
       ...(process.env.TEST_CLUSTER
         ? [

@@ -5,9 +5,9 @@ import { connect as connectTls } from 'node:tls'
 
 /** SMTP_PORTS: `port:mode` as in SUBMISSION_LISTEN, with the public ports. */
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
-const SERVICE_WAIT_MS = 15_000
+/** How long a Service may refuse connections, and how long a conversation may take, in seconds: shorter in tests. */
+const { SERVICE_WAIT_SECONDS = '15', CONVERSATION_SECONDS = '30' } = process.env
 const ANSWER_MS = 10_000
-const CONVERSATION_MS = 30_000
 const results: { name: string; ok: boolean; detail: string }[] = []
 
 await Promise.all([
@@ -41,7 +41,7 @@ async function check(name: string, work: () => Promise<string>): Promise<void> {
 
 /** A Service refuses connections until the node's proxy has heard of its ready pods: a moment after `helm --wait` ends. */
 async function connected<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + SERVICE_WAIT_MS
+  const deadline = performance.now() + Number(SERVICE_WAIT_SECONDS) * 1000
   for (;;) {
     try {
       return await work()
@@ -80,8 +80,8 @@ async function refusesRelay(port: number, implicitTls: boolean): Promise<string>
   const plain = implicitTls ? undefined : connect({ host: SMTP_HOST, port })
   let socket: Socket = plain ?? connectTls({ host: SMTP_HOST, port, rejectUnauthorized: false })
   const late = setTimeout(
-    () => socket.destroy(new Error(`the conversation did not end within ${CONVERSATION_MS / 1000} s`)),
-    CONVERSATION_MS,
+    () => socket.destroy(new Error(`the conversation did not end within ${CONVERSATION_SECONDS} s`)),
+    Number(CONVERSATION_SECONDS) * 1000,
   )
   try {
     let ask = conversation(socket)

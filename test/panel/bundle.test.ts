@@ -13,7 +13,7 @@ beforeAll(async () => {
   await builtPanel()
   const index = await readFile(join(PANEL_FOLDER, 'index.html'), 'utf8')
   entry = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].flatMap(match => match[1] ?? [])
-}, 120_000)
+})
 
 /** Bytes of the files, as a browser that takes gzip gets them. */
 async function transferred(names: string[]): Promise<number> {
