@@ -29,17 +29,17 @@ describe('npm start', () => {
   let adminPassword: string
 
   beforeAll(async () => {
-    // `npm start` builds the web app before it runs what this starts.
-    await builtPanel()
     dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
     settings = await trialSettings(dataDir)
+    // `npm start` builds the web app before it runs what this starts.
+    await builtPanel()
     postwright = startPostwright(settings)
     await postwright.printed('"msg":"ready"')
     token = /token {3}(\S+)/.exec(postwright.output())?.[1] ?? ''
     adminPassword = /admin {3}admin \/ (\S+)/.exec(postwright.output())?.[1] ?? ''
   })
   afterAll(async () => {
-    if (postwright.process.exitCode === null) await postwright.end('SIGTERM')
+    if (postwright?.process.exitCode === null) await postwright.end('SIGTERM')
     await rm(dataDir, { recursive: true, force: true })
   })
 
