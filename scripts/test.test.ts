@@ -11,7 +11,7 @@ const CASES = `
 import { beforeAll, describe, expect, test } from 'vitest'
 import { aptInstall, MissingProgram } from '../test/support/missing-program.ts'
 test('runs', () => expect(1).toBe(1))
-test('lacks one', () => { throw new MissingProgram('there is no frobnicate', 'get frobnicate') })
+test('lacks\\none', () => { throw new MissingProgram('there is no frobnicate', 'get frobnicate') })
 describe('a server', () => {
   beforeAll(() => { throw new MissingProgram('there is no served', aptInstall('served-bin')) })
   test('starts', () => expect(1).toBe(2))

