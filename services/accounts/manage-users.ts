@@ -129,7 +129,7 @@ export async function changePassword(
   const { db } = deps.mongo
   const { username } = found(await findUser(db, userId))
   const checked = await checkLogin(deps, { username, password: current, ip })
-  const hash = await hashPassword(next)
+  const hash = await hashPassword(next, userId)
   return deps.mongo.transaction(async session => {
     const changed = await replacePassword(db, userId, checked.password_hash, hash, session)
     if (!changed) throw new ProblemError('invalid_login') // it was reset since it was checked; that one stays

@@ -29,6 +29,21 @@ test('hashing leaves the event loop free', async () => {
   expect(turns.length).toBeGreaterThan(8)
 })
 
+test('accounts take turns, and one of them waits with 20 hashes at most', async () => {
+  const made: string[] = []
+  const make = async (account: string) => {
+    await hashPassword('correct horse', account)
+    made.push(account)
+  }
+  const many = Array.from({ length: 23 }, () => make('usr_many'))
+  const other = make('usr_other')
+  const results = await Promise.allSettled(many)
+  await other
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(21)
+  expect(results.at(-1)).toMatchObject({ reason: { code: 'rate_limited', retryAfter: 5 } })
+  expect(made.indexOf('usr_other')).toBeLessThan(3)
+})
+
 test('made passwords are long, readable and never the same', () => {
   const made = Array.from({ length: 1000 }, makePassword)
   expect(new Set(made).size).toBe(1000)

@@ -9,12 +9,15 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Made once: what an unknown user's password is compared with. */
 let nobody: Promise<string> | undefined
 
-/** New hashes take half of the thread pool at most: logins are checked on it as well. */
-const hashing = createLane({ atOnce: 2, perKey: 2 })
+/** New hashes take half of the thread pool at most: logins are checked on it as well. Accounts take turns. */
+const hashing = createLane({ atOnce: 2, perKey: 1, waiting: 20 })
 
-/** The argon2id hash in PHC string form. */
-export function hashPassword(password: string): Promise<string> {
-  return hashing('', () => hash(password, PARAMETERS))
+/**
+ * The argon2id hash in PHC string form, made when it is the turn of `account` (by default of the admin). Throws
+ * `rate_limited` while 20 others of the account wait.
+ */
+export function hashPassword(password: string, account = ''): Promise<string> {
+  return hashing(account, () => hash(password, PARAMETERS))
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Checks of domains that somebody asks for: bounded, fair among accounts, and not repeated within seconds. */
+/** DNS checks and other work on DNS on request: bounded, fair among accounts, and not repeated within seconds. */
 import { createLane } from '../platform/lane.ts'
 import type { DnsDeps } from './dns-deps.ts'
 import type { DnsCheckDoc, DomainDoc } from './store/documents.ts'
@@ -14,6 +14,8 @@ export interface RequestedChecks {
   check(domain: DomainDoc): Promise<DnsCheckDoc>
   /** Runs other work on DNS of the account in the same lane; the next check of the domain looks again. */
   change<T>(domain: DomainDoc, work: () => Promise<T>): Promise<T>
+  /** Runs work at a DNS provider that is for no domain, such as a test of credentials, in the same lane. */
+  run<T>(userId: string, work: () => Promise<T>): Promise<T>
 }
 
 /** Only programs in a loop ask again sooner, and resolvers cache answers for longer. Milliseconds. */
@@ -58,5 +60,6 @@ export function createRequestedChecks(deps: DnsDeps): RequestedChecks {
         known.delete(domain._id)
       }
     },
+    run: lane,
   }
 }

@@ -60,7 +60,7 @@ export async function createCredential(
     _id: id,
     user_id: userId,
     ...input,
-    password_hash: await hashPassword(password),
+    password_hash: await hashPassword(password, userId),
     password_sealed: secrets.seal('smtp-password', credentialPlace(id), password),
     ...(resource ? { managed_by: resource } : {}),
     created_at: now,
@@ -116,7 +116,7 @@ export async function setCredentialPassword(
     refuseLimits('insufficient_scope', excessOfLogin(networks, by))
   }
   const credential = await changeCredential(deps, userId, id, {
-    password_hash: await hashPassword(password),
+    password_hash: await hashPassword(password, userId),
     password_sealed: deps.secrets.seal('smtp-password', credentialPlace(id), password),
     password_made_at: deps.clock.now(),
   })

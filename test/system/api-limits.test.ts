@@ -1,8 +1,12 @@
 /** What one account may ask of the management API: a rate on every operation, domains, and a share of what is expensive. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps } from '../../services/mail/dns-deps.ts'
 import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
 import { type Access, SCOPES } from '../../services/mail/http/access.ts'
+import { requestKey } from '../../services/mail/rotate-dkim.ts'
 import { domains } from '../../services/mail/store/domains.ts'
 import { collectionOf, ensureIndexes } from '../../services/platform/mongo.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -11,6 +15,7 @@ import { type DnsStub, startDnsStub } from '../support/dns-stub.ts'
 import { testFoundation } from '../support/foundation.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../support/panel-api.ts'
 import { giveDomain, PASSWORD } from '../support/tenants.ts'
+import { until } from '../support/until.ts'
 
 /** The panel for one test. */
 async function panelWith(env: Record<string, string>): Promise<PanelApi> {
@@ -115,6 +120,60 @@ describe('domains', () => {
     const keys = done.filter(line => line.endsWith('201'))
     expect(keys.indexOf('other.example.org 201')).toBeLessThan(5)
   })
+})
+
+describe('DKIM keys', () => {
+  test('that would be refused are not made', async () => {
+    const mongo = await freshDatabase()
+    onTestFinished(() => mongo.stop())
+    const foundation = testFoundation(mongo, {})
+    let made = 0
+    const seal = (...key: Parameters<typeof foundation.secrets.seal>) => {
+      made++
+      return foundation.secrets.seal(...key)
+    }
+    const deps = createDnsDeps({ ...foundation, secrets: { ...foundation.secrets, seal } })
+    const domain = await giveDomain(mongo.db, 'usr_1', 'keys.example.com')
+    const pending = await requestKey(deps, domain, {})
+    const now = { ...domain, dkim: [pending] }
+    for (const wanted of [{}, { selector: pending.selector }, { algorithm: 'ed25519-sha256' as const }])
+      await expect(requestKey(deps, now, wanted)).rejects.toMatchObject({ code: 'conflict' })
+    expect(made).toBe(1)
+  })
+
+  test('that an account asks for at once are made one after the other, some of them', async () => {
+    const api = await panelWith({})
+    const { user, client } = await api.newUser()
+    const names = Array.from({ length: 25 }, (_, n) => `k${n}.example.com`)
+    for (const name of names) await giveDomain(api.db, user._id, name)
+    const answers = await Promise.all(names.map(name => client.post(`/api/v1/domains/${name}/dkim/rotate`, {})))
+    const counts = count(answers)
+    expect(Object.keys(counts)).toEqual(['201', '429'])
+    expect(counts[201]).toBeGreaterThanOrEqual(11)
+    for (const { status, headers } of answers) if (status === 429) expect(headers.get('retry-after')).toBe('5')
+  })
+})
+
+test('credentials of DNS providers are tried a few at a time for one account', async () => {
+  const held: ServerResponse[] = []
+  const provider = createServer((_, answer) => void held.push(answer)).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  onTestFinished(() => void provider.close())
+  const { port } = provider.address() as AddressInfo
+  const api = await panelWith({ CLOUDFLARE_API_URL: `http://127.0.0.1:${port}` })
+  const { client } = await api.newUser()
+  const refused: number[] = []
+  const tries = Array.from({ length: 40 }, async () => {
+    const body = { provider: 'cloudflare', credentials: { api_token: 'token' } }
+    const { status } = await client.post('/api/v1/dns-accounts', body)
+    if (status === 429) refused.push(status)
+  })
+  await until(() => refused.length + held.length >= 20)
+  expect([refused.length, held.length]).toEqual([16, 4])
+  const deny = (answer: ServerResponse) => void answer.writeHead(403, { 'content-type': 'application/json' }).end('{}')
+  provider.removeAllListeners('request').on('request', (_, answer: ServerResponse) => deny(answer))
+  held.forEach(deny)
+  await Promise.all(tries)
 })
 
 describe('DNS', () => {

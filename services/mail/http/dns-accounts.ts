@@ -8,6 +8,7 @@ import {
   testDnsAccount,
 } from '../dns-accounts.ts'
 import type { DnsDeps } from '../dns-deps.ts'
+import type { RequestedChecks } from '../requested-checks.ts'
 import { listDnsAccounts } from '../store/dns-accounts.ts'
 import type { DnsAccountDoc } from '../store/documents.ts'
 import type { MailHttpDeps, Router } from './deps.ts'
@@ -22,11 +23,16 @@ import {
 import { showAccount } from './dns-views.ts'
 
 /** Puts the operations on DNS accounts on the router. */
-export function mountDnsAccounts(router: Router, { authorise, audit }: MailHttpDeps, dns: DnsDeps): void {
+export function mountDnsAccounts(
+  router: Router,
+  { authorise, audit }: MailHttpDeps,
+  dns: DnsDeps,
+  { run }: RequestedChecks,
+): void {
   const target = ({ _id, name }: DnsAccountDoc) => ({ type: 'dns_account', id: _id, name })
 
   bind(router, authorise, createDnsAccountOperation, async ({ body }, caller, context) => {
-    const account = await createDnsAccount(dns, caller.account.id, body)
+    const account = await run(caller.account.id, () => createDnsAccount(dns, caller.account.id, body))
     await audit(caller, context, { action: 'dns_account.created', target: target(account) })
     context.set('Location', `/api/v1/dns-accounts/${account._id}`)
     return showAccount(account)
@@ -43,7 +49,7 @@ export function mountDnsAccounts(router: Router, { authorise, audit }: MailHttpD
   )
 
   bind(router, authorise, putDnsAccountOperation, async ({ params, body }, caller, context) => {
-    const account = await replaceCredentials(dns, caller.account.id, params.id, body)
+    const account = await run(caller.account.id, () => replaceCredentials(dns, caller.account.id, params.id, body))
     await audit(caller, context, { action: 'dns_account.changed', target: target(account) })
     return showAccount(account)
   })
@@ -54,6 +60,6 @@ export function mountDnsAccounts(router: Router, { authorise, audit }: MailHttpD
   })
 
   bind(router, authorise, testDnsAccountOperation, async ({ params }, { account }) =>
-    showAccount(await testDnsAccount(dns, account.id, params.id)),
+    showAccount(await run(account.id, () => testDnsAccount(dns, account.id, params.id))),
   )
 }

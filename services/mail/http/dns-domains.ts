@@ -1,11 +1,12 @@
 /** The DNS of a domain over HTTP: checks, zone file, plan and apply, DKIM keys. */
+import { createLane } from '../../platform/lane.ts'
 import { toPage } from '../../platform/pages.ts'
 import { bind } from '../../platform/web.ts'
 import { type DnsDeps, sendingHost } from '../dns-deps.ts'
 import { refuseManaged } from '../managed.ts'
 import { planDomain, publishDns } from '../publish-dns.ts'
 import { getDomain } from '../register-domain.ts'
-import { createRequestedChecks } from '../requested-checks.ts'
+import type { RequestedChecks } from '../requested-checks.ts'
 import { activateKey, requestKey, revokeKey } from '../rotate-dkim.ts'
 import { guidance, zoneFile } from '../rules/dns-guidance.ts'
 import { listChecks } from '../store/dns-checks.ts'
@@ -23,10 +24,18 @@ import {
 } from './dns-contract.ts'
 import { showCheck, showItem, showKey, showPublished } from './dns-views.ts'
 
+/** New keys of an account are made one after the other. */
+const ROTATIONS = { perKey: 1, waiting: 10 }
+
 /** Puts the operations on a domain's DNS on the router. */
-export function mountDomainDns(router: Router, { authorise, audit }: MailHttpDeps, dns: DnsDeps): void {
+export function mountDomainDns(
+  router: Router,
+  { authorise, audit }: MailHttpDeps,
+  dns: DnsDeps,
+  checks: RequestedChecks,
+): void {
   const domainOf = (userId: string, id: string) => getDomain(dns, userId, id)
-  const checks = createRequestedChecks(dns)
+  const rotations = createLane(ROTATIONS)
   const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
 
   bind(router, authorise, verifyDomainOperation, async ({ params }, { account }) => {
@@ -70,11 +79,15 @@ export function mountDomainDns(router: Router, { authorise, audit }: MailHttpDep
     const domain = await domainOf(caller.account.id, params.id)
     refuseManaged(domain, {})
     const { algorithm, selector, private_key } = body
-    const key = await requestKey(dns, domain, {
+    const wanted = {
       ...(algorithm ? { algorithm } : {}),
       ...(selector === undefined ? {} : { selector }),
       ...(private_key === undefined ? {} : { privateKey: private_key }),
-    })
+    }
+    // Read again when it is its turn: the one before it may have added a key.
+    const key = await rotations(caller.account.id, async () =>
+      requestKey(dns, await domainOf(caller.account.id, domain._id), wanted),
+    )
     await audit(caller, context, { action: 'domain.dkim_rotated', target: target(domain) })
     return showKey(key)
   })

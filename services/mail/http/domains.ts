@@ -6,6 +6,7 @@ import { bind } from '../../platform/web.ts'
 import { type DnsDeps, sendingHost } from '../dns-deps.ts'
 import { leaveDomain } from '../leave-domain.ts'
 import { changeDomain, getDomain, registerDomain, verifyByAdmin } from '../register-domain.ts'
+import type { RequestedChecks } from '../requested-checks.ts'
 import type { SendingHost } from '../rules/dns-guidance.ts'
 import type { SendPolicy } from '../rules/may-send.ts'
 import type { DomainDoc } from '../store/documents.ts'
@@ -25,7 +26,7 @@ import {
 import { showState } from './operator.ts'
 
 /** Puts the operations on domains on the router. */
-export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): void {
+export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, checks: RequestedChecks): void {
   const { authorise, audit, policy, config } = deps
   const { db } = deps.mongo
   const useCase = { ...deps, db }
@@ -58,7 +59,8 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps): 
   })
 
   bind(router, authorise, deleteDomainOperation, async ({ params, query }, caller, context) => {
-    const removed = await leaveDomain(dns, caller.account.id, params.id, query.dns)
+    const leave = () => leaveDomain(dns, caller.account.id, params.id, query.dns)
+    const removed = await (query.dns === 'keep' ? leave() : checks.run(caller.account.id, leave))
     await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
   })
 

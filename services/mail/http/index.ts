@@ -11,6 +11,7 @@ import { users } from '../../accounts/store/users.ts'
 import type { Foundation } from '../../platform/run.ts'
 import { createRouter } from '../../platform/web.ts'
 import { createDnsDeps } from '../dns-deps.ts'
+import { createRequestedChecks } from '../requested-checks.ts'
 import { CERTIFICATES } from '../store/certificates.ts'
 import { credentials } from '../store/credentials.ts'
 import { dnsCollections } from '../store/dns-collections.ts'
@@ -72,9 +73,10 @@ export function mountMailApi(
     businessTimeZone: config.BUSINESS_TZ,
   })
   const dns = createDnsDeps(foundation)
-  mountDomains(router, deps, dns)
-  mountDomainDns(router, deps, dns)
-  mountDnsAccounts(router, deps, dns)
+  const checks = createRequestedChecks(dns)
+  mountDomains(router, deps, dns, checks)
+  mountDomainDns(router, deps, dns, checks)
+  mountDnsAccounts(router, deps, dns, checks)
   mountCredentials(router, deps)
   mountTokens(router, deps)
   mountOperator(router, deps, dns)

@@ -13,7 +13,7 @@ export function mailDocument(server: string) {
   return openApi<AnyAccess>({
     title: 'Postwright mail API',
     description:
-      'Sends mail from own domains, and shows what became of it. Programs use a token; the panel uses a session.',
+      'Sends mail from own domains, and shows what became of it. Programs use a token; the panel uses a session. Every operation has a rate: answers have `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds), and beyond the limit the answer is 429 `rate_limited` with `Retry-After`.',
     version: '1',
     server,
     tags: TAGS,

@@ -33,7 +33,7 @@ export function openApiDocument(baseUrl?: string | undefined) {
   return openApi<AnyAccess>({
     title: 'Subscription Administration API',
     description:
-      'Administers the users, plans, subscriptions and switches of apps. An app is selected by `app_key`. Every answer but those of OFREP is an envelope `{code, message, data}`. Numbers may be sent as their text. Messages are in Chinese (`zh`) or English (`en`): the header `lang` decides, without it `Accept-Language`, without both it is Chinese. `Content-Language` says which it is.',
+      'Administers the users, plans, subscriptions and switches of apps. An app is selected by `app_key`. Every answer but those of OFREP is an envelope `{code, message, data}`. Numbers may be sent as their text. An administrator, an app credential and an address that logs in have a rate a minute; beyond it the answer is 429 with `Retry-After`. Messages are in Chinese (`zh`) or English (`en`): the header `lang` decides, without it `Accept-Language`, without both it is Chinese. `Content-Language` says which it is.',
     version: '1',
     server: baseUrl ?? '/',
     tags: TAGS,
