@@ -40,6 +40,15 @@ test('changes go before the first list, and a change lifts a key that waits low'
   expect(order).toEqual(['c', 'd', 'a', 'b'])
 })
 
+test('namespaces take turns, however many keys one of them has', async () => {
+  const keys = queue()
+  for (const key of ['many/1', 'many/2', 'many/3', 'many/4']) keys.add(key, 'low')
+  for (const key of ['one/1', 'many/5', 'two/1', 'two/2', 'many/6']) keys.add(key)
+  const order = []
+  while (keys.depth() > 0) order.push(await keys.next())
+  expect(order).toEqual(['one/1', 'many/5', 'two/1', 'many/6', 'two/2', 'many/1', 'many/2', 'many/3', 'many/4'])
+})
+
 test('pauses double up to the cap, are never shorter than asked, and are forgotten after success', () => {
   const keys = queue()
   expect([keys.retry('a'), keys.retry('a'), keys.retry('a'), keys.retry('a'), keys.retry('a')]).toEqual([

@@ -1,8 +1,9 @@
 /**
  * A queue of keys with the rules of client-go's: a key waits once, is worked on once at a time, and one that is added
- * while it is worked on runs again afterwards. Live changes go before the first list.
+ * while it is worked on runs again afterwards. Live changes go before the first list; within both, namespaces take turns.
  */
 import type { OperatorMetrics } from '../services/platform/metrics-operator.ts'
+import { createTurns } from './turns.ts'
 
 /** `high`: something changed. `low`: first list and periodic looks. */
 export type Priority = 'high' | 'low'
@@ -47,7 +48,7 @@ export function createQueue(
   metrics: OperatorMetrics,
   random: () => number = Math.random,
 ): WorkQueue {
-  const waiting = { high: new Map<string, Waiting>(), low: new Map<string, Waiting>() }
+  const waiting = { high: createTurns<Waiting>(), low: createTurns<Waiting>() }
   const active = new Map<string, number>()
   /** Keys that were added while they were worked on. */
   const again = new Map<string, Priority>()
@@ -58,15 +59,12 @@ export function createQueue(
 
   const depth = () => waiting.high.size + waiting.low.size
   const take = (): string | undefined => {
-    for (const lane of [waiting.high, waiting.low])
-      for (const [key, { since }] of lane) {
-        lane.delete(key)
-        active.set(key, performance.now())
-        metrics.queueDepth.set({ name }, depth())
-        metrics.queueSeconds.observe({ name }, (performance.now() - since) / 1000)
-        return key
-      }
-    return undefined
+    const next = waiting.high.take() ?? waiting.low.take()
+    if (!next) return undefined
+    active.set(next.key, performance.now())
+    metrics.queueDepth.set({ name }, depth())
+    metrics.queueSeconds.observe({ name }, (performance.now() - next.value.since) / 1000)
+    return next.key
   }
   const offer = () => {
     while (takers.length > 0 && depth() > 0) takers.shift()?.(take())
@@ -80,7 +78,7 @@ export function createQueue(
       return
     }
     const entry = waiting.low.get(key) ?? waiting.high.get(key)
-    if (waiting.high.has(key) || (entry && priority === 'low')) return
+    if (waiting.high.get(key) || (entry && priority === 'low')) return
     waiting.low.delete(key)
     waiting[priority].set(key, entry ?? { priority, since: performance.now() })
     metrics.queueAdds.inc({ name })
