@@ -1,6 +1,7 @@
 /** Services as processes of their own, for tests that kill them and benchmarks that count their CPU. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** A running process of a main. */
@@ -21,6 +22,8 @@ export interface StartOptions {
   flags?: readonly string[]
   /** Folder of a cgroup that the process joins before it starts; mongod and clients of the test stay outside. */
   cgroup?: string | undefined
+  /** Folder of another checkout, with its dependencies, whose program is started. */
+  tree?: string | undefined
 }
 
 /** Starts `services/<name>.ts` with this environment and nothing else but PATH. */
@@ -36,8 +39,8 @@ export function startServiceWithClock(name: string, aheadMs: number, env: Record
 
 /** Starts a main with this environment and nothing else but PATH. */
 export function startProgram(path: string, env: Record<string, string>, options: StartOptions = {}): ServiceProcess {
-  const { flags = [], cgroup } = options
-  const command = [process.execPath, ...flags, path]
+  const { flags = [], cgroup, tree = '.' } = options
+  const command = [process.execPath, ...flags, join(tree, path)]
   const joining = ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup ?? '']
   const [program = '', ...words] = cgroup ? [...joining, ...command] : command
   const child: ChildProcess = spawn(program, words, {
@@ -48,6 +51,7 @@ export function startProgram(path: string, env: Record<string, string>, options:
   const waiting = new Map<string, PromiseWithResolvers<Record<string, unknown>>>()
   if (child.stdout)
     createInterface(child.stdout).on('line', text => {
+      if (!text.startsWith('{')) return // V8's last words when memory runs out
       const line = JSON.parse(text) as Record<string, unknown>
       lines.push(line)
       waiting.get(String(line.msg))?.resolve(line)
