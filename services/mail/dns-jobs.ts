@@ -1,7 +1,8 @@
 /** The timed work on DNS: a job that checks whatever is due, many at a time. */
+import { createFairClaims } from '../platform/fair-claims.ts'
 import type { Jobs } from '../platform/jobs.ts'
 import type { DnsDeps } from './dns-deps.ts'
-import { checkDue, claimNextDue } from './verify-domain.ts'
+import { checkDue, claimNextDue, type DueDomain } from './verify-domain.ts'
 
 const JOB = 'dns-checks'
 /** How often due domains are looked for; the first check of a claim is due after a minute. */
@@ -25,24 +26,14 @@ export async function checkDueDomains(
   { signal, touch }: { signal: AbortSignal; touch: () => Promise<void> },
 ): Promise<number> {
   let checked = 0
-  const running = new Map<string, number>()
-  const change = (account: string, by: 1 | -1) => {
-    const count = (running.get(account) ?? 0) + by
-    if (count === 0) running.delete(account)
-    else running.set(account, count)
-  }
-  const next = async (): Promise<boolean> => {
-    const busy = [...running].flatMap(([account, count]) => (count >= PER_ACCOUNT ? [account] : []))
-    const due = await claimNextDue(deps, busy)
-    if (!due) return false
-    const account = due.domain.user_id
-    change(account, 1)
-    await checkDue(deps, due).finally(() => change(account, -1))
-    return true
-  }
+  const next = createFairClaims<DueDomain>({
+    claim: except => claimNextDue(deps, except),
+    keyOf: ({ domain }) => domain.user_id,
+    perKey: PER_ACCOUNT,
+  })
   const lane = async () => {
     while (!signal.aborted) {
-      if (!(await next())) return
+      if (!(await next(due => checkDue(deps, due)))) return
       if (++checked % 100 === 0) await touch()
     }
   }

@@ -40,11 +40,10 @@ export interface DueDomain {
   lease: Date
 }
 
-/** Claims the domain that is due longest, of a `busy` account only when no other one has any; undefined when none is due. */
-export async function claimNextDue(deps: DnsDeps, busy: readonly string[]): Promise<DueDomain | undefined> {
+/** Claims the domain that is due longest, of other accounts than `except`; undefined when none is due. */
+export async function claimNextDue(deps: DnsDeps, except: readonly string[]): Promise<DueDomain | undefined> {
   const lease = leaseOf(deps)
-  const claim = (except: readonly string[]) => claimDue(deps.db, deps.clock.now(), lease, except)
-  const domain = (await claim(busy)) ?? (busy.length > 0 ? await claim([]) : undefined)
+  const domain = await claimDue(deps.db, deps.clock.now(), lease, except)
   return domain && { domain, lease }
 }
 

@@ -47,6 +47,30 @@ function good(response: ServerResponse): void {
   response.writeHead(204).end()
 }
 
+test('an app with many events and a receiver that hangs leaves room for others', async () => {
+  const { s, giveApp } = await openSubscriptionHalf()
+  for (const app of ['slow', 'other']) {
+    await giveApp(app)
+    const url = `http://127.0.0.1/${app}`
+    await createWebhook(s, systemActor, app, { url, events: [], enabled: true })
+  }
+  const tell = (appKey: string, key: string) => publishEvent(s, { appKey, type: 'user.created', key, data: {} })
+  for (let n = 0; n < 15; n++) await tell('slow', `slow ${n}`)
+  await tell('other', 'last')
+  const [heardOther, release] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()]
+  let held = 0
+  const hanging: typeof post = async ({ url }) => {
+    if (url.endsWith('/other')) heardOther.resolve('heard')
+    else if (++held === 10) heardOther.resolve('all lanes wait for one app')
+    await release.promise
+    return { status: 204, text: '' }
+  }
+  const sending = sendWebhooks(s, hanging, never)
+  expect(await heardOther.promise).toBe('heard')
+  release.resolve()
+  expect(await sending).toBe(16)
+})
+
 describe('the answer decides', () => {
   test.each<[number, 'done' | 'waiting']>([
     [200, 'done'],

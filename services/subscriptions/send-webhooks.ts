@@ -1,4 +1,5 @@
 /** Brings events to the webhooks of apps: signed, again with growing waits, never into private networks. */
+import { createFairClaims } from '../platform/fair-claims.ts'
 import { failureText, type GuardedPost } from '../platform/guarded-fetch.ts'
 import type { Subscriptions } from './context.ts'
 import { webhookPlace } from './manage-webhooks.ts'
@@ -11,21 +12,29 @@ import { claimWebhookEvent, findWebhook, settleWebhookEvent } from './store/webh
 const TIMEOUT_MS = 15_000
 /** An event whose worker died comes back after so long. */
 const CLAIM_MS = 60_000
-/** So many are under way at once: one slow receiver does not keep the others waiting. */
+/** So many are under way at once. */
 const AT_ONCE = 10
+/** An app with so many of them lets others go first: its receiver may be slow. */
+const PER_APP = 3
 const MAX_RESULT = 200
 
 /** Sends every event that is due; gives the number of tries. */
 export async function sendWebhooks(s: Subscriptions, post: GuardedPost, signal: AbortSignal): Promise<number> {
   let tries = 0
-  const lane = async () => {
-    while (!signal.aborted) {
+  const next = createFairClaims<WebhookEventDoc>({
+    claim(except) {
       const now = s.clock.now()
-      const event = await claimWebhookEvent(s.c, now, new Date(now.getTime() + CLAIM_MS))
-      if (!event) return
-      tries++
-      await sendOne(s, post, event)
-    }
+      return claimWebhookEvent(s.c, now, new Date(now.getTime() + CLAIM_MS), except)
+    },
+    keyOf: ({ app_key: app }) => app,
+    perKey: PER_APP,
+  })
+  const send = async (event: WebhookEventDoc) => {
+    tries++
+    await sendOne(s, post, event)
+  }
+  const lane = async () => {
+    while (!signal.aborted) if (!(await next(send))) return
   }
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
   return tries

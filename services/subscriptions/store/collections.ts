@@ -92,6 +92,8 @@ const definitions = {
   webhooks: defineCollection<doc.WebhookDoc>('sub_webhooks', [{ key: { app_key: 1 } }]),
   webhookEvents: defineCollection<doc.WebhookEventDoc>('sub_webhook_events', [
     { key: { state: 1, due: 1 } },
+    // For claims that leave some apps out: their documents are not read.
+    { key: { due: 1, app_key: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { webhook_id: 1, at: -1 } },
     { key: { app_key: 1 } },
     { key: { at: 1 }, expireAfterSeconds: 30 * 86_400 },

@@ -45,14 +45,17 @@ export async function insertWebhookEvents(
   }
 }
 
-/** Takes the next event that is due; it comes back at `retryAt` unless it is settled before. */
+/**
+ * Takes the next event that is due, of other apps than `except`; it comes back at `retryAt` unless it is settled before.
+ */
 export async function claimWebhookEvent(
   c: Collections,
   now: Date,
   retryAt: Date,
+  except: readonly string[] = [],
 ): Promise<WebhookEventDoc | undefined> {
   const claimed = await c.webhookEvents.findOneAndUpdate(
-    { state: 'waiting', due: { $lte: now } },
+    { state: 'waiting', due: { $lte: now }, ...(except.length > 0 && { app_key: { $nin: [...except] } }) },
     { $set: { due: retryAt }, $inc: { attempts: 1 } },
     { sort: { due: 1 }, returnDocument: 'after' },
   )
