@@ -1,6 +1,7 @@
 /** Claiming from a real queue; what sites allow is played by the test. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
+import { silentLog } from '../../platform/log.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { flowOf, RELAY_SITE } from '../rules/flow.ts'
 import { type Claimed, DELIVERIES, DeliveryQueue } from '../store/deliveries.ts'
@@ -8,6 +9,7 @@ import type { DeliveryDoc, MessageDoc } from '../store/documents.ts'
 import { MESSAGES } from '../store/messages.ts'
 import { Outbox } from '../store/outgoing.ts'
 import { type ClaimingOptions, createClaiming } from './claiming.ts'
+import { createPostpone } from './give-back.ts'
 import { Hand } from './hand.ts'
 import type { SiteNews } from './sites.ts'
 
@@ -37,6 +39,13 @@ async function give(...docs: (Partial<DeliveryDoc> & { _id: string })[]): Promis
 
 const many = (count: number, name: string, change: Partial<DeliveryDoc> = {}) =>
   Array.from({ length: count }, (_, n) => ({ _id: `em_${name}${String(n).padStart(4, '0')}.0`, ...change }))
+
+/** One message to so many recipients. */
+async function messageTo(count: number): Promise<void> {
+  const message = { _id: 'em_m', rcpts: Array(count).fill({}), size: 1 }
+  await collectionOf(mongo.db, MESSAGES).insertOne(message as unknown as MessageDoc)
+  await give(...Array.from({ length: count }, (_, n) => ({ _id: `em_m.${n}` })))
+}
 
 function scene(
   options: { slots?: number[]; relay?: boolean; room?: number; down?: string[] } & Partial<ClaimingOptions> = {},
@@ -140,17 +149,37 @@ describe('a round', () => {
   })
 
   test('takes the recipients of one message together, though the limit lies between them', async () => {
-    await collectionOf(mongo.db, MESSAGES).insertOne({
-      _id: 'em_m',
-      rcpts: Array(30).fill({}),
-      size: 1,
-    } as unknown as MessageDoc)
-    await give(...Array.from({ length: 30 }, (_, n) => ({ _id: `em_m.${n}` })))
+    await messageTo(30)
     const { claiming, taken, hand } = scene({ room: 5 })
     await claiming.round()
     expect(taken).toHaveLength(30)
     expect(hand.placesAt('example.net')).toBe(1)
   })
+})
+
+test('a claim that is not taken over goes back whole, with the recipients that were taken besides', async () => {
+  await messageTo(30)
+  const hand = new Hand()
+  const postpone = createPostpone(new DeliveryQueue(mongo), hand, silentLog, new AbortController().signal)
+  const away = new Error('not primary')
+  const { claiming } = scene({ room: 5, hand, postpone, sort: () => Promise.reject(away) })
+  await expect(claiming.round()).rejects.toBe(away)
+  await hand.idle(0)
+  expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ tok: { $exists: false }, due: { $lte: NOW } })).toBe(
+    30,
+  )
+})
+
+test('what is given back while its claim is under way does not stay claimed', async () => {
+  await give(...many(3, 'a'))
+  const hand = new Hand()
+  const queue = new DeliveryQueue(mongo)
+  const postpone = createPostpone(queue, hand, silentLog, new AbortController().signal)
+  const outbox = { load: () => Promise.reject(new Error('not primary')) }
+  const { claiming } = scene({ hand, postpone, outbox })
+  await expect(claiming.round()).rejects.toThrow('not primary')
+  await hand.idle(0)
+  expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ tok: { $exists: true } })).toBe(0)
 })
 
 describe('fairness', () => {

@@ -29,7 +29,7 @@ export interface ClaimingOptions {
   world(): { now: Date }
   /** Gives deliveries back, to be tried at `due`. */
   postpone(deliveries: readonly Claimed[], due: Date): void
-  /** Takes over what was claimed, with the messages that were found. */
+  /** Takes over what was claimed, with the messages that were found; when it rejects it took over nothing. */
   sort(claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>): Promise<void>
 }
 
@@ -187,41 +187,48 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     const tok = randomBytes(9).toString('base64url')
     const scope = { epochs, tok, now, until: new Date(now.getTime() + VISIBILITY_MS) }
     const wanted = underClaim(found, scope)
+    /** What is in hand of this claim, for as long as nobody else is answerable for it. */
+    let held: readonly Claimed[] = wanted
     hand.take(wanted)
+    const asked = queue.claim(wanted, scope)
     try {
-      const [claimed, messages] = await Promise.all([
-        queue.claim(wanted, scope),
-        outbox.load([...new Set(found.map(({ m }) => m))]),
-      ])
-      const ours = new Set(claimed)
-      for (const delivery of wanted) if (!ours.has(delivery)) hand.drop(delivery)
-      const more = await withSiblings(claimed, messages, scope)
-      await options.sort(more, messages)
-      return more.length
+      const [ours, messages] = await Promise.all([asked, outbox.load([...new Set(found.map(({ m }) => m))])])
+      held = keepOurs(wanted, ours)
+      held = [...held, ...(await takeSiblings(held, messages, scope))]
+      await options.sort(held, messages)
+      return held.length
     } catch (error) {
-      // The claim may have been written all the same; giving back matches on its token and hurts nobody else.
-      options.postpone(wanted, now)
+      // The claim may have been written all the same, or be under way still: what is given back before it would stay.
+      await asked.catch(() => undefined)
+      // Giving back matches on the claim's token and hurts nobody else.
+      options.postpone(held, now)
       throw error
     }
   }
 
+  /** Of a claim what succeeded; the rest leaves the hand. */
+  const keepOurs = (wanted: readonly Claimed[], ours: readonly Claimed[]): readonly Claimed[] => {
+    const kept = new Set(ours)
+    for (const delivery of wanted) if (!kept.has(delivery)) hand.drop(delivery)
+    return ours
+  }
+
   /** Recipients of one message share a transaction, so those that the limit cut off are taken as well. */
-  const withSiblings = async (
+  const takeSiblings = async (
     claimed: readonly Claimed[],
     messages: ReadonlyMap<string, Outgoing>,
     scope: ClaimScope,
   ): Promise<readonly Claimed[]> => {
     const found = await siblingsOf(queue, claimed, messages, scope.now)
     const wanted = underClaim(found, scope).filter(({ _id, slot }) => !hand.has(_id) && scope.epochs.has(slot))
-    if (wanted.length === 0) return claimed
+    if (wanted.length === 0) return []
     hand.take(wanted)
-    const ours = await queue.claim(wanted, scope).catch(() => {
+    try {
+      return keepOurs(wanted, await queue.claim(wanted, scope))
+    } catch {
       options.postpone(wanted, scope.now)
       return []
-    })
-    const taken = new Set(ours)
-    for (const delivery of wanted) if (!taken.has(delivery)) hand.drop(delivery)
-    return [...claimed, ...ours]
+    }
   }
 
   return {

@@ -64,7 +64,13 @@ function messageOf(delivery: Claimed, channel: 'http' | 'system' = 'http'): [str
 }
 
 /** Sorting with notes of what it did. */
-function sorting({ moves = true, suspended = [] as string[], events = [] as EventDoc[], down = [] as string[] } = {}) {
+function sorting({
+  moves = true,
+  suspended = [] as string[],
+  events = [] as EventDoc[],
+  down = [] as string[],
+  away = false,
+} = {}) {
   const hand = new Hand()
   const postponed: { delivery: Claimed; due: Date }[] = []
   const groups: Group[] = []
@@ -84,7 +90,10 @@ function sorting({ moves = true, suspended = [] as string[], events = [] as Even
       const site = domain === 'at-provider.example' ? PROVIDER : domain
       return { kind: 'route', site, route: { key: `mx.${domain}`, hosts: [`mx.${domain}`] } }
     },
-    findEvents: async ids => new Map(events.filter(({ _id }) => ids.includes(_id)).map(event => [event._id, event])),
+    findEvents: async ids => {
+      if (away) throw new Error('not primary')
+      return new Map(events.filter(({ _id }) => ids.includes(_id)).map(event => [event._id, event]))
+    },
     isSuspended: async user => suspended.includes(user),
     slotOf: site => (site === PROVIDER ? 1 : 0),
     onMoved: (slot, flow) => rung.push(`${slot} ${flow}`),
@@ -269,6 +278,15 @@ describe('past the final dot of a worker that is gone', () => {
     await sort([delivery])
     expect(settled).toMatchObject([{ event: { attempt: 3, type: 'deferred', ambiguous: true } }])
   })
+})
+
+test('nothing is handed on, settled or given back while the database is away', async () => {
+  const { sort, settled, groups, postponed } = sorting({ down: ['down.example'], away: true })
+  const expired = await claimed('a@down.example', { expires_at: NOW })
+  const all = [expired, await claimed('b@x.example', { ph: 'dot' }), await claimed('c@x.example')]
+  const messages = new Map(all.map(delivery => messageOf(delivery)))
+  await expect(sort([...all, await claimed('d@x.example')], messages)).rejects.toThrow('not primary')
+  expect([settled, groups, postponed]).toEqual([[], [], []])
 })
 
 describe('deliveries without a message', () => {

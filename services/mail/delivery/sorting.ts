@@ -49,7 +49,10 @@ const ORPHAN_AGE_MS = 10 * 60_000
 const ORPHAN_WAIT_MS = 60_000
 const SUSPENDED_WAIT_MS = 30_000
 
-/** Makes the function that sorts claimed deliveries; `messages` are those that were found. */
+/**
+ * Makes the function that sorts claimed deliveries; `messages` are those that were found. It rejects when the database
+ * is away, and has handed on nothing then.
+ */
 export function createSorting(
   options: SortingOptions,
 ): (claimed: readonly Claimed[], messages: ReadonlyMap<string, Outgoing>) => Promise<void> {
@@ -80,12 +83,13 @@ export function createSorting(
     options.log.info({ deliveries: old.length }, 'removed deliveries without a message')
   }
 
+  const recordedOf = async (marked: readonly Pair[]): Promise<ReadonlyMap<string, EventDoc>> =>
+    marked.length === 0 ? new Map() : options.findEvents(marked.map(({ delivery }) => attemptOf(delivery)))
+
   /** Marked by a worker that is gone: what it wrote down counts; without a note the outcome is not known. */
-  const recovered = async (marked: readonly Pair[]) => {
-    if (marked.length === 0) return
-    const events = await options.findEvents(marked.map(({ delivery }) => eventId(delivery._id, delivery.att + 1)))
+  const recovered = (marked: readonly Pair[], events: ReadonlyMap<string, EventDoc>) => {
     for (const { delivery, outgoing } of marked) {
-      const event = events.get(eventId(delivery._id, delivery.att + 1))
+      const event = events.get(attemptOf(delivery))
       const { message } = outgoing
       settle(event ? recordedResult(delivery, message, event, world()) : unnotedResult(delivery, message, world()))
     }
@@ -147,18 +151,20 @@ export function createSorting(
 
   return async (claimed, messages) => {
     const [known, missing] = split(claimed, ({ m }) => messages.has(m))
+    const all = known.flatMap(delivery => {
+      const outgoing = messages.get(delivery.m)
+      return outgoing ? [{ delivery, outgoing }] : []
+    })
+    // What may fail comes first: a rejection means that nothing was handed on yet, so that all of it can be given back.
+    const held = await suspendedUsers(all)
+    const [waiting, active] = split(all, pair => isUsers(pair) && held.has(pair.delivery.user_id))
+    const [marked, unmarked] = split(active, ({ delivery }) => delivery.ph === 'dot')
+    const events = await recordedOf(marked)
     if (missing.length > 0)
       giveUp(missing).catch((error: unknown) => {
         options.log.warn({ err: error }, 'deliveries without a message were not removed')
         options.postpone(missing, world().now)
       })
-    const all = known.flatMap(delivery => {
-      const outgoing = messages.get(delivery.m)
-      return outgoing ? [{ delivery, outgoing }] : []
-    })
-    const held = await suspendedUsers(all)
-    const [waiting, active] = split(all, pair => isUsers(pair) && held.has(pair.delivery.user_id))
-    const [marked, unmarked] = split(active, ({ delivery }) => delivery.ph === 'dot')
     const [canceled, wanted] = split(unmarked, isCanceled)
     const { now } = world()
     const [expired, fresh] = split(
@@ -172,7 +178,7 @@ export function createSorting(
         new Date(world().now.getTime() + SUSPENDED_WAIT_MS),
       )
     forget(canceled.map(({ delivery }) => delivery))
-    await recovered(marked)
+    recovered(marked, events)
     for (const [outgoing, pairs] of Map.groupBy(fresh, pair => pair.outgoing))
       void route(
         outgoing,
@@ -184,6 +190,11 @@ export function createSorting(
 interface Pair {
   delivery: Claimed
   outgoing: Outgoing
+}
+
+/** The id of the event that its next attempt writes. */
+function attemptOf({ _id, att }: Claimed): string {
+  return eventId(_id, att + 1)
 }
 
 /** Reports of our own are never held back with the account they concern. */
