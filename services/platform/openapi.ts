@@ -28,6 +28,8 @@ export interface OpenApiOptions<A> {
   security(operation: AnyEndpoint<A>): Record<string, string[]>[]
   /** JSON Schema of a successful body; what the operation's schema says unless given. */
   success?(operation: AnyEndpoint<A>, data: JsonSchema): JsonSchema
+  /** Whether an empty optional field of the query counts as absent; otherwise it is judged like any other value. */
+  emptyIsAbsent?: boolean
   /** RFC 9457 unless given. Operations that refuse in another way are listed in `refusals` by their operationId. */
   refusal?: Refusal
   refusals?: Readonly<Record<string, Refusal>>
@@ -83,7 +85,7 @@ function describe<A>(operation: AnyEndpoint<A>, options: OpenApiOptions<A>, sche
     tags: [operation.tag],
     summary: operation.summary,
     security: options.security(operation),
-    ...parameters(schemas, operation),
+    ...parameters(schemas, operation, options.emptyIsAbsent ?? false),
     ...requestBody(schemas, operation),
     responses: {
       ...successes(operation, options, schemas),
@@ -130,10 +132,11 @@ function contentOf(types: MediaTypes) {
   return entries.length === 0 ? {} : { content: Object.fromEntries(entries) }
 }
 
-function parameters(schemas: Schemas, { params, query, headers }: AnyEndpoint) {
+function parameters(schemas: Schemas, { params, query, headers }: AnyEndpoint, emptyIsAbsent: boolean) {
+  const mayBeEmpty = { allowEmptyValue: true }
   const all = [
     ...fields(schemas, params, 'path'),
-    ...fields(schemas, query, 'query'),
+    ...fields(schemas, query, 'query').map(one => (emptyIsAbsent && !one.required ? { ...one, ...mayBeEmpty } : one)),
     ...fields(schemas, headers, 'header'),
   ]
   return all.length > 0 ? { parameters: all } : {}

@@ -172,6 +172,17 @@ describe('the Subscription Administration API', () => {
     expect(parameterOf(subscriptions, operationId, 'app_key')).toMatchObject({ in: 'query', required })
   })
 
+  test('lets optional fields of the query be empty, as forms send them, and no others', () => {
+    const fields = operationsOf(subscriptions).flatMap(({ parameters = [] }) =>
+      parameters.filter(one => one.in === 'query'),
+    )
+    expect(fields.length).toBeGreaterThan(100)
+    for (const field of fields) expect('allowEmptyValue' in field, field.name).toBe(!field.required)
+    expect(operationsOf(mail).some(({ parameters = [] }) => parameters.some(one => 'allowEmptyValue' in one))).toBe(
+      false,
+    )
+  })
+
   test('says which headers choose the language, and on writes which makes repeats harmless', () => {
     for (const name of ['lang', 'Accept-Language'])
       expect(parameterOf(subscriptions, 'listUsers', name)).toMatchObject({ in: 'header', required: false })

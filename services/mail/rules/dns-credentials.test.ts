@@ -69,7 +69,14 @@ test.each([
   ['http://ns1.example.com', false],
   ['ns1.example.com/zone', false],
   ['user@ns1.example.com', false],
-])('the server %s is one: %s', (server, good) => expect(read('rfc2136', { server }).success).toBe(good))
+  ['ns1.example.com:00053', true],
+  ['ns1.example.com:000065535', true],
+  ['ns1.example.com:065536', false],
+])('the server %s is one: %s, and the contract says so', (server, good) => {
+  expect(read('rfc2136', { server }).success).toBe(good)
+  const { pattern = '' } = dnsCredentials.options[3].shape.credentials.shape.server.meta() ?? {}
+  expect(new RegExp(String(pattern), 'u').test(server)).toBe(good)
+})
 
 test.each([
   ['example.com.', 'example.com'],

@@ -13,6 +13,9 @@ const text = (max = 512) =>
 /** What people may add: a name of their own for the account. */
 const name = z.string().trim().min(1).max(100).meta({ pattern: '\\S' }).optional()
 
+/** 1 to 65535. */
+const PORT = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])'
+
 /** One schema a provider; the key of the union is `provider`. */
 export const dnsCredentials = z.discriminatedUnion('provider', [
   z.strictObject({
@@ -45,8 +48,9 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
       server: z
         .string()
         .trim()
-        .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,5})?$/, 'is host, host:port or [IPv6]:port')
-        .refine(hasPort, 'has a port from 1 to 65535'),
+        .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,9})?$/, 'is host, host:port or [IPv6]:port')
+        .refine(hasPort, 'has a port from 1 to 65535')
+        .meta({ pattern: `^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z.-]+)(:0{0,4}${PORT})?$` }),
       // As it stands in zone files and in the panels of people: with its last dot, with its own characters.
       zone: z
         .string()

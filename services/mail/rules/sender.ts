@@ -8,6 +8,7 @@ export const senderAddress = z
   .string()
   .trim()
   .max(254)
+  .meta({ format: 'idn-email' })
   .transform((value, context) => {
     const normal = normaliseEmail(value)
     if (normal !== undefined) return normal

@@ -68,7 +68,9 @@ export const updateAppOperation = endpoint({
     /** 1: the server API takes only signed requests of this app; it needs an hmac credential first. */
     require_signature: flag.optional(),
     /** Sender of this app's reminders, in a verified domain of an administrator of the platform; empty: the platform's own. */
-    mail_from: z.union([z.literal(''), z.string().trim().max(254).pipe(z.email())]).optional(),
+    mail_from: z
+      .union([z.literal(''), z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email())])
+      .optional(),
     version: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   }),
   response: wire.app,

@@ -41,6 +41,7 @@ export function openApiDocument(baseUrl?: string | undefined) {
     securitySchemes: SECURITY_SCHEMES,
     security: ({ access }) => SECURITY[access.kind],
     success: ({ access }, data) => (access.kind === 'key' ? data : envelopeOf(data)),
+    emptyIsAbsent: true,
     refusal,
     refusals: Object.fromEntries(ofrepOperations.map(({ operationId }) => [operationId, ofrepRefusal])),
   })
@@ -90,7 +91,7 @@ const languageHeaders = {
 const idempotencyHeaders = {
   'Idempotency-Key': z
     .string()
-    .regex(/^[!-~]{1,255}$/)
+    .regex(/^[!-~]{0,255}$/)
     .optional()
     .describe('A repeat with the same key within 24 hours gets the answer of the first request and changes nothing.'),
 }

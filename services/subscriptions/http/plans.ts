@@ -61,9 +61,11 @@ export function mountPlans(router: Router, deps: HttpDeps): void {
     }
     return view(await updatePlan(s, actor, target, { fields, version }))
   })
-  bindAdmin(router, deps, planHistory, async ({ params }, { appKey }) =>
-    viewRevisions(await listRevisions(s.c, appKey, 'plan', planKey(params.id)), s.zone),
-  )
+  bindAdmin(router, deps, planHistory, async ({ params }, { appKey }) => {
+    const revisions = await listRevisions(s.c, appKey, 'plan', planKey(params.id))
+    if (revisions.length === 0 && !(await findPlan(s.c, appKey, params.id))) throw new ProblemError('plan_not_found')
+    return viewRevisions(revisions, s.zone)
+  })
   bindAdmin(router, deps, restorePlanOperation, async ({ params, body }, { appKey, actor }) =>
     view(await restorePlan(s, actor, { appKey, id: params.id }, body.revision)),
   )

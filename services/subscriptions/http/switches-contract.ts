@@ -61,7 +61,7 @@ export const updateSwitchOperation = endpoint({
   path: '/switch_manage',
   summary: 'Changes a switch and gives the list after it, the changed one first.',
   access: EDIT,
-  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
+  query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
   body: z.object({ ...switchFields, version }),
   bodyBytes: LARGE_BYTES,
   response: wire.switchList,
@@ -74,7 +74,7 @@ export const deleteSwitchOperation = endpoint({
   path: '/switch_manage',
   summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
   access: EDIT,
-  query: z.object({ app_key: appKey, name: z.string().trim(), ...listAfterwards }),
+  query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
   response: wire.switchList,
 })
 /** Restores a switch. */

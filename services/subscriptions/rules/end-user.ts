@@ -19,7 +19,7 @@ export const profileFields = {
   province: text(0, 64).optional(),
   city: text(0, 64).optional(),
   phone: text(0, 32).optional(),
-  email: z.union([z.literal(''), z.string().trim().max(254).pipe(z.email())]).optional(),
+  email: z.union([z.literal(''), z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email())]).optional(),
   platform: text(0, 32).optional(),
 }
 

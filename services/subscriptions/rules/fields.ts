@@ -27,7 +27,7 @@ export const integer = (min: number, max: number) =>
         z
           .string()
           .trim()
-          .regex(/^[+-]?\d{1,15}$/)
+          .regex(/^[+-]?\d{1,16}$/)
           .transform(Number),
       ],
       'integer',
@@ -40,9 +40,9 @@ export const integer = (min: number, max: number) =>
       ],
     })
 
-/** Pattern of the text of whole numbers from 0 or 1 to a maximum, of 15 digits at most. */
+/** Pattern of the text of whole numbers from 0 or 1 to a maximum. */
 function textBetween(min: number, max: number): string {
-  const last = String(Math.min(max, 999_999_999_999_999))
+  const last = String(max)
   const shorter = last.length > 1 ? [`[1-9][0-9]{0,${last.length - 2}}`] : []
   // As long as the maximum: equal up to a place, with a smaller digit there.
   const smaller = [...last].flatMap((digit, place) => {

@@ -23,6 +23,26 @@ describe('a share of the users', () => {
     [33.333, 33.333],
   ])('%j is %s', (rollout, share) => expect(fields.parse({ rollout })).toEqual({ rollout: share }))
 
+  test.each([
+    ['0', true],
+    ['7', true],
+    ['07.5', true],
+    ['100', true],
+    ['100.000', true],
+    ['99.9990', true],
+    ['100.001', false],
+    ['101', false],
+    ['12.3456', false],
+    ['', false],
+  ])('the contract says of the text %j: %s', (rollout, taken) => {
+    const { anyOf = [] } = z.toJSONSchema(switchFields.rollout, { io: 'input' })
+    const patterns = anyOf.flatMap(one =>
+      typeof one === 'object' && one.pattern ? [new RegExp(one.pattern, 'u')] : [],
+    )
+    expect(patterns.map(pattern => pattern.test(rollout))).toEqual([taken])
+    expect(faults({ rollout }).length === 0).toBe(taken)
+  })
+
   test.each<[unknown, string]>([
     [-0.001, 'too_small'],
     [100.001, 'too_big'],

@@ -25,7 +25,15 @@ const OPERATORS = [
 /** A raw value; numbers and booleans are taken as their text. */
 const rawValue = z.union([z.string(), z.number().transform(String), z.boolean().transform(on => (on ? '1' : '0'))])
 
-const percent = decimal(0, 100).refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, 'decimals')
+const percent = decimal(0, 100)
+  .refine(value => Math.abs(value * 1000 - Math.round(value * 1000)) < 1e-6, 'decimals')
+  .meta({
+    description: 'Percent, with three decimals at most.',
+    anyOf: [
+      { type: 'number', minimum: 0, maximum: 100 },
+      { type: 'string', pattern: '^0{0,9}(?:100(?:[.]0{1,9})?|[0-9]{1,2}(?:[.][0-9]{1,3}0{0,9})?)$' },
+    ],
+  })
 
 const condition = z.object({
   attribute: text(1, 64),
@@ -56,6 +64,11 @@ const schedule = z
     ({ value, enabled, rollout }) => value !== undefined || enabled !== undefined || rollout !== undefined,
     'at_least_one',
   )
+  // The same as JSON Schema: conditions do not disturb generated types.
+  .meta({
+    if: { anyOf: ['value', 'enabled', 'rollout'].map(name => ({ properties: { [name]: {} }, required: [name] })) },
+    else: { properties: { value: {}, enabled: {}, rollout: {} }, required: ['value', 'enabled', 'rollout'] },
+  })
 
 /** The fields that creation and update share; every one of them optional. */
 export const switchFields = {
