@@ -25,6 +25,8 @@ export interface Attempted {
   untouched: Claimed[]
   /** The site did not let a session begin. */
   unreachable?: Sent['unreachable']
+  /** A session began, whatever became of the message. */
+  reached?: boolean
 }
 
 /** Runs an attempt; never rejects. */
@@ -81,7 +83,10 @@ export function createAttempt(options: AttemptOptions): Attempt {
       limits.messagesPerConnection,
     )
     const now = world()
-    const attempted: Attempted = { results: [], untouched: [], unreachable: sent.unreachable }
+    const attempted: Attempted = {
+      ...{ results: [], untouched: [], unreachable: sent.unreachable },
+      reached: sent.unreachable === undefined,
+    }
     deliveries.forEach((delivery, index) => {
       const outcome = sent.outcomes[index]
       const result = outcome && resultOf(delivery, message, outcome, sent, now)

@@ -4,7 +4,7 @@ import { databaseForThisTest } from '../../../test/support/database.ts'
 import { collectionOf } from '../../platform/mongo.ts'
 import { reserveProbe, SITES, troubledSites } from '../store/sites.ts'
 import { createSiteExchange } from './site-news.ts'
-import type { SiteNews } from './sites.ts'
+import type { SiteNews, Sites } from './sites.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const at = (ms: number) => new Date(NOW.getTime() + ms)
@@ -13,7 +13,7 @@ async function scene() {
   const mongo = await databaseForThisTest()
   let now = NOW
   const worker = (owner: string) => {
-    const learned: Omit<SiteNews, 'window'>[] = []
+    const learned: Parameters<Sites['learn']>[0][] = []
     const exchange = createSiteExchange({ mongo, owner, now: () => now, learn: news => learned.push(news) })
     return { ...exchange, learned }
   }
@@ -37,7 +37,7 @@ test('a change reaches the other worker once, and not the one that wrote it', as
   }
   expect(one.learned).toEqual([])
   const { window: _, ...news } = down
-  expect(other.learned).toEqual([{ ...news, rate: undefined }])
+  expect(other.learned).toEqual([{ ...news, rate: undefined, at: expect.any(Number) }])
   one.note({ ...down, status: 'up', reason: undefined, resumeAt: 0, rate: 12 })
   await one.exchange()
   await other.exchange()

@@ -80,5 +80,6 @@ function toNews({ _id, state, since, reason, suspended_until, rate, updated_at }
     reason,
     resumeAt: suspended_until?.getTime() ?? 0,
     rate,
+    at: updated_at.getTime(),
   }
 }

@@ -4,6 +4,7 @@ import { createSites, type SiteNews } from './sites.ts'
 
 /** Sites on a clock that the test moves, with work that ends when told. */
 function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}) {
+  const share = { owned: options.owned ?? 1, parts: options.parts ?? 1 }
   let now = 1_000_000
   let timers: { at: number; call: () => void }[] = []
   const running: { site: string; end: () => void; limits: SiteLimits }[] = []
@@ -12,7 +13,7 @@ function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}
   const changes: SiteNews[] = []
   const places = new Map<string, number>()
   const sites = createSites({
-    shareOf: () => ({ owned: options.owned ?? 1, parts: options.parts ?? 1 }),
+    shareOf: () => share,
     relay: options.relay ?? false,
     now: () => now,
     after: (ms, call) => void timers.push({ at: now + ms, call }),
@@ -42,7 +43,7 @@ function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}
     }
   }
   return {
-    ...{ sites, running, putBack, room, changes, submit },
+    ...{ sites, running, putBack, room, changes, submit, share },
     /** Moves the clock and calls what is due. */
     async advance(ms: number) {
       now += ms
@@ -186,12 +187,18 @@ describe('a receiver that asks for less', () => {
     expect(began).toBeLessThan(3 * rate + 5)
   })
 
-  test('is not asked of the relay, which takes what it is given', () => {
-    const { sites, changes } = scene({ relay: true })
-    sites.throttled('relay', '421')
+  test('is heard as the relay, too, with pauses of half a minute at most; broken connections are not', async () => {
+    const { sites, changes, advance } = scene({ relay: true })
     sites.broke('relay')
     expect(changes).toEqual([])
-    expect(sites.roomAt('relay')).toBe(420)
+    expect(sites.roomAt('relay')).toBe(60)
+    for (let n = 0; n < 8; n++) {
+      sites.throttled('relay', '454 4.7.0 Throttling failure')
+      expect(sites.roomAt('relay')).toBe(0)
+      await advance(31_000)
+      expect(sites.roomAt('relay')).toBeGreaterThan(0)
+    }
+    expect(changes.at(-1)).toMatchObject({ site: 'relay', status: 'throttled' })
   })
 })
 
@@ -199,7 +206,7 @@ test('what another worker found out holds here', async () => {
   const { sites, submit, putBack, advance, room } = scene()
   submit('shared.example', 5)
   const since = 1_000_000
-  const news = { site: 'shared.example', since, reason: 'ECONNREFUSED' }
+  const news = { site: 'shared.example', since, reason: 'ECONNREFUSED', at: since }
   sites.learn({ ...news, status: 'down', resumeAt: since + 30_000 })
   expect(putBack).toHaveLength(2)
   expect(sites.roomAt('shared.example')).toBe(0)
@@ -207,6 +214,83 @@ test('what another worker found out holds here', async () => {
   expect(room).toEqual(['shared.example'])
   expect(sites.isPaused('shared.example')).toBe(false)
   await advance(30_000)
+})
+
+describe('a site that is down', () => {
+  const down = () => {
+    const it = scene()
+    it.sites.unreachable('down.example', 'ECONNREFUSED')
+    return it
+  }
+
+  test('is up as soon as a session begins, whatever became of the message', async () => {
+    const { sites, advance, changes } = down()
+    await advance(PROBE_MS)
+    sites.reached('down.example')
+    expect(changes.at(-1)).toMatchObject({ status: 'up' })
+    expect(sites.roomAt('down.example')).toBe(5)
+  })
+
+  test('waits for another worker that asks it, and says nothing to the others', async () => {
+    const { sites, advance, changes, room } = down()
+    await advance(PROBE_MS)
+    sites.probedElsewhere('down.example')
+    expect(sites.isPaused('down.example')).toBe(true)
+    expect(changes).toHaveLength(1)
+    sites.learn({ site: 'down.example', status: 'up', since: 0, resumeAt: 0, at: 2_000_000 })
+    expect(sites.isPaused('down.example')).toBe(false)
+    expect(room).toEqual(['down.example', 'down.example'])
+  })
+
+  test('is not believed to be when it took a message since', async () => {
+    const { sites, submit, end } = scene()
+    submit('works.example')
+    await end()
+    const news = { site: 'works.example', since: 0, status: 'down', resumeAt: 9_000_000 } as const
+    sites.learn({ ...news, at: 999_999 })
+    expect(sites.isPaused('works.example')).toBe(false)
+    sites.learn({ ...news, at: 1_000_001 })
+    expect(sites.isPaused('works.example')).toBe(true)
+  })
+})
+
+test('a site that works and has no free address pauses for a second, with its window', async () => {
+  const { sites, submit, end, advance, changes } = scene()
+  submit('works.example', 3)
+  await end(3)
+  const room = sites.roomAt('works.example')
+  for (let n = 0; n < 20; n++) sites.unreachable('works.example', 'all failed lately', 1_000_000 + 60_000)
+  expect(sites.isPaused('works.example')).toBe(true)
+  await advance(1_000)
+  expect(sites.roomAt('works.example')).toBe(room)
+  expect(changes).toEqual([])
+})
+
+test('the limits follow the slots that are ours', async () => {
+  const { sites, share, advance } = scene({ owned: 0, parts: 8 })
+  expect(sites.roomAt('tencent')).toBe(3)
+  share.owned = 8
+  await advance(5_000)
+  for (let n = 0; n < 20; n++) sites.succeeded('tencent')
+  expect(sites.roomAt('tencent')).toBe(8 + 2)
+  share.owned = 4
+  await advance(5_000)
+  expect(sites.roomAt('tencent')).toBe(4 + 2)
+})
+
+test('20,000 sites are remembered: those that were not asked for lately are forgotten, whatever their state', async () => {
+  const { sites, advance } = scene()
+  sites.unreachable('kept.example', 'ECONNREFUSED', 9_000_000)
+  for (let n = 0; n < 50_000; n++) {
+    sites.unreachable(`${n}.example`, 'ECONNREFUSED', 9_000_000)
+    if (n % 10_000 === 0) {
+      await advance(5_000)
+      sites.roomAt('kept.example')
+    }
+  }
+  const known = new Set(sites.troubled().map(({ site }) => site))
+  expect(known.size).toBe(20_000)
+  expect([known.has('kept.example'), known.has('0.example'), known.has('49999.example')]).toEqual([true, false, true])
 })
 
 test('after the stop nothing begins, and what waits goes back', () => {

@@ -5,19 +5,24 @@
 import {
   afterBreak,
   afterNews,
+  afterProbeElsewhere,
+  afterReached,
   afterSuccess,
   afterThrottle,
   afterUnreachable,
+  type ForeignNews,
   freshRelay,
   freshSite,
   limitsOf,
   openWindow,
   PROBE_MS,
+  RELAY_PAUSE_MS,
   RELAY_PROBE_MS,
   type SiteControl,
   type SiteLimits,
   type SiteStatus,
   takenRate,
+  withLimits,
 } from '../rules/site-control.ts'
 
 /** One transaction to a site. `run` never rejects. */
@@ -74,10 +79,14 @@ export interface Sites {
   throttled(site: string, reason: string): void
   /** A session broke in the middle. */
   broke(site: string): void
-  /** No host let a session begin; `until`: when its addresses may be tried again, if that is known. */
+  /** No host let a session begin; `until`: none was asked, because all failed lately, and when they may be asked again. */
   unreachable(site: string, reason: string, until?: number): void
+  /** A session began, whatever became of the message. */
+  reached(site: string): void
+  /** Another worker asks the site that is down. */
+  probedElsewhere(site: string): void
   /** Another worker's finding. */
-  learn(news: Omit<SiteNews, 'window'>): void
+  learn(news: ForeignNews & { site: string }): void
   /** Sites that are not up. */
   troubled(): SiteNews[]
   /** Puts back everything that has not begun, and from now on everything that is submitted. */
@@ -90,8 +99,8 @@ interface Lane {
   control: SiteControl
   running: number
   waiting: Work[]
-  /** Asked for last; idle sites are forgotten. */
-  used: number
+  /** When the limits were computed. */
+  limitsAt: number
   /** When the next transaction may begin under the rate; a timer for it is set when `timed`. */
   nextAt: number
   timed: boolean
@@ -103,32 +112,47 @@ interface Lane {
 
 /** Taken ahead of a free place: a quarter of a second's worth, so that a site never waits for the next claim. */
 const AHEAD_SECONDS = 0.25
-const AHEAD = { least: 2, most: 200, relay: 400 }
+const AHEAD = { least: 2, leastRelay: 40, most: 200, mostRelay: 400 }
 const SITES_MOST = 20_000
-const FORGET_MS = 3_600_000
+/** Slots come and go, and with them our share of a site. */
+const LIMITS_MS = 5_000
+/** Sites that are looked at for one that may be forgotten. */
+const FORGET_TRIES = 8
 /** A short burst is let through by the rate, so that the timer need not be exact. */
 const BURST_MS = 50
 
 /** Makes the sites of a worker. */
 export function createSites(options: SitesOptions): Sites {
   const { relay, now, placesAt } = options
+  const probeMs = relay ? RELAY_PROBE_MS : PROBE_MS
+  /** Those that were asked for last stand at the end, some seconds more or less. */
   const lanes = new Map<string, Lane>()
   let stopped = false
 
   const laneOf = (site: string): Lane => {
     const known = lanes.get(site)
     if (known) {
-      known.used = now()
+      if (now() - known.limitsAt >= LIMITS_MS) renew(known)
       return known
     }
-    if (lanes.size >= SITES_MOST) forgetIdle(lanes, now())
+    if (lanes.size >= SITES_MOST) forgetOne(lanes, now())
     const limits = limitsOf(site, options.shareOf(site), relay)
     const lane: Lane = {
-      ...{ site, limits, control: (relay ? freshRelay : freshSite)(limits, now()) },
-      ...{ running: 0, waiting: [], used: now(), nextAt: 0, timed: false, resumeTimer: 0, wantsRoom: false },
+      ...{ site, limits, limitsAt: now(), control: (relay ? freshRelay : freshSite)(limits, now()) },
+      ...{ running: 0, waiting: [], nextAt: 0, timed: false, resumeTimer: 0, wantsRoom: false },
     }
     lanes.set(site, lane)
     return lane
+  }
+
+  /** Computes the limits again and moves the site to the end of those that may be forgotten. */
+  const renew = (lane: Lane) => {
+    const limits = limitsOf(lane.site, options.shareOf(lane.site), relay)
+    lane.control = withLimits(lane.control, lane.limits, limits)
+    lane.limits = limits
+    lane.limitsAt = now()
+    lanes.delete(lane.site)
+    lanes.set(lane.site, lane)
   }
 
   const change = (lane: Lane, control: SiteControl) => {
@@ -225,8 +249,7 @@ export function createSites(options: SitesOptions): Sites {
     },
     throttled(site, reason) {
       const lane = laneOf(site)
-      if (relay) return
-      change(lane, afterThrottle(lane.control, reason, now()))
+      change(lane, afterThrottle(lane.control, reason, now(), relay ? RELAY_PAUSE_MS : undefined))
     },
     broke(site) {
       const lane = laneOf(site)
@@ -234,8 +257,17 @@ export function createSites(options: SitesOptions): Sites {
     },
     unreachable(site, reason, until) {
       const lane = laneOf(site)
-      const wait = until === undefined ? (relay ? RELAY_PROBE_MS : PROBE_MS) : Math.max(1, until - now())
-      change(lane, afterUnreachable(lane.control, reason, now(), wait))
+      const wait = until === undefined ? probeMs : Math.max(1, until - now())
+      change(lane, afterUnreachable(lane.control, reason, now(), wait, until === undefined))
+    },
+    reached(site) {
+      const lane = laneOf(site)
+      change(lane, afterReached(lane.control, lane.limits, now()))
+    },
+    probedElsewhere(site) {
+      const lane = laneOf(site)
+      lane.control = afterProbeElsewhere(lane.control, now(), probeMs)
+      pause(lane)
     },
     learn(news) {
       const lane = laneOf(news.site)
@@ -253,9 +285,9 @@ export function createSites(options: SitesOptions): Sites {
 }
 
 function aheadOf({ control }: Lane, relay: boolean, now: number): number {
-  if (relay) return AHEAD.relay
+  const [least, most] = relay ? [AHEAD.leastRelay, AHEAD.mostRelay] : [AHEAD.least, AHEAD.most]
   const rate = Math.min(control.rate, takenRate(control, now))
-  return Math.min(AHEAD.most, Math.max(AHEAD.least, Math.ceil(rate * AHEAD_SECONDS)))
+  return Math.min(most, Math.max(least, Math.ceil(rate * AHEAD_SECONDS)))
 }
 
 function newsOf({ site, control: { status, since, reason, resumeAt, window, rate } }: Lane): SiteNews {
@@ -265,7 +297,23 @@ function newsOf({ site, control: { status, since, reason, resumeAt, window, rate
   }
 }
 
-function forgetIdle(lanes: Map<string, Lane>, now: number): void {
-  for (const [site, { running, waiting, used, control }] of lanes)
-    if (running === 0 && waiting.length === 0 && control.resumeAt < now && used < now - FORGET_MS) lanes.delete(site)
+/**
+ * Makes place for another site. What is known of a site that is not in use is lost with it; other workers and the database
+ * still know of its outage.
+ */
+function forgetOne(lanes: Map<string, Lane>, now: number): void {
+  let tries = 0
+  let paused: string | undefined
+  for (const [site, lane] of lanes) {
+    if (lane.running > 0 || lane.waiting.length > 0) {
+      // In use: looked at last the next time.
+      lanes.delete(site)
+      lanes.set(site, lane)
+    } else if (lane.control.resumeAt < now) {
+      lanes.delete(site)
+      return
+    } else paused ??= site
+    if (++tries >= FORGET_TRIES) break
+  }
+  if (paused !== undefined) lanes.delete(paused)
 }

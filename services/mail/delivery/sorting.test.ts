@@ -336,6 +336,14 @@ describe('a site that cannot be reached', () => {
     expect(reasons).toEqual(['DNS gave no answer'])
   })
 
+  test('is never a provider because of one domain without an answer', async () => {
+    const { sort, settled, reasons } = sorting()
+    const at = { site: PROVIDER, slot: 1 }
+    await sort([await claimed('a@silent.example', at), await claimed('b@silent.example', at)])
+    expect(settled.map(({ event }) => event.type)).toEqual(['deferred', 'deferred'])
+    expect(reasons).toEqual([])
+  })
+
   test('ends what has expired without an attempt, and says what the last one met', async () => {
     const { sort, settled, groups } = sorting({ down: ['down.example'] })
     const last = { text: 'connect ECONNREFUSED', at: NOW }

@@ -1,6 +1,7 @@
 /** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
 import type { Log } from '../../platform/log.ts'
 import { flowOf, RELAY_SITE } from '../rules/flow.ts'
+import { isProvider } from '../rules/slots.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
@@ -127,7 +128,8 @@ export function createSorting(
         options.postpone([delivery], world().now)
         return
       }
-      options.sites.unreachable(delivery.site, failure.text)
+      // A domain without an answer says nothing about the provider that it was found at before.
+      if (!isProvider(delivery.site)) options.sites.unreachable(delivery.site, failure.text)
     }
     settle(localResult(delivery, outgoing.message, failure, world()))
   }

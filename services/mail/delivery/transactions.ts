@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import { PROBE_MS, RELAY_PROBE_MS, type SiteLimits } from '../rules/site-control.ts'
+import { isProvider } from '../rules/slots.ts'
 import type { Claimed, DeliveryQueue } from '../store/deliveries.ts'
 import { reserveProbe } from '../store/sites.ts'
 import type { Attempt, Attempted, Group } from './attempt.ts'
@@ -54,13 +55,13 @@ export function createTransactions(options: TransactionsOptions): (group: Group)
   const run = async (group: Group, limits: SiteLimits) => {
     const { site, deliveries } = group
     if (sites.isDown(site) && !(await mayProbe(site))) {
-      sites.unreachable(site, 'another worker probes it')
+      sites.probedElsewhere(site)
       await putBack(deliveries)
       return
     }
     const attempted = await attempt(group, limits)
     for (const { delivery } of attempted.results) hand.leave(delivery)
-    report(sites, site, attempted)
+    report(sites, { site, relay }, attempted)
     for (const result of attempted.results) void settle(result)
     if (attempted.untouched.length > 0) void putBack(attempted.untouched)
   }
@@ -74,11 +75,19 @@ export function createTransactions(options: TransactionsOptions): (group: Group)
 }
 
 /** What an attempt says about its site. */
-function report(sites: Sites, site: string, { results, unreachable }: Attempted): void {
+function report(
+  sites: Sites,
+  { site, relay }: { site: string; relay: boolean },
+  { results, unreachable, reached }: Attempted,
+): void {
+  if (reached) sites.reached(site)
   const slow = results.find(({ judged }) => judged.slowDown)
-  if (slow) sites.throttled(site, slow.event.text)
-  else if (unreachable) sites.unreachable(site, unreachable.reason, unreachable.until)
-  else if (results.some(isBroken)) sites.broke(site)
+  // A host that greets with 421 wants fewer connections. The relay is one for all: then nothing goes out for a while.
+  if (slow && !(relay && unreachable)) sites.throttled(site, slow.event.text)
+  else if (unreachable) {
+    // A domain's own policy says nothing about the provider that it shares with others.
+    if (!(unreachable.ofDomain && isProvider(site))) sites.unreachable(site, unreachable.reason, unreachable.until)
+  } else if (results.some(isBroken)) sites.broke(site)
   if (results.some(({ next }) => next.kind === 'delivered')) sites.succeeded(site)
 }
 

@@ -33,8 +33,21 @@ describe('planMx', () => {
 
 test.each([
   [['aspmx.l.google.com', 'alt1.aspmx.l.google.com'], 'google'],
+  [['smtp.google.com'], 'google'],
+  [['aspmx.l.google.com', 'alt4.aspmx.l.google.com', 'aspmx2.googlemail.com'], 'google'],
+  [['alt2.gmail-smtp-in.l.google.com'], 'google'],
   [['acme-com.mail.protection.outlook.com'], 'microsoft'],
+  [['acme-com.k-v1.mx.microsoft'], 'microsoft'],
+  [['mx-eu.mail.am0.yahoodns.net'], 'yahoo'],
+  [['mx01.mail.icloud.com', 'mx02.mail.icloud.com'], 'apple'],
   [['mxbiz1.qq.com', 'mxbiz2.qq.com'], 'tencent'],
+  [['qiye163mx01.mxmail.netease.com', 'hzmx01.mxmail.netease.com'], 'netease'],
+  [['mx.yandex.net'], 'yandex'],
+  [['emx.mail.ru'], 'mailru'],
+  // Hosts that receive no mail: a stranger may name them, and they do not answer.
+  [['www.google.com'], undefined],
+  [['www.qq.com'], undefined],
+  [['aspmx.l.google.com', 'www.google.com'], undefined],
   [['aspmx.l.google.com', 'mail.example.com'], undefined],
   [['notgoogle.com'], undefined],
   [[], undefined],

@@ -23,23 +23,23 @@ export function planMx(records: readonly MxRecord[], shuffle: () => number): MxP
   return { kind: 'hosts', hosts: [...new Set(hosts)].slice(0, MOST_HOSTS) }
 }
 
-/** Suffixes of MX names that tell the provider of a domain that is not the provider's own. */
-const PROVIDER_OF_MX: readonly (readonly [string, string])[] = [
-  ['.google.com', 'google'],
-  ['.googlemail.com', 'google'],
-  ['.mail.protection.outlook.com', 'microsoft'],
-  ['.mx.microsoft', 'microsoft'],
-  ['.yahoodns.net', 'yahoo'],
-  ['.icloud.com', 'apple'],
-  ['.qq.com', 'tencent'],
-  ['.netease.com', 'netease'],
-  ['.163.com', 'netease'],
-  ['.yandex.net', 'yandex'],
-  ['.mail.ru', 'mailru'],
+/**
+ * Names of the MX hosts of providers, for domains that are not the provider's own. Only hosts that receive mail: anybody can
+ * point an MX record at another host of a provider, and that it does not answer says nothing about the provider.
+ */
+const PROVIDER_OF_MX: readonly (readonly [RegExp, string])[] = [
+  [/^((alt\d\.)?(aspmx|gmail-smtp-in)\.l|smtp)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'google'],
+  [/\.mail\.protection\.outlook\.com$|\.mx\.microsoft$/, 'microsoft'],
+  [/^mta\d\.am0\.yahoodns\.net$|^mx-\w+\.mail\.am0\.yahoodns\.net$/, 'yahoo'],
+  [/^mx\d\d\.mail\.icloud\.com$/, 'apple'],
+  [/^mx(biz)?\d?\.qq\.com$/, 'tencent'],
+  [/^[a-z0-9]*mx\d\d\.(mxmail\.netease|163)\.com$/, 'netease'],
+  [/^mx\.yandex\.(net|ru)$/, 'yandex'],
+  [/^(emx|mxs|mx\d*)\.mail\.ru$/, 'mailru'],
 ]
 
 /** The provider's site when all MX hosts of a domain are its; undefined when the domain is a site of its own. */
 export function providerOfHosts(hosts: readonly string[]): string | undefined {
-  const found = hosts.map(host => PROVIDER_OF_MX.find(([suffix]) => `.${host}`.endsWith(suffix))?.[1])
+  const found = hosts.map(host => PROVIDER_OF_MX.find(([name]) => name.test(host))?.[1])
   return found.length > 0 && found.every(site => site !== undefined && site === found[0]) ? found[0] : undefined
 }

@@ -81,8 +81,14 @@ const TABLE: readonly Row[] = [
     text: /mailbox (is )?full|over ?quota|quota exceeded|insufficient (mailbox )?storage/i,
     judged: later('mailbox_full'),
   },
+  {
+    codes: /^4/,
+    text: /\brate(d|limit\w*)?\b|too (many|much|fast|quick|often)|throttl|frequen|slow(er)? down|\bbusy\b/i,
+    judged: slow('throttled'),
+  },
+  // "Try again later" without a reason: what rspamd and others say to a sender that they see for the first time.
+  { codes: /^4/, enhanced: /^4\.7\.1$/, judged: later('greylisted') },
   { codes: /^4/, enhanced: /^4\.7\./, judged: slow('throttled') },
-  { codes: /^4/, text: /rate limit|too many (messages|connections|recipients)|throttl/i, judged: slow('throttled') },
   { codes: /^4/, judged: later('other') },
   { codes: /^5/, enhanced: /^5\.1\.[0-36]$|^5\.2\.1$/, judged: never('address') },
   { codes: /^5/, enhanced: /^5\.1\.10$/, judged: never('address') },

@@ -10,7 +10,9 @@ const WAITS: readonly number[] = [1, 4, 10, 20, 40, 80, 160, 240].map(minutes =>
  * The site's own pace (rules/site-control.ts) protects a receiver that asked for less, so its messages may come back soon.
  * The first wait is short: what a receiver refuses of the first burst follows as soon as its speed is known.
  */
-const THROTTLED_WAITS: readonly number[] = [1 / 12, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 240].map(minutes => minutes * MINUTE)
+const THROTTLED_WAITS: readonly number[] = [1 / 12, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 240].map(
+  minutes => minutes * MINUTE,
+)
 /** A full mailbox needs a person to empty it. */
 const FULL_WAITS: readonly number[] = [1, 4, 8, 12].map(hours => hours * HOUR)
 /** Greylisting servers want to see the same sender again after some minutes, commonly five. */

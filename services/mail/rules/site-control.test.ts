@@ -11,6 +11,7 @@ import {
   openWindow,
   PROBE_MS,
   type SiteControl,
+  withLimits,
 } from './site-control.ts'
 
 const LIMITS = limitsOf('example.net', { owned: 1, parts: 1 }, false)
@@ -171,7 +172,7 @@ describe('an outage', () => {
 })
 
 describe('a receiver that takes nothing', () => {
-  test('is left alone for longer each time, up to 30 minutes', () => {
+  test('is left alone for longer each time, up to 5 minutes', () => {
     let control = freshSite(LIMITS, START)
     let now = START
     const pauses: number[] = []
@@ -182,7 +183,7 @@ describe('a receiver that takes nothing', () => {
       expect(openWindow(control, control.resumeAt)).toBe(1)
       now = control.settledAt
     }
-    expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800, 1_800].map(s => s * 1_000))
+    expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300, 300, 300, 300].map(s => s * 1_000))
     expect(control.rate).toBeGreaterThan(0)
   })
 
@@ -253,7 +254,39 @@ describe('news of other workers', () => {
       news: { status: 'up', since: START + 5, resumeAt: 0 },
       after: { since: START },
     },
+    {
+      name: 'a complaint elsewhere counts as one of ours: the next delivery does not end it',
+      before: fresh,
+      news: { status: 'throttled', since: START, resumeAt: 0, rate: 4 },
+      after: { complainedAt: START },
+    },
+    {
+      name: 'an outage elsewhere does not hold where a message was delivered since',
+      before: { ...fresh, lastSuccess: START },
+      news: { status: 'down', since: START, resumeAt: START + 9_000 },
+      after: { status: 'up', resumeAt: 0 },
+    },
   ] as const)('$name', ({ before, news, after }) => {
-    expect(afterNews(before, news, LIMITS, START)).toMatchObject(after)
+    expect(afterNews(before, { at: START, ...news }, LIMITS, START)).toMatchObject(after)
+  })
+
+  test('a rate that another worker found survives the first deliveries here', () => {
+    const news = { status: 'throttled', since: START, resumeAt: 0, rate: 4, at: START } as const
+    const control = afterSuccess(afterNews(fresh, news, LIMITS, START), LIMITS, START + 1_000)
+    expect([control.status, control.rate < 5]).toEqual(['throttled', true])
+  })
+})
+
+describe('limits that change', () => {
+  const of = (owned: number) => limitsOf('tencent', { owned, parts: 8 }, false)
+
+  test.each([
+    { name: 'free, more slots', from: 2, to: 8, control: {}, rate: 20, window: 2 },
+    { name: 'free, fewer slots', from: 8, to: 2, control: { window: 8 }, rate: 5, window: 2 },
+    { name: 'throttled, more slots', from: 2, to: 8, control: { rate: 1 }, rate: 1, window: 2 },
+    { name: 'throttled, fewer slots', from: 8, to: 2, control: { rate: 9 }, rate: 5, window: 2 },
+  ])('$name', ({ from, to, control, rate, window }) => {
+    const before = { ...freshSite(of(from), START), ...control }
+    expect(withLimits(before, of(from), of(to))).toMatchObject({ rate, window })
   })
 })

@@ -97,7 +97,7 @@ const SETTLE_MS = 1_000
 /** So many deliveries between two complaints mean that the receiver works and only its speed is to be found. */
 const STEADY = 10
 const PAUSE_MS = 5_000
-const PAUSE_MOST_MS = 30 * 60_000
+const PAUSE_MOST_MS = 5 * 60_000
 /** Without a complaint for so long the site counts as up again, and its rate is free. */
 const CALM_MS = 10 * 60_000
 /** The speed is measured over 5 to 10 s of uninterrupted work. */
@@ -111,6 +111,10 @@ const ALIVE_FAILURES = 12
 export const PROBE_MS = 60_000
 /** The same for the relay: without it nothing goes out. */
 export const RELAY_PROBE_MS = 5_000
+/** Longest pause of the relay after a complaint, for the same reason. */
+export const RELAY_PAUSE_MS = 30_000
+/** A pause of a site that works but has no free address at the moment. */
+const BUSY_MS = 1_000
 
 /** A site of which nothing is known. */
 export function freshSite(limits: SiteLimits, now: number): SiteControl {
@@ -194,14 +198,20 @@ function recovered(control: SiteControl, limits: SiteLimits, now: number): SiteC
 
 /**
  * After a reply that asks for less (421, 4.7.x and the like). The rate becomes what the receiver really took, less a
- * margin; when it took next to nothing, a pause follows, 5 s at first, doubled for each one in a row, up to 30 minutes.
+ * margin; when it took next to nothing, a pause follows, 5 s at first, doubled for each one in a row, up to `pauseMost`
+ * milliseconds.
  */
-export function afterThrottle(control: SiteControl, reason: string, now: number): SiteControl {
+export function afterThrottle(
+  control: SiteControl,
+  reason: string,
+  now: number,
+  pauseMost: number = PAUSE_MOST_MS,
+): SiteControl {
   if (now < control.settledAt || now < control.resumeAt) return control
   const taken = takenRate(control, now)
   const steady = control.successes >= STEADY
   const strikes = steady ? 0 : control.strikes + 1
-  const pause = steady ? 0 : Math.min(PAUSE_MS * 2 ** (strikes - 1), PAUSE_MOST_MS)
+  const pause = steady ? 0 : Math.min(PAUSE_MS * 2 ** (strikes - 1), pauseMost)
   // The rate itself when it was used: while it grows, the measured average lags behind it.
   const used = taken > USED * control.rate ? control.rate : Math.max(taken, RATE_LEAST)
   // After a short burst the speed is that of the burst, which the receiver cannot keep up.
@@ -240,12 +250,20 @@ export function afterBreak(control: SiteControl, now: number): SiteControl {
 
 /**
  * After no host of the site let a transaction begin. While others get through it is about the number of connections;
- * otherwise the site is down, and one attempt each `probeMs` finds out when it is back.
+ * otherwise the site is down, and one attempt each `probeMs` finds out when it is back. `tried`: false when no host was
+ * asked, because all failed lately.
  */
-export function afterUnreachable(control: SiteControl, reason: string, now: number, probeMs: number): SiteControl {
+export function afterUnreachable(
+  control: SiteControl,
+  reason: string,
+  now: number,
+  probeMs: number,
+  tried = true,
+): SiteControl {
+  const isAlive = control.status !== 'down' && now - control.lastSuccess < ALIVE_MS
+  if (isAlive && !tried) return { ...control, resumeAt: Math.max(control.resumeAt, now + BUSY_MS) }
   const failures = control.failures + 1
-  if (control.status !== 'down' && now - control.lastSuccess < ALIVE_MS && failures < ALIVE_FAILURES)
-    return { ...afterBreak(control, now), failures }
+  if (isAlive && failures < ALIVE_FAILURES) return { ...afterBreak(control, now), failures }
   if (control.status === 'down' && now < control.resumeAt) return control
   return {
     ...control,
@@ -257,18 +275,52 @@ export function afterUnreachable(control: SiteControl, reason: string, now: numb
   }
 }
 
-/** What another worker found out: pauses and lower rates hold for all, and so does the end of an outage. */
-export function afterNews(
-  control: SiteControl,
-  news: { status: SiteStatus; since: number; reason?: string | undefined; resumeAt: number; rate?: number | undefined },
-  limits: SiteLimits,
-  now: number,
-): SiteControl {
+/** A session began at a site that was down: it is up again, whatever became of the message. */
+export function afterReached(control: SiteControl, limits: SiteLimits, now: number): SiteControl {
+  return control.status === 'down' ? recovered(control, limits, now) : control
+}
+
+/** Another worker asks the site that is down: the next attempt is not ours. */
+export function afterProbeElsewhere(control: SiteControl, now: number, probeMs: number): SiteControl {
+  return { ...control, resumeAt: Math.max(control.resumeAt, now + probeMs) }
+}
+
+/** The limits became others, because slots of the site came or went. */
+export function withLimits(control: SiteControl, before: SiteLimits, limits: SiteLimits): SiteControl {
+  const most = limits.rate ?? Number.POSITIVE_INFINITY
+  const wasFree = control.rate >= (before.rate ?? Number.POSITIVE_INFINITY)
+  return {
+    ...control,
+    window: Math.min(control.window, limits.connections),
+    rate: wasFree ? most : Math.min(control.rate, most),
+    ceiling: wasFree ? most : Math.min(control.ceiling, most),
+  }
+}
+
+/** What another worker found out. */
+export interface ForeignNews {
+  status: SiteStatus
+  since: number
+  reason?: string | undefined
+  resumeAt: number
+  rate?: number | undefined
+  /** When it was written. */
+  at: number
+}
+
+/** After another worker's finding: pauses and lower rates hold for all, and so does the end of an outage. */
+export function afterNews(control: SiteControl, news: ForeignNews, limits: SiteLimits, now: number): SiteControl {
   const { status, since, reason, resumeAt } = news
+  // What was delivered since is the better knowledge: the other worker may have lost its own network.
+  if (status === 'down' && control.lastSuccess >= news.at) return control
   if (status === 'up') return control.status === 'down' ? freshSite(limits, now) : control
   if (status === 'throttled' && control.status === 'down') return control
   const rate = Math.min(control.rate, news.rate ?? control.rate)
-  return { ...control, status, since, reason, rate, resumeAt: Math.max(control.resumeAt, resumeAt) }
+  return {
+    ...{ ...control, status, since, reason, rate, resumeAt: Math.max(control.resumeAt, resumeAt) },
+    // Otherwise the first delivery here would end the state, as after a long time without a complaint.
+    complainedAt: status === 'throttled' ? Math.max(control.complainedAt, news.at) : control.complainedAt,
+  }
 }
 
 /** Transactions that may be under way at once now: none during a pause, one to a site that is down. */

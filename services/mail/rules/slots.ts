@@ -58,6 +58,11 @@ export function siteOf(domain: string): string {
   return SITE_OF_DOMAIN.get(name) ?? name
 }
 
+/** True for the site of a provider, which has domains of many owners; a site of its own has one domain. */
+export function isProvider(site: string): boolean {
+  return PARTS_OF_SITE.has(site)
+}
+
 /** Into how many slots a site is split (k). The site's limits are divided by it. In relay mode it is the number of slots. */
 export function partsOf(site: string, slots: number, relay: boolean): number {
   return relay ? slots : Math.min(slots, PARTS_OF_SITE.get(site) ?? 1)

@@ -24,14 +24,14 @@ export interface ConnectorOptions {
 
 /**
  * A session, or why there is none; `notes` are lines for the conversation. `unreachable`: the hosts do not let a session
- * begin, whatever the message; `until`: none was asked, because all failed lately.
+ * begin, whatever the message; `until`: none was asked, because all failed lately; `ofDomain`: for this domain only.
  */
 export type Connected = { session: Session } | Failed
 
 interface Failed {
   outcome: RecipientOutcome
   notes: string[]
-  unreachable?: { reason: string; until?: number } | undefined
+  unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
 }
 
 /** An address that did not answer is passed over for so long; one that let us wait, longer. */
@@ -97,7 +97,7 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
 
   const tryHost = async (host: string, route: Route, again: boolean): Promise<Connected | Marked> => {
     const tls = settingOf(host, route)
-    if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host)
+    if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host, true)
     const answer = await mx.addressesOf(host)
     if (answer.kind === 'permanent') {
       const reply = { code: 550, enhanced: '5.4.4', text: answer.text }
@@ -153,7 +153,8 @@ function refused({ stage, reply }: Refusal, ip: string): Failed {
   }
 }
 
-function failed(error: WireError, where: string): Failed {
+function failed(error: WireError, where: string, ofDomain = false): Failed {
   const notes = [`-- ${where}: ${error.message}`]
-  return { outcome: { kind: 'error', error }, notes, unreachable: { reason: `${where}: ${error.message}` } }
+  const unreachable = { reason: `${where}: ${error.message}`, ...(ofDomain && { ofDomain }) }
+  return { outcome: { kind: 'error', error }, notes, unreachable }
 }

@@ -35,9 +35,9 @@ export interface Sent {
   ms: number
   /**
    * No host let a session begin, and why. `until`: none was asked, because all failed lately; then the outcomes are
-   * `withheld`. In milliseconds.
+   * `withheld`. In milliseconds. `ofDomain`: for this domain only.
    */
-  unreachable?: { reason: string; until?: number } | undefined
+  unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
 }
 
 /** Carries transactions: over SMTP, or into the captured mail. */
