@@ -105,6 +105,13 @@ test('without any program each test that needs one is skipped, with what brings 
   expect(status).toBe(0)
 })
 
+test('a run that ends before its result is a failure in one line', () => {
+  const options = ['scripts/test.ts', '--no-install', '--config', 'nowhere.config.ts']
+  const { stdout, status } = spawnSync(process.execPath, options, { encoding: 'utf8', env: environment })
+  expect(stdout).toContain('the tests ended before their result')
+  expect(status).toBe(1)
+})
+
 test('the packages that the reasons name are installed', () => {
   const named = Object.values(PACKAGES).flatMap(names => names.split(' '))
   expect(readFileSync('test/packages', 'utf8').split('\n')).toEqual(expect.arrayContaining(named))

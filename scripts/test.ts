@@ -4,7 +4,7 @@
  * `--no-install` is given. `--quick` runs a part. Other arguments are handed on to vitest.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installPackages } from './packages.ts'
@@ -39,6 +39,13 @@ const code = await vitest([
   ...(quick ? QUICK : []),
   ...handedOn,
 ])
+if (!existsSync(output)) {
+  rmSync(folder, { recursive: true })
+  process.stdout.write(
+    'the tests ended before their result: vitest was stopped or has crashed\n0 passed, 1 failed, 0 skipped\n',
+  )
+  process.exit(1)
+}
 const report = JSON.parse(readFileSync(output, 'utf8')) as Report
 const reasons = new Map(
   readFileSync(skips, 'utf8')
