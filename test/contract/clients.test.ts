@@ -130,6 +130,8 @@ describe('a TypeScript client by @hey-api/openapi-ts compiles and works', () => 
 })
 
 describe('a Python client by openapi-python-client works', () => {
+  // Apart from the tests, because the first run installs the generator.
+  beforeAll(async () => void (await findPythonTools()), 600_000)
   test('with the mail API', async () => {
     const got = await tryClient('mail', 'py', python)
     expect(got).toEqual(MAIL)
