@@ -62,8 +62,9 @@ async function ensure(
   const { spec, metadata } = resource
   const lost = await disableLost(context, deps, resource)
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  // A login that is lost goes on only for another account.
   if ('aspect' in ref) return lost ?? waiting(ref)
+  // The MailDomain belongs to another account by now; the login of the account before keeps its name and is not deleted.
+  if (lost) return nameKept(usernameOf(resource), lost)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const fallback = spec.fallbackSender?.toLowerCase()
   if (fallback !== undefined && !fallback.endsWith(`@${ref.domain}`)) {
@@ -131,6 +132,13 @@ async function disableLost(
   if (!known.disabled) await disableCredential(deps, known)
   const aspect = withdrawnAspect(namespace, entitlement, `The login ${known.username} is disabled.`)
   return withdrawnOutcome(aspect, !known.disabled)
+}
+
+/** The login keeps its name for the account that the namespace lost: listed again, that account has it back. */
+function nameKept(username: string, lost: Outcome): Outcome {
+  const [withdrawn] = lost.aspects
+  const message = `${withdrawn?.message ?? ''} Until then ${username} stays a login of that account: for another account make an SMTPCredential with another spec.username.`
+  return { ...lost, aspects: [bad('Accepted', 'Conflict', message)] }
 }
 
 /** Removes the login; one of an account that the namespace may not act for any more stays there, disabled. */

@@ -37,7 +37,7 @@ const OVERLAP_MS = 24 * 3_600_000
 
 /**
  * Creates the login, or brings the existing one into line. 409 `conflict` when another account, or a person, has the
- * name; 409 `managed_by_resource` when another resource manages it.
+ * name, or when it was withdrawn from another account; 409 `managed_by_resource` when another resource manages it.
  */
 export async function applyCredential(
   deps: CredentialResourceDeps,
@@ -54,6 +54,8 @@ export async function applyCredential(
   if (!known.managed_by || (known.user_id !== userId && !isOwner(known.managed_by, deps.resource))) throw taken
   refuseManaged(known, deps)
   if (known.user_id !== userId) {
+    // Only disableCredential disables a managed login: a withdrawn one waits for its account to be listed again.
+    if (known.disabled) throw taken
     // The resource speaks for another account by now: the login of the one before ends with that.
     await deleteCredential(deps.db, known.user_id, known._id)
     return create(true)

@@ -550,6 +550,7 @@ onApiServer('domains, logins and tokens', () => {
       await o.allowOwners(null)
       await withdrawn()
       await until(async () => (await record()).managed_by === undefined)
+      await refused(o, 'MailDomain', 'ann') // the status comes after the record
       await o.allowOwners('ann')
       await o.condition('MailDomain', 'ann', 'Accepted', 'True')
       expect(await record()).toMatchObject({ managed_by: { name: 'ann' } })
@@ -557,6 +558,41 @@ onApiServer('domains, logins and tokens', () => {
       await until(mayLogIn)
       await until(async () => (await held(o, 'ci-token')).token !== token)
       expect(await revoked((await held(o, 'ci-token')).token)).toBeUndefined()
+    })
+
+    test('keeps the login of the account when its MailDomain is made anew for the account of the namespace', async () => {
+      const { o, ann, spec, credential, mayLogIn, withdrawn } = await withAnn()
+      const { _id } = (await credential()) ?? {}
+      const stillThere = async () =>
+        expect(await credential()).toMatchObject({
+          _id,
+          user_id: ann._id,
+          disabled: true,
+          managed_by: { name: 'news' },
+        })
+      const conflict = () =>
+        until(async () => {
+          const conditions = (await o.get('SMTPCredential', 'news'))?.status?.conditions
+          return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'Conflict'
+        })
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.removeWholly('MailDomain', 'ann')
+      await o.apply('MailDomain', 'ann', { domainName: 'own.example' })
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await conflict()
+      await stillThere()
+      // Listed again, the namespace's own MailDomain still does not take the login.
+      await o.allowOwners('ann')
+      const told = async () =>
+        (await o.get('SMTPCredential', 'news'))?.status?.conditions?.find(({ type }) => type === 'Accepted')?.message
+      await until(async () => (await told())?.endsWith('is taken.') === true)
+      await stillThere()
+      await o.removeWholly('MailDomain', 'ann')
+      await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await until(mayLogIn)
+      expect(await credential()).toMatchObject({ _id, user_id: ann._id })
     })
 
     test('hands the domain to the MailDomain of a namespace that still lists it', async () => {
