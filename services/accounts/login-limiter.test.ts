@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => mongo.stop())
 
-const limits = { pair: 3, address: 5, account: 7 }
+const limits = { pair: 3, address: 5, account: 7, known: 20 }
 const limiter = (channel: LoginChannel = 'panel', metrics = createMetrics('test'), own = limits) =>
   createLoginLimiter({ db: mongo.db, metrics, channel }, own)
 const wrong = async () => undefined
@@ -100,6 +100,30 @@ describe('an address from which a name logged in lately', () => {
     expect((await limiter('smtp').guard(name(), from, right)).kind).toBe('limited')
   })
 
+  test('that many names know may fail a number of times, then each name that failed waits', async () => {
+    const from = address()
+    const names = Array.from({ length: 20 }, name)
+    for (const who of names) await limiter('smtp').guard(who, from, right)
+    const quiet = names.pop() ?? ''
+    const kinds: string[] = []
+    for (const who of names) kinds.push(...(await fail(3, () => limiter('smtp').guard(who, from, wrong))))
+    // 20 failures, and one more of each of the 12 names that had not failed yet; 57 without the limit.
+    expect(kinds.filter(kind => kind === 'refused')).toHaveLength(32)
+    expect(await limiter('smtp').guard(names.at(-1) ?? '', from, right)).toMatchObject({ kind: 'limited' })
+    for (let n = 0; n < 5; n++) expect((await limiter('smtp').guard(quiet, from, right)).kind).toBe('ok')
+    expect((await limiter('smtp').guard(name(), address(), right)).kind).toBe('ok')
+  })
+
+  test('is not limited by right passwords of many names, and neither by guesses in parallel more than one by one', async () => {
+    const from = address()
+    const names = Array.from({ length: 20 }, name)
+    const [one, two] = [limiter('smtp'), limiter('smtp')]
+    for (let n = 0; n < 2; n++) for (const who of names) expect((await one.guard(who, from, right)).kind).toBe('ok')
+    const guesses = [one, two, one].flatMap(each => names.map(who => each.guard(who, from, wrong)))
+    const refused = (await Promise.all(guesses)).filter(({ kind }) => kind === 'refused')
+    expect(refused.length).toBeLessThanOrEqual(40)
+  })
+
   test('is an IPv6 /64', async () => {
     const who = name()
     await limiter().guard(who, '2001:db8:7:7::1', right)
@@ -130,7 +154,7 @@ describe('an address from which a name logged in lately', () => {
 
   test('is one of 20, of which the oldest goes, and costs one write an hour', async () => {
     const [who, first] = [name(), address()]
-    const one = limiter('panel', createMetrics('test'), { pair: 3, address: 5, account: 100 })
+    const one = limiter('panel', createMetrics('test'), { ...limits, account: 100 })
     await one.guard(who, first, right)
     const stored = () => collectionOf(mongo.db, knownNetworks).findOne({ _id: `panel ${who}` })
     const before = await stored()
@@ -160,7 +184,7 @@ test('a check that cannot be made is not counted', async () => {
 
 test('parallel guesses in two processes pass no more than the limit', async () => {
   const [who, from] = [name(), address()]
-  const process = () => limiter('panel', createMetrics('test'), { pair: 3, address: 100, account: 100 })
+  const process = () => limiter('panel', createMetrics('test'), { ...limits, address: 100, account: 100 })
   const [one, two] = [process(), process()]
   const guesses = Array.from({ length: 15 }, () => [one, two].map(each => each.guard(who, from, wrong)))
   const outcomes = await Promise.all(guesses.flat())

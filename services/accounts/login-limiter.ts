@@ -38,8 +38,9 @@ export interface LoginLimiter {
   /**
    * Runs `check` unless the name or the address has failed too often. The attempt is counted before the check, so
    * that parallel guesses cannot slip past, and taken back when the check gives a value or cannot be made. An address
-   * (or IPv6 /64) from which the name logged in lately is limited by its own failures with this name only, so that
-   * strangers cannot lock the name out there.
+   * (or IPv6 /64) from which the name logged in lately is limited by its own failures with this name, so that strangers
+   * cannot lock the name out there. When the names known there have failed `known` times together, those wait that
+   * failed there in the last 15 minutes; the others may fail once more each.
    */
   guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>>
 }
@@ -49,9 +50,9 @@ const DAY_MS = 86_400_000
 
 /**
  * Failures allowed in 15 minutes. The account as a whole has a higher limit than the account from one address, so
- * that a stranger cannot lock somebody out with a few wrong passwords.
+ * that a stranger cannot lock somebody out with a few wrong passwords. `known`: an address, with all names that know it.
  */
-export const LOGIN_LIMITS = { pair: 10, address: 50, account: 100 } as const
+export const LOGIN_LIMITS = { pair: 10, address: 50, account: 100, known: 200 } as const
 
 /** How long a successful login keeps its network known. */
 const KNOWN_DAYS = 7
@@ -74,37 +75,55 @@ export function createLoginLimiter(
       points: limits[kind],
       seconds: WINDOW_SECONDS,
     })
-  const counters = { pair: counter('pair'), address: counter('address'), account: counter('account') }
+  const counters = {
+    pair: counter('pair'),
+    address: counter('address'),
+    account: counter('account'),
+    known: counter('known'),
+  }
   const known = createKnownNetworks(db, channel)
+  const countOthers = async (username: string, address: string) =>
+    Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
+  /** Counts an attempt: seconds to wait, and how to take back what was counted beside the pair. */
+  const countAttempt = async (username: string, address: string) => {
+    // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
+    const [tried, knownMs] = await Promise.all([
+      count(counters.pair, `${address} ${username}`),
+      known.lastLogin(username, address),
+    ])
+    if (tried.wait > 0) return { wait: tried.wait, knownMs, takeBack: () => [] }
+    if (knownMs === undefined) {
+      const takeBack = () => [counters.address.reward(address), counters.account.reward(username)]
+      return { wait: await countOthers(username, address), knownMs, takeBack }
+    }
+    const wait = await consume(counters.known, address)
+    // The pair counts failures and what is under way: beyond the limit parallel guesses at one name are held as well.
+    if (wait > 0) return { wait: tried.points > 1 ? wait : 0, knownMs, takeBack: () => [] }
+    return { wait, knownMs, takeBack: () => [counters.known.reward(address)] }
+  }
   return {
     async guard<T>(username: string, ip: string, check: () => Promise<T | undefined>): Promise<LoginOutcome<T>> {
       const address = clientNetwork(ip)
       const pair = `${address} ${username}`
-      const countOthers = async () =>
-        Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
-      // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
-      const [pairWait, knownMs] = await Promise.all([consume(counters.pair, pair), known.lastLogin(username, address)])
-      const retryAfterSeconds = pairWait || (knownMs === undefined ? await countOthers() : 0)
-      if (retryAfterSeconds > 0) {
+      const { wait, knownMs, takeBack } = await countAttempt(username, address)
+      if (wait > 0) {
         metrics.logins.inc({ channel, outcome: 'limited' })
-        return { kind: 'limited', retryAfterSeconds }
+        return { kind: 'limited', retryAfterSeconds: wait }
       }
-      const others = () =>
-        knownMs === undefined ? [counters.address.reward(address), counters.account.reward(username)] : []
       let value: T | undefined
       try {
         value = await check()
       } catch (error) {
-        await Promise.all([counters.pair.reward(pair), ...others()])
+        await Promise.all([counters.pair.reward(pair), ...takeBack()])
         throw error
       }
       metrics.logins.inc({ channel, outcome: value === undefined ? 'refused' : 'ok' })
       if (value === undefined) {
-        if (knownMs !== undefined) await countOthers()
+        if (knownMs !== undefined) await countOthers(username, address)
         return { kind: 'refused' }
       }
       const note = known.note(username, address, knownMs)
-      await Promise.all([counters.pair.delete(pair), ...others(), note]) // older failures from here are forgiven too
+      await Promise.all([counters.pair.delete(pair), ...takeBack(), note]) // older failures from here are forgiven too
       return { kind: 'ok', value }
     },
   }
@@ -145,11 +164,15 @@ function createKnownNetworks(db: Db, channel: LoginChannel) {
 
 /** Seconds until the key may try again; 0 when it may now. */
 async function consume(limiter: RateLimiterMongo, key: string): Promise<number> {
+  return (await count(limiter, key)).wait
+}
+
+/** Counts an attempt. `points`: attempts of the window with this one, where the key may try; `wait`: see {@link consume}. */
+async function count(limiter: RateLimiterMongo, key: string): Promise<{ wait: number; points: number }> {
   try {
-    await limiter.consume(key)
-    return 0
+    return { wait: 0, points: (await limiter.consume(key)).consumedPoints }
   } catch (result) {
-    if (result instanceof RateLimiterRes) return Math.max(1, Math.ceil(result.msBeforeNext / 1000))
-    throw result
+    if (!(result instanceof RateLimiterRes)) throw result
+    return { wait: Math.max(1, Math.ceil(result.msBeforeNext / 1000)), points: result.consumedPoints }
   }
 }

@@ -155,7 +155,7 @@ test('suspension, disabling and removal hold within 5 seconds for a login that w
 })
 
 test('after too many failures even the right password has to wait, in another process too', async () => {
-  const limits = { pair: 3, address: 100, account: 100 }
+  const limits = { pair: 3, address: 100, account: 100, known: 200 }
   const one = await process({}, limits)
   const ip = address()
   for (let attempt = 0; attempt < 3; attempt++)
@@ -167,14 +167,14 @@ test('after too many failures even the right password has to wait, in another pr
 })
 
 test('parallel guesses do not slip past the limit', async () => {
-  const { logIn, credential } = await process({}, { pair: 5, address: 100, account: 100 })
+  const { logIn, credential } = await process({}, { pair: 5, address: 100, account: 100, known: 200 })
   const ip = address()
   const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => logIn(credential.username, `guess ${n}`, ip)))
   expect(replies.filter(reply => 'code' in reply && reply.code === 'invalid_login')).toHaveLength(5)
 })
 
 test('a busy client with the right password is never limited', async () => {
-  const login = await process({}, { pair: 2, address: 2, account: 2 })
+  const login = await process({}, { pair: 2, address: 2, account: 2, known: 200 })
   const ip = address()
   for (let attempt = 0; attempt < 20; attempt++)
     expect(await login.with(PASSWORD, ip)).toMatchObject({ userId: login.user._id })

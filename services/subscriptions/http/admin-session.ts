@@ -19,7 +19,7 @@ import {
 import { requestedPage } from './page.ts'
 
 /** Failures allowed in 15 minutes: per name and address, per address, per name. */
-const LOGIN_LIMITS = { pair: 5, address: 20, account: 100 }
+const LOGIN_LIMITS = { pair: 5, address: 20, account: 100, known: 100 }
 
 /** Puts login and logout by token on the router. */
 export function mountLogin(router: Router, deps: HttpDeps): void {
