@@ -1,13 +1,14 @@
 /** Checks a presented Bearer token: secret, revocation, expiry, owner and network. */
+
 import { type Account, createAccounts } from '../accounts/account.ts'
 import { findFirstAdmin } from '../accounts/store/users.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Db } from '../platform/mongo.ts'
+import { inNetwork } from '../platform/networks.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { createRecent } from '../platform/recent.ts'
 import { sameSecret } from '../platform/secrets.ts'
-import { inNetwork } from '../platform/web.ts'
 import { parseToken, secretFits } from './rules/token.ts'
 import type { TokenDoc } from './store/documents.ts'
 import { findTokenById, touchToken } from './store/tokens.ts'

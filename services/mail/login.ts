@@ -1,4 +1,5 @@
 /** SMTP AUTH: checks a submission login, the same way and with the same work whether the name exists or not. */
+
 import { createAccounts } from '../accounts/account.ts'
 import type { LoginLimiter, LoginOutcome } from '../accounts/login-limiter.ts'
 import { verifyPassword } from '../accounts/passwords.ts'
@@ -7,10 +8,10 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Db } from '../platform/mongo.ts'
+import { inNetwork } from '../platform/networks.ts'
 import { problems } from '../platform/problems.ts'
 import { createRecent } from '../platform/recent.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { inNetwork } from '../platform/web.ts'
 import { secretFits } from './rules/token.ts'
 import { findCredentialByName, touchCredential } from './store/credentials.ts'
 import type { CredentialDoc } from './store/documents.ts'

@@ -3,7 +3,7 @@
  * the result as a value. `docs/configuration.md` is generated from this file.
  */
 import { z } from 'zod'
-import { canonicalAddress, isAddress, isNetwork, PRIVATE_NETWORKS } from './networks.ts'
+import { canonicalAddress, isAddress, isNetwork, PRIVATE } from './networks.ts'
 
 const text = z.string().trim()
 const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
@@ -27,9 +27,9 @@ const addresses = list
   .transform(values => [...new Set(values.map(canonicalAddress))])
 const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
 const proxies = list
-  .transform(entries => entries.flatMap(entry => (entry.toLowerCase() === 'private' ? PRIVATE_NETWORKS : entry)))
+  .transform(entries => entries.map(entry => (entry.toLowerCase() === PRIVATE ? PRIVATE : entry)))
   .refine(
-    values => values.every(isNetwork),
+    values => values.every(value => value === PRIVATE || isNetwork(value)),
     'must be networks like 10.0.0.0/8, separated by commas, or the word private',
   )
 const secret = text.refine(
@@ -77,7 +77,7 @@ const shape = {
     'Origins that browsers may call the Subscription Administration API from, comma separated.',
   ),
   TRUSTED_PROXIES: withDefault(proxies, '').describe(
-    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` stands for all private networks, for ports that nothing but the proxy can reach. None by default.',
+    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` stands for all private networks, for ports that nothing but the proxy can reach; of such a proxy the last address in X-Forwarded-For counts. None by default.',
   ),
   MAIL_HOSTNAME: text
     .toLowerCase()

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, readConfig } from './config.ts'
-import { isAddress, isNetwork } from './networks.ts'
-import { inNetwork } from './web.ts'
+import { inNetwork, isAddress, isNetwork } from './networks.ts'
 
 describe('what is written as a network', () => {
   test.each([

@@ -1,7 +1,10 @@
 /** The form of addresses and networks that people write: read by everybody in the same way. */
 import ipaddr from 'ipaddr.js'
 
-/** What `private` stands for in TRUSTED_PROXIES: loopback, link-local, RFC 1918, RFC 6598 (CGNAT) and RFC 4193. */
+/** The entry of TRUSTED_PROXIES that stands for {@link PRIVATE_NETWORKS}, for the peer of a connection alone. */
+export const PRIVATE = 'private'
+
+/** Loopback, link-local, RFC 1918, RFC 6598 (CGNAT) and RFC 4193. */
 export const PRIVATE_NETWORKS = [
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
   ...['::1/128', 'fc00::/7', 'fe80::/10'],
@@ -28,6 +31,36 @@ export function isNetwork(text: string): boolean {
   // Clients count by their IPv4 address, so a network of mapped ones would hold nobody.
   const [address] = ipaddr.parseCIDR(text)
   return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
+}
+
+/** True when the address lies in the network (`10.0.0.0/8`, or a single address). */
+export function inNetwork(address: string, network: string): boolean {
+  const parsed = ipaddr.process(address)
+  const [base, bits] = ipaddr.isValidCIDR(network) ? ipaddr.parseCIDR(network) : [ipaddr.process(network), undefined]
+  if (parsed.kind() !== base.kind()) return false
+  return parsed.match(base, bits ?? (base.kind() === 'ipv4' ? 32 : 128))
+}
+
+/** True when forwarding headers of this peer count; `trusted` is TRUSTED_PROXIES. */
+export function isTrustedProxy(peer: string, trusted: readonly string[]): boolean {
+  if (!ipaddr.isValid(peer)) return false
+  return trusted
+    .flatMap(entry => (entry === PRIVATE ? PRIVATE_NETWORKS : entry))
+    .some(network => inNetwork(peer, network))
+}
+
+/**
+ * The address of a client: the peer, or what trusted proxies say in X-Forwarded-For, whose hops are read from the last
+ * on. `private` trusts the peer alone: a client in the same private network may have written the hops before its own.
+ */
+export function clientBehind(peer: string, hops: readonly string[], trusted: readonly string[]): string {
+  const named = trusted.filter(entry => entry !== PRIVATE)
+  let address = peer
+  for (const [index, hop] of hops.toReversed().entries()) {
+    if (!isTrustedProxy(address, index === 0 ? trusted : named) || !ipaddr.isValid(hop)) break
+    address = ipaddr.process(hop).toString()
+  }
+  return address
 }
 
 /** What counts as one client: an IPv4 address, or the /64 of an IPv6 one, all of which its owner has (RFC 6177). */

@@ -157,6 +157,10 @@ describe('the client of a request', () => {
     ['is not who the client says it speaks for', ['127.0.0.1'], '198.51.100.1, 203.0.113.9', '203.0.113.9'],
     ['is looked for behind every trusted proxy', ['127.0.0.1', '10.0.0.0/8'], '203.0.113.9, 10.1.1.1', '203.0.113.9'],
     ['is the first, where all are trusted', ['127.0.0.1', '10.0.0.0/8'], '10.0.0.7,10.1.1.1', '10.0.0.7'],
+    ['is who came to a private proxy', ['private'], '203.0.113.9', '203.0.113.9'],
+    ['is a neighbour of the private proxy, whatever it says', ['private'], '203.0.113.9, 192.168.1.77', '192.168.1.77'],
+    ['is a neighbour with the address of the proxy, too', ['private'], '203.0.113.9, 127.0.0.1', '127.0.0.1'],
+    ['is behind a named proxy', ['private', '192.168.1.77'], '203.0.113.9, 192.168.1.77', '203.0.113.9'],
     ['has one form', ['127.0.0.1'], '2001:DB8:0:0::7', '2001:db8::7'],
     ['has its IPv4 form', ['127.0.0.1'], '::ffff:203.0.113.9', '203.0.113.9'],
     [

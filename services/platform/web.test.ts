@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { inNetwork } from './networks.ts'
 import { ProblemError } from './problems.ts'
-import { inNetwork, parse, problemBody, toProblem } from './web.ts'
+import { parse, problemBody, toProblem } from './web.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1', true],

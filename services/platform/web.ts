@@ -10,6 +10,7 @@ import { type ForwardingWatch, forwardingHeader } from './forwarding.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { isUnavailable } from './mongo.ts'
+import { clientBehind, isTrustedProxy } from './networks.ts'
 import { type FieldFault, ProblemError, problems } from './problems.ts'
 import { readJson } from './web-body.ts'
 
@@ -17,7 +18,7 @@ import { readJson } from './web-body.ts'
 export interface WebOptions {
   log: Log
   metrics: Metrics
-  /** Networks whose X-Forwarded-For counts. */
+  /** TRUSTED_PROXIES: networks whose X-Forwarded-For counts, and the word `private`. */
   trustedProxies: readonly string[]
   onUntrustedForwarding?: ForwardingWatch
   /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
@@ -238,30 +239,12 @@ function clientAddress(context: WebContext, { trustedProxies: trusted, onUntrust
     .split(',')
     .map(hop => hop.trim())
     .filter(Boolean)
-  let address = plain(context.req.socket.remoteAddress ?? '')
+  const peer = plain(context.req.socket.remoteAddress ?? '')
   const header = forwardingHeader(context.req.headers)
-  if (header && !isTrusted(address, trusted)) onUntrustedForwarding?.(address, header)
-  while (hops.length > 0 && isTrusted(address, trusted)) {
-    const next = hops.pop() ?? ''
-    if (!ipaddr.isValid(next)) break
-    address = plain(next)
-  }
-  return address
+  if (header && !isTrustedProxy(peer, trusted)) onUntrustedForwarding?.(peer, header)
+  return clientBehind(peer, hops, trusted)
 }
 
 function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
-}
-
-function isTrusted(address: string, networks: readonly string[]): boolean {
-  if (!ipaddr.isValid(address)) return false
-  return networks.some(network => inNetwork(address, network))
-}
-
-/** True when the address lies in the network (`10.0.0.0/8`, or a single address). */
-export function inNetwork(address: string, network: string): boolean {
-  const parsed = ipaddr.process(address)
-  const [base, bits] = ipaddr.isValidCIDR(network) ? ipaddr.parseCIDR(network) : [ipaddr.process(network), undefined]
-  if (parsed.kind() !== base.kind()) return false
-  return parsed.match(base, bits ?? (base.kind() === 'ipv4' ? 32 : 128))
 }

@@ -20,7 +20,7 @@ async function loggedIn() {
   await createUser(foundation, { username: 'second', ...made })
   const limiter = createLoginLimiter(
     { db: s.mongo.db, metrics: s.metrics, channel: 'admin' },
-    { pair: 5, address: 20, account: 100 },
+    { pair: 5, address: 20, account: 100, known: 200 },
   )
   const { token } = await logIn(s, limiter, { username: 'root', password: PASSWORD, ip: '192.0.2.1' })
   return { ...half, user, token }

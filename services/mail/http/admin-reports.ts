@@ -3,7 +3,8 @@ import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { forwardingNotes } from '../../platform/forwarding.ts'
-import { bind, inNetwork } from '../../platform/web.ts'
+import { isTrustedProxy, PRIVATE, PRIVATE_NETWORKS } from '../../platform/networks.ts'
+import { bind } from '../../platform/web.ts'
 import { judgeHealth, overall } from '../rules/health.ts'
 import { livingWorkers, oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
 import { troubledSites } from '../store/sites.ts'
@@ -50,7 +51,7 @@ export function addAdminReports(
     ])
     const trusted = config.TRUSTED_PROXIES
     // Noted before it was trusted: the note goes within an hour.
-    const untrusted = forwarding.find(({ peer }) => !trusted.some(network => inNetwork(peer, network)))
+    const untrusted = forwarding.find(({ peer }) => !isTrustedProxy(peer, trusted))
     const checks = judgeHealth({
       mongoUp: mongo.isUp(),
       workers,
@@ -58,7 +59,7 @@ export function addAdminReports(
       hostname: config.MAIL_HOSTNAME,
       sendingIps: config.SENDING_IP,
       mode: config.DELIVERY_MODE,
-      trustedProxies: trusted,
+      trustedProxies: trusted.flatMap(entry => (entry === PRIVATE ? PRIVATE_NETWORKS : entry)),
       untrustedProxy: untrusted?.peer,
       clockSkewMs: clockSkewMs(),
       now,

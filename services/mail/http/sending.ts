@@ -2,8 +2,9 @@
 import type { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import type { Mongo } from '../../platform/mongo.ts'
+import { isTrustedProxy } from '../../platform/networks.ts'
 import { type ProblemCode, ProblemError } from '../../platform/problems.ts'
-import { type Authorise, factsOf, inNetwork, type WebContext } from '../../platform/web.ts'
+import { type Authorise, factsOf, type WebContext } from '../../platform/web.ts'
 import { requestDigest } from '../../platform/web-body.ts'
 import type { Warning } from '../rules/email-request.ts'
 import type { Caller, SendDeps } from '../send-email.ts'
@@ -98,7 +99,7 @@ function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
 
 function receivedFrom(context: WebContext, trusted: readonly string[]): Submission['received'] {
   const peer = context.req.socket.remoteAddress ?? ''
-  const forwarded = trusted.some(network => peer !== '' && inNetwork(peer, network))
+  const forwarded = isTrustedProxy(peer, trusted)
   const scheme = forwarded ? context.get('x-forwarded-proto') : context.protocol
   return { from: 'api', ip: factsOf(context).ip, protocol: scheme === 'https' ? 'HTTPS' : 'HTTP' }
 }
