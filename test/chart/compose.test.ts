@@ -10,6 +10,7 @@ interface Compose {
   volumes: Record<string, object>
 }
 interface Service {
+  image?: string
   command: string[]
   environment?: Record<string, string>
   healthcheck?: { test: string[] }
@@ -57,6 +58,20 @@ test('no mongod of ours takes compressed messages: CVE-2025-14847', async () => 
   expect(services.mongodb.command[at + 1]).toBe('disabled')
   const trial = await readFile('charts/postwright/templates/mongodb-trial.yaml', 'utf8')
   expect(trial).toContain('--networkMessageCompressors, disabled')
+})
+
+test('the release of MongoDB has no default, because the data of the release before decides it', async () => {
+  // Release 0.1.0 ran mongo:6.0; 8.0 does not start on that data.
+  const { image = '' } = services.mongodb
+  const [, message = ''] = /^mongo:\$\{MONGO_VERSION:\?([^${}]+)\}$/.exec(image) ?? []
+  expect(message).toMatch(/8\.0 for a new installation, 6\.0 for one made with the compose file of Postwright 0\.1\.0/)
+  expect(await readFile('.env.example', 'utf8')).toMatch(/^MONGO_VERSION=8\.0$/m)
+  for (const guide of ['docs/install.md', 'docs/install.zh-CN.md']) {
+    const guideText = await readFile(guide, 'utf8')
+    expect(guideText).toContain('`MONGO_VERSION=6.0`')
+    // Older compose reads .env beside the compose file only, unless it is named.
+    expect(guideText).toContain('docker compose --env-file .env -f deploy/compose.yaml up -d')
+  }
 })
 
 test('the health check initiates the set that mongod and the connection string name', () => {
