@@ -17,9 +17,13 @@ function session(used = 1) {
 
 type Fake = ReturnType<typeof session>
 
-function pool(idleMs?: number) {
+function pool(idleMs?: number, idleMost?: number) {
   const counts: number[] = []
-  const made = createPool<Fake>({ onConnections: count => counts.push(count), ...(idleMs ? { idleMs } : {}) })
+  const made = createPool<Fake>({
+    onConnections: count => counts.push(count),
+    ...(idleMs ? { idleMs } : {}),
+    ...(idleMost ? { idleMost } : {}),
+  })
   const open = (used?: number) => {
     made.opened()
     return session(used)
@@ -96,4 +100,13 @@ test.each([
     if (used === 10) p.put(`route ${route}`, given, 10)
     expect(p.routes).toBe(0)
   }
+})
+
+test('more sessions than a process should keep: the one that has been idle longest closes, whatever its route', () => {
+  const { pool: p, open, connections } = pool(undefined, 3)
+  const sessions = ['a', 'b', 'c', 'a', 'd'].map(route => ({ route, session: open() }))
+  for (const { route, session: one } of sessions) p.put(route, one, 10)
+  expect(sessions.map(({ session: { wire } }) => wire.quits)).toEqual([1, 1, 0, 0, 0])
+  expect([connections(), p.routes, p.take('b'), p.take('a')]).toEqual([3, 3, undefined, sessions[3]?.session])
+  p.stop()
 })

@@ -1,4 +1,7 @@
-/** Keeps sessions between transactions: for a minute, and for as many messages as the receiver should get on one. */
+/**
+ * Keeps sessions between transactions: for a minute, for as many messages as the receiver should get on one, and no more
+ * of them than a process should hold; then the one that has been idle longest closes.
+ */
 import type { Session } from './transaction.ts'
 
 /** What the pool asks of a session. */
@@ -21,15 +24,21 @@ export interface Pool<S extends Kept> {
 
 /** A server may close idle connections after five minutes (RFC 5321 section 4.5.3.2.7); most do sooner. */
 const IDLE_MS = 60_000
+/** Idle sessions cost memory and descriptors: a thousand new sites a second would keep 60,000 of them in a minute. */
+const IDLE_MOST = 2_000
 
 /** Makes the pool. */
 export function createPool<S extends Kept = Session>(options: {
   onConnections(count: number): void
   /** Default: a minute. */
   idleMs?: number
+  /** Most idle sessions of all routes. Default: 2,000. */
+  idleMost?: number
 }): Pool<S> {
-  const { idleMs = IDLE_MS } = options
-  const idle = new Map<string, { session: S; timer: NodeJS.Timeout }[]>()
+  const { idleMs = IDLE_MS, idleMost = IDLE_MOST } = options
+  const idle = new Map<string, S[]>()
+  /** All of them, the one that has been idle longest first. */
+  const timers = new Map<S, { key: string; timer: NodeJS.Timeout }>()
   let open = 0
   let stopped = false
   const count = (change: number) => {
@@ -40,50 +49,48 @@ export function createPool<S extends Kept = Session>(options: {
     session.wire.quit()
     count(-1)
   }
+  /** Takes a session out of the idle ones. */
+  const forget = (session: S) => {
+    const { key = '', timer } = timers.get(session) ?? {}
+    clearTimeout(timer)
+    timers.delete(session)
+    const kept = (idle.get(key) ?? []).filter(one => one !== session)
+    if (kept.length > 0) idle.set(key, kept)
+    else idle.delete(key)
+  }
+  const drop = (session: S) => {
+    forget(session)
+    close(session)
+  }
   return {
     get routes() {
       return idle.size
     },
     take(key) {
-      const kept = idle.get(key) ?? []
-      let found: S | undefined
-      for (let entry = kept.pop(); entry; entry = kept.pop()) {
-        clearTimeout(entry.timer)
-        if (entry.session.wire.usable) {
-          found = entry.session
-          break
-        }
-        close(entry.session)
+      for (let session = idle.get(key)?.at(-1); session; session = idle.get(key)?.at(-1)) {
+        forget(session)
+        if (session.wire.usable) return session
+        close(session)
       }
-      // Also when the last one goes out: it may not come back, nor the route be used again.
-      if (kept.length === 0) idle.delete(key)
-      return found
+      return undefined
     },
     put(key, session, messagesPerConnection) {
       if (stopped || !session.wire.usable || session.used >= messagesPerConnection) {
         close(session)
         return
       }
-      const kept = idle.get(key) ?? []
-      const timer = setTimeout(() => {
-        const index = kept.findIndex(entry => entry.session === session)
-        if (index !== -1) kept.splice(index, 1)
-        if (kept.length === 0) idle.delete(key)
-        close(session)
-      }, idleMs)
-      timer.unref()
-      kept.push({ session, timer })
-      idle.set(key, kept)
+      const [oldest] = timers.keys()
+      if (oldest && timers.size >= idleMost) drop(oldest)
+      timers.set(session, { key, timer: setTimeout(() => drop(session), idleMs).unref() })
+      const kept = idle.get(key)
+      if (kept) kept.push(session)
+      else idle.set(key, [session])
     },
     opened: () => count(1),
     gone: session => close(session),
     stop() {
       stopped = true
-      for (const { session, timer } of [...idle.values()].flat()) {
-        clearTimeout(timer)
-        close(session)
-      }
-      idle.clear()
+      for (const session of [...timers.keys()]) drop(session)
     },
   }
 }
