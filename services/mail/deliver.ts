@@ -64,8 +64,8 @@ const POLL = { first: 50, last: 500 }
 const CLAIM_GAP_MS = 50
 /** Claims are extended so often: a third of their time. */
 const KEEP_MS = VISIBILITY_MS / 3
-/** A relay takes what it gets; among many receivers slow ones must not use up the room. */
-const IN_HAND = { relay: 600, direct: 3_000 }
+/** A relay takes what it gets; among many receivers slow ones must not use up the room. One account alone gets 3,000. */
+const IN_HAND = { relay: 600, direct: 4_000 }
 const SITES_MS = 1_000
 const EXPIRE_MS = 30_000
 const GAUGES_MS = 15_000
@@ -174,7 +174,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     repeat(GAUGES_MS, stopping.signal, log, () => {
       const owned = [...leases.claimable().keys()]
       measureSites(sites, metrics)
-      return measureQueue(queue, owned, rangesOfSlots(owned, relay), clock.now(), metrics)
+      const times = { now: clock.now(), oldest: claiming.oldest() }
+      return measureQueue(queue, owned, rangesOfSlots(owned, relay), times, metrics)
     }),
     repeat(SITES_MS, stopping.signal, log, () => exchange.exchange()),
     repeat(EXPIRE_MS, stopping.signal, log, async () => void (await claiming.expire())),

@@ -1,6 +1,7 @@
 /** Claiming from a real queue; what sites allow is played by the test. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/until.ts'
 import { silentLog } from '../../platform/log.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { flowOf, RELAY_SITE } from '../rules/flow.ts'
@@ -99,7 +100,7 @@ describe('a round', () => {
     const { claiming, owned, hand } = scene({ slots: [] })
     expect(await claiming.round()).toEqual({ taken: 0, full: false })
     owned.slots = [0]
-    const held = many(95, 'held').map(({ _id }) => ({ _id, m: _id, site: 'x', slot: 0, tok: 't', epoch: 1 }))
+    const held = many(100, 'held').map(({ _id }) => ({ _id, m: _id, site: 'x', slot: 0, tok: 't', epoch: 1 }))
     hand.take(held as Claimed[])
     expect(await claiming.round()).toEqual({ taken: 0, full: false })
   })
@@ -212,6 +213,44 @@ describe('fairness', () => {
     expect(taken.map(({ site }) => site)).toEqual(['x.example', 'x.example', 'dead.example'])
   })
 
+  const silent = (count: number, user_id: string) =>
+    Array.from({ length: count }, (_, n) => ({ _id: `em_${user_id}${n}.0`, site: `${user_id}${n}.example`, user_id }))
+
+  test('an account whose mail stays in hand leaves places for others, and others for the next one', async () => {
+    const { claiming, users } = scene()
+    for (const user of ['usr_a', 'usr_b', 'usr_c']) {
+      const docs = silent(300, user)
+      await give(...docs)
+      claiming.hint(docs.map(doc => flowOf({ slot: 0, lane: 'transactional', ...doc }, false)))
+      while ((await claiming.round()).taken > 0);
+    }
+    const count = (user: string) => users().filter(one => one === user).length
+    expect([count('usr_a'), count('usr_b'), count('usr_c')]).toEqual([75, 18, 5])
+  })
+
+  test('one account alone with a relay gets nearly everything', async () => {
+    await give(...many(300, 'a', { flow: 'r usr_a transactional' }))
+    const { claiming, hand } = scene({ relay: true })
+    while ((await claiming.round()).taken > 0);
+    expect(hand.size).toBe(100)
+  })
+
+  test('recipients beyond the share of an account are not taken besides', async () => {
+    await messageTo(90)
+    const { claiming, hand } = scene({ room: 5 })
+    await claiming.round()
+    expect(hand.size).toBe(5)
+  })
+
+  test('timed mail behind a campaign of the same moment becomes ready before that is delivered', async () => {
+    await give(...many(5_000, 'a', { flow: 'timed', due: ago(2_000) }))
+    await give({ _id: 'em_b.0', flow: 'timed', user_id: 'usr_b' })
+    const { claiming } = scene({ room: 10 })
+    await claiming.round()
+    const timed = { _id: 'em_b.0', flow: { $exists: false } }
+    await until(async () => (await collectionOf(mongo.db, DELIVERIES).countDocuments(timed)) === 0)
+  })
+
   test('thousands of flows are reached a few at a time', async () => {
     await give(...Array.from({ length: 3_000 }, (_, n) => ({ _id: `em_${n}.0`, site: `s${n}.example` })))
     const { claiming, taken, hand } = scene({ inHand: 5_000 })
@@ -238,6 +277,28 @@ describe('slots', () => {
     await claiming.round()
     expect(taken.map(({ slot }) => slot)).toEqual(Array(10).fill(1))
   })
+})
+
+test('what a failover put back while it is in hand makes no round follow at once', async () => {
+  const [one] = many(1, 'a')
+  await give(one as { _id: string })
+  const { claiming, hand, taken } = scene()
+  await claiming.round()
+  await collectionOf(mongo.db, DELIVERIES).deleteMany({})
+  await give(one as { _id: string })
+  claiming.hint([taken[0]?.flow ?? ''])
+  expect(await claiming.round()).toEqual({ taken: 0, full: false })
+  expect(hand.size).toBe(1)
+})
+
+test('the age of the oldest mail is known from the look at the index', async () => {
+  const { claiming, owned } = scene()
+  expect(claiming.oldest()).toBeUndefined()
+  await give({ _id: 'em_a.0' }, { _id: 'em_b.0', site: 'b.example', due: ago(9_000) })
+  await claiming.round()
+  expect(claiming.oldest()).toEqual(ago(9_000))
+  owned.slots = []
+  expect(claiming.oldest()).toBeUndefined()
 })
 
 test('mail that was accepted in the other delivery mode is found', async () => {

@@ -5,11 +5,12 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Draw, FairQueue } from '../rules/fair-queue.ts'
-import { type Flow, type FlowRange, parseFlow, rangeOfOtherMode, rangeOfSite, rangesOfSlots } from '../rules/flow.ts'
+import { type Flow, parseFlow, rangeOfSite } from '../rules/flow.ts'
 import { type Claimed, type ClaimScope, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import type { Outbox, Outgoing } from '../store/outgoing.ts'
 import type { Hand } from './hand.ts'
+import { createLook } from './look.ts'
 import type { Sites } from './sites.ts'
 
 /** What {@link createClaiming} depends on. */
@@ -41,6 +42,8 @@ export interface Claiming {
   hint(flows: readonly string[]): void
   /** A site has room again, or its pause is over. */
   readmit(site: string): void
+  /** When the oldest ready delivery was due, as the last whole look at the index saw it. */
+  oldest(): Date | undefined
   /** Takes what has expired while its site was down, to be ended without an attempt; answers how many were taken. */
   expire(): Promise<number>
 }
@@ -49,16 +52,18 @@ export interface Claiming {
 export const VISIBILITY_MS = 120_000
 /** Deliveries taken at once. */
 const AT_ONCE = 200
+/**
+ * In direct mode an account has in hand at most so many times what stays free: one alone three quarters, two three
+ * sevenths each. So what waits for silent sites never fills the hand, and another account gets its places at once. All
+ * mail for a relay waits for the same site, whose turns are shared already; there only the claims should not be tiny.
+ */
+const SHARE = 3
+const RELAY_FREE = 1 / 20
 /** Timed deliveries made ready at once, and how often they are looked for. */
 const READY_AT_ONCE = 1_000
 const READY_MS = 200
-/** The index is looked at for flows so often, or more rarely: no more than a fiftieth of the time is spent on it. */
-const LOOK_MS = 500
-const LOOK_SHARE = 50
 /** Flows in memory; more are found as these end. */
 const FLOWS_MOST = 20_000
-/** Above this many flows one look covers a single range of slots. */
-const WHOLE_LOOK = 2_000
 /**
  * A flow is read from where the last read ended, so that what that one took is not passed over again in the index,
  * except once in this time: what turns up late (a slow accept, another clock) waits for that.
@@ -87,6 +92,11 @@ export function createClaiming(options: ClaimingOptions): Claiming {
   let readyAt = Number.NEGATIVE_INFINITY
   let readyFrom: Date | undefined
   let readyWholeAt = Number.NEGATIVE_INFINITY
+  let readying = false
+
+  /** True when the account may have `more` deliveries if `all` more come into the hand. */
+  const isWithinShare = (userId: string, more: number, all: number) =>
+    relay || hand.heldFor(userId) + more <= SHARE * (options.inHand - hand.size - all)
 
   const isOurs = ({ slot, site }: Flow, epochs: ReadonlyMap<number, number>) =>
     (slot === undefined || epochs.has(slot)) && !sites.isPaused(site)
@@ -124,9 +134,18 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     look.everything()
   }
 
-  const makeReady = async (slots: readonly number[], now: Date) => {
-    if (performance.now() - readyAt < READY_MS) return false
-    readyAt = performance.now()
+  /** How many more deliveries one round may take. */
+  const roomInHand = () => {
+    const free = options.inHand - hand.size
+    return free > (relay ? options.inHand * RELAY_FREE : 0) ? Math.min(AT_ONCE, free) : 0
+  }
+
+  /** Answers true when there may be more, which made progress. */
+  const makeReadyOnce = async (): Promise<boolean> => {
+    const slots = [...options.claimable().keys()]
+    if (slots.length === 0) return false
+    const { now } = world()
+    const ours = owned
     const whole = performance.now() - readyWholeAt >= WHOLE_MS * 5
     if (whole) readyWholeAt = performance.now()
     const from = whole || !readyFrom ? undefined : new Date(readyFrom.getTime() - OVERLAP_MS)
@@ -135,10 +154,33 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       { from, now },
       { limit: READY_AT_ONCE, relay, skip: id => hand.has(id) },
     )
-    readyFrom = full ? undefined : now
-    if (full) readyAt = Number.NEGATIVE_INFINITY
+    // Slots that came meanwhile were not asked for.
+    readyFrom = full || owned !== ours ? undefined : now
     learn(names, true)
-    return full
+    return full && names.size > 0
+  }
+
+  /**
+   * The first part is waited for. The order is that of time, whosever mail it is, so the rest follows at once and beside
+   * the claims: mail behind a campaign that was timed for the same moment does not wait for the campaign's delivery.
+   */
+  const makeReady = async () => {
+    if (readying || performance.now() - readyAt < READY_MS) return
+    readying = true
+    const begun = performance.now()
+    const done = () => {
+      readying = false
+      readyAt = begun
+    }
+    const rest = async () => {
+      while (await makeReadyOnce());
+    }
+    const more = await makeReadyOnce().catch((error: unknown) => {
+      done()
+      throw error
+    })
+    if (!more) done()
+    else void rest().then(done, done) // a failure meets the next round as well, and is told there
   }
 
   const read = async (draws: readonly Draw[], now: Date): Promise<DeliveryDoc[]> => {
@@ -220,7 +262,13 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     scope: ClaimScope,
   ): Promise<readonly Claimed[]> => {
     const found = await siblingsOf(queue, claimed, messages, scope.now)
-    const wanted = underClaim(found, scope).filter(({ _id, slot }) => !hand.has(_id) && scope.epochs.has(slot))
+    const fresh = underClaim(found, scope).filter(({ _id, slot }) => !hand.has(_id) && scope.epochs.has(slot))
+    const wanted: Claimed[] = []
+    for (const group of Map.groupBy(fresh, ({ m }) => m).values()) {
+      const ofAccount = wanted.filter(({ user_id }) => user_id === group[0]?.user_id).length
+      if (isWithinShare(group[0]?.user_id ?? '', ofAccount + group.length, wanted.length + group.length))
+        wanted.push(...group)
+    }
     if (wanted.length === 0) return []
     hand.take(wanted)
     try {
@@ -238,21 +286,22 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       noticeOwnership(epochs)
       const { now } = world()
       const slots = [...epochs.keys()]
-      const [more] = await Promise.all([makeReady(slots, now), look.next(slots)])
-      const free = options.inHand - hand.size
-      if (free <= options.inHand / 20) return { taken: 0, full: false }
-      const room = Math.min(AT_ONCE, free)
+      await Promise.all([makeReady(), look.next(slots)])
+      const room = roomInHand()
+      if (room === 0) return { taken: 0, full: false }
       // A draw that used up the room of a site put its flows aside although there was room when it was asked for.
       for (const site of [...flows.sitesAside()]) if (sites.roomAt(site) > 0) flows.readmit(site)
-      const draws = flows.draw(room, site => sites.roomAt(site))
-      if (draws.length === 0) return { taken: 0, full: more }
+      const draws = flows.draw(room, site => sites.roomAt(site), isWithinShare)
+      if (draws.length === 0) return { taken: 0, full: false }
       const found = await read(draws, now)
       const fresh = found.filter(({ _id, slot }) => epochs.has(slot) && !hand.has(_id))
-      if (fresh.length === 0) return { taken: 0, full: true }
+      // A failover can bring back what is in hand: it stays in its flow until its transaction ends, so there is no hurry.
+      if (fresh.length === 0) return { taken: 0, full: false }
       const taken = await claim(fresh, epochs, now)
       return { taken, full: found.length >= room }
     },
     hint: names => learn(names, true),
+    oldest: () => (options.claimable().size > 0 ? look.oldest() : undefined),
     readmit(site) {
       flows.readmit(site)
       look.at(site)
@@ -289,57 +338,6 @@ function startOf(readings: ReadonlyMap<string, Reading>, name: string, now: numb
   if (!reading || now - reading.wholeAt < WHOLE_MS) return reading?.from
   reading.wholeAt = now
   return undefined
-}
-
-/** Looks at the index for flows with ready mail, at a bounded share of the time. */
-function createLook({ queue, relay, claimable, slotsOf }: ClaimingOptions, learn: (names: Iterable<string>) => void) {
-  let dueAt = Number.NEGATIVE_INFINITY
-  let pending: FlowRange[] = []
-  let seen = 0
-  let wholeSize = 0
-  let urgent = new Set<string>()
-
-  const heads = async (ranges: readonly FlowRange[]) => {
-    const found = (await Promise.all(ranges.map(range => queue.heads(range)))).flat()
-    learn(found.map(({ _id }) => _id))
-    return found.length
-  }
-
-  const urgentRanges = () => {
-    const epochs = claimable()
-    const all = [...urgent].flatMap(site =>
-      (relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))).map(slot => rangeOfSite(site, slot, relay)),
-    )
-    urgent = new Set()
-    return all
-  }
-
-  return {
-    /** Everything is looked at as soon as possible. */
-    everything() {
-      pending = []
-      dueAt = Number.NEGATIVE_INFINITY
-    },
-    /** A site is looked at in the next round. */
-    at: (site: string) => void urgent.add(site),
-    async next(slots: readonly number[]) {
-      if (urgent.size > 0) await heads(urgentRanges())
-      if (performance.now() < dueAt) return
-      const started = performance.now()
-      if (pending.length === 0) {
-        wholeSize = seen
-        seen = 0
-        pending =
-          wholeSize > WHOLE_LOOK ? slots.flatMap(slot => rangesOfSlots([slot], relay)) : rangesOfSlots(slots, relay)
-        // Mail that was accepted before DELIVERY_MODE changed waits under names of the other mode.
-        await queue.forgetFlows(rangeOfOtherMode(relay), READY_AT_ONCE)
-      }
-      const ranges = wholeSize > WHOLE_LOOK ? pending.splice(0, 1) : pending.splice(0)
-      seen += await heads(ranges)
-      const pause = (performance.now() - started) * LOOK_SHARE
-      dueAt = performance.now() + (pending.length === 0 ? Math.max(LOOK_MS, pause) : pause)
-    },
-  }
 }
 
 /** The first deliveries of the site's flows as far as they have expired: they wait in the order of their times. */

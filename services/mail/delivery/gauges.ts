@@ -4,22 +4,18 @@ import type { FlowRange } from '../rules/flow.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
 import type { Sites } from './sites.ts'
 
-/** Sets the gauges of the queue for these slots, whose flows are in `ranges`. */
+/** Sets the gauges of the queue for these slots, whose flows are in `ranges`; `oldest`: when its first mail was due. */
 export async function measureQueue(
-  queue: DeliveryQueue,
+  queue: Pick<DeliveryQueue, 'measure'>,
   slots: readonly number[],
   ranges: readonly FlowRange[],
-  now: Date,
+  { now, oldest = now }: { now: Date; oldest: Date | undefined },
   metrics: Pick<Metrics, 'queueDepth' | 'queueOldest'>,
 ): Promise<void> {
-  const [{ due, later }, heads] = await Promise.all([
-    queue.measure(slots, ranges, now),
-    Promise.all(ranges.map(range => queue.heads(range))),
-  ])
-  const oldest = heads.flat().reduce((least, { due: at }) => Math.min(least, at.getTime()), now.getTime())
+  const { due, later } = await queue.measure(slots, ranges, now)
   metrics.queueDepth.set({ state: 'due' }, due)
   metrics.queueDepth.set({ state: 'later' }, later)
-  metrics.queueOldest.set((now.getTime() - oldest) / 1000)
+  metrics.queueOldest.set(Math.max(0, now.getTime() - oldest.getTime()) / 1000)
 }
 
 /** Sets the gauges of the sites that are not up. */

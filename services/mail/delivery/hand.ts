@@ -12,6 +12,7 @@ export class Hand {
 
   readonly #held = new Map<string, Claimed>()
   readonly #perSlot = new Map<number, number>()
+  readonly #perAccount = new Map<string, number>()
   /** Of each site the messages in hand whose transaction has not ended, with the number of their recipients. */
   readonly #places = new Map<string, Map<string, number>>()
   /** Deliveries that take no place at their site any more. */
@@ -25,6 +26,11 @@ export class Hand {
 
   has(id: string): boolean {
     return this.#held.has(id)
+  }
+
+  /** Number of the account's deliveries. */
+  heldFor(userId: string): number {
+    return this.#perAccount.get(userId) ?? 0
   }
 
   /** All of them, for renewal. */
@@ -51,7 +57,8 @@ export class Hand {
       const places = this.#places.get(site) ?? new Map<string, number>()
       this.#places.set(site, places.set(delivery.m, (places.get(delivery.m) ?? 0) + 1))
       this.#held.set(delivery._id, delivery)
-      this.#perSlot.set(delivery.slot, (this.#perSlot.get(delivery.slot) ?? 0) + 1)
+      count(this.#perSlot, delivery.slot, 1)
+      count(this.#perAccount, delivery.user_id, 1)
     }
   }
 
@@ -60,10 +67,8 @@ export class Hand {
     if (!held) return
     this.#held.delete(_id)
     if (!this.#left.delete(_id)) this.#vacate(held)
-    const left = (this.#perSlot.get(slot) ?? 1) - 1
-    if (left > 0) this.#perSlot.set(slot, left)
-    else this.#perSlot.delete(slot)
-    if (left === 0 && this.#waiting.length > 0) this.#release()
+    count(this.#perAccount, held.user_id, -1)
+    if (count(this.#perSlot, slot, -1) === 0 && this.#waiting.length > 0) this.#release()
   }
 
   /** Resolves when nothing of the slot is in hand, or nothing at all without a slot. */
@@ -91,4 +96,12 @@ export class Hand {
       else this.#waiting.push(waiter)
     }
   }
+}
+
+/** Counts up or down; what is at nothing is forgotten. */
+function count<Key>(numbers: Map<Key, number>, key: Key, change: number): number {
+  const now = (numbers.get(key) ?? 0) + change
+  if (now > 0) numbers.set(key, now)
+  else numbers.delete(key)
+  return now
 }

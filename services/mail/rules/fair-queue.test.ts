@@ -88,6 +88,18 @@ describe('a site without room', () => {
   })
 })
 
+test('an account that has its share is passed over, keeps its turn, and costs the others none', () => {
+  const queue = queueOf(flow('a', 'x'), flow('b', 'y'), flow('c', 'z', 'bulk'))
+  const share = (user: string, more: number, all: number) => (user === 'a' ? more <= 1 : all <= 9)
+  expect(counts(queue.draw(20, plenty, share))).toEqual({
+    'x a transactional': 1,
+    'y b transactional': 7,
+    'z c bulk': 1,
+  })
+  expect(queue.draw(20, plenty, () => false)).toEqual([])
+  expect(counts(queue.draw(1, plenty))).toEqual({ 'x a transactional': 1 })
+})
+
 test('a flow that was removed, wherever it waited, is not drawn', () => {
   const queue = queueOf(flow('a', 'x'), flow('a', 'full'), flow('b', 'y'))
   queue.draw(3, site => (site === 'full' ? 0 : 9))

@@ -12,6 +12,15 @@ export interface Draw {
   count: number
 }
 
+/** Whether an account may be given `more` messages when `all` accounts together are given so many. */
+export type Admits = (userId: string, more: number, all: number) => boolean
+
+/** What one draw asks before a turn. */
+interface Limits {
+  leftAt(site: string): number
+  admits(userId: string): boolean
+}
+
 /** Of five turns one is bulk mail's while both kinds wait, so that neither starves. */
 const TURNS = 5
 
@@ -81,18 +90,23 @@ export class FairQueue {
     return this.#aside.keys()
   }
 
-  /** Divides `room` messages among the flows; `roomAt` is asked once for each site. */
-  draw(room: number, roomAt: (site: string) => number): Draw[] {
+  /**
+   * Divides `room` messages among the flows; `roomAt` is asked once for each site. An account that `admits` refuses is
+   * passed over and keeps its turn.
+   */
+  draw(room: number, roomAt: (site: string) => number, admits: Admits = () => true): Draw[] {
     const draws = new Map<string, Draw>()
+    const given = new Map<string, number>()
     const left = new Map<string, number>()
     const leftAt = (site: string) => {
       const known = left.get(site) ?? roomAt(site)
       left.set(site, known)
       return known
     }
-    for (let free = room; free > 0; free--) {
-      const flow = this.#next(leftAt)
+    for (let all = 1; all <= room; all++) {
+      const flow = this.#next({ leftAt, admits: user => admits(user, (given.get(user) ?? 0) + 1, all) })
       if (!flow) break
+      given.set(flow.user_id, (given.get(flow.user_id) ?? 0) + 1)
       left.set(flow.site, leftAt(flow.site) - 1)
       const draw = draws.get(flow.name)
       if (draw) draw.count++
@@ -101,14 +115,15 @@ export class FairQueue {
     return [...draws.values()]
   }
 
-  #next(leftAt: (site: string) => number): Flow | undefined {
+  #next(limits: Limits): Flow | undefined {
     const bulkFirst = this.#turn++ % TURNS === TURNS - 1
     const [first, second] = bulkFirst ? [this.#bulk, this.#urgent] : [this.#urgent, this.#bulk]
-    return this.#nextOf(first, leftAt) ?? this.#nextOf(second, leftAt)
+    return this.#nextOf(first, limits) ?? this.#nextOf(second, limits)
   }
 
-  #nextOf(turns: Turns, leftAt: (site: string) => number): Flow | undefined {
+  #nextOf(turns: Turns, { leftAt, admits }: Limits): Flow | undefined {
     for (const [user, account] of turns) {
+      if (!admits(user)) continue
       turns.delete(user)
       const flow = this.#nextFlow(account, leftAt)
       if (account.flows.size > 0) turns.set(user, account) // at the end: the others come first
