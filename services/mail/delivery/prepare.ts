@@ -1,8 +1,8 @@
 /** What goes to the wire: the stored message read, signed, and for servers without 8BITMIME converted to 7 bits. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Log } from '../../platform/log.ts'
 import { SecretError } from '../../platform/secrets.ts'
-import { type SevenBitFault, toSevenBit } from '../rules/seven-bit.ts'
+import { concatInTurns, nextTurn } from '../../platform/turns.ts'
+import { type SevenBitFault, toSevenBit, Unconvertible } from '../rules/seven-bit.ts'
 import type { Reply } from '../rules/smtp-reply.ts'
 import { type SignedMessage, type SigningKey, signMessage } from '../smtp/signer.ts'
 import type { Outgoing } from '../store/outgoing.ts'
@@ -56,14 +56,17 @@ export function createPreparation({ findKeys, world, log }: PreparationOptions):
   const convert = async (outgoing: Outgoing): Promise<{ content: Buffer } | Reply> => {
     const loaded = await load(outgoing)
     if ('judged' in loaded) return { code: 451, enhanced: '4.3.0', text: loaded.text }
-    const converted = toSevenBit(loaded.bytes)
-    if ('fault' in converted) return REPLIES[converted.fault]
     const pieces: Buffer[] = []
-    for (const piece of converted.pieces) {
-      pieces.push(piece)
-      await nextTurn()
+    try {
+      for (const piece of toSevenBit(loaded.bytes)) {
+        pieces.push(piece)
+        await nextTurn()
+      }
+    } catch (error) {
+      if (error instanceof Unconvertible) return REPLIES[error.fault]
+      throw error
     }
-    return sign(Buffer.concat(pieces), loaded.keys)
+    return sign(await concatInTurns(pieces), loaded.keys)
   }
 
   return {

@@ -27,6 +27,14 @@ describe('octets without a label', () => {
     ['Big5 with a label', hex('a741 a66e'), 'big5', '你好'],
     ['KOI8-R with a label', hex('f0d2c9d7c5d4'), 'koi8-r', 'Привет'],
     ['GBK that is valid UTF-8 by accident, with a label', hex('c4a3 cab9'), 'gbk', '模使'],
+    ['a western word in UTF-8 under a Chinese label', Buffer.from('Grüße'), 'gb2312', 'Grüße'],
+    ['a Polish word in UTF-8 under a Chinese label', Buffer.from('z Łodzi'), 'gbk', 'z Łodzi'],
+    [
+      'GBK beside capitals that is valid UTF-8 by accident',
+      Buffer.concat([Buffer.from('VIP'), hex('c4a3 cab9')]),
+      'gbk',
+      'VIP模使',
+    ],
     ['octets that the label does not allow', Buffer.concat([NIHAO, hex('ff')]), 'gbk', 'ÄãºÃÿ'],
   ])('%s', (_, octets, declared, expected) => {
     expect(unlabelledDecoder(NOTHING, NOTHING, declared)(octets)).toBe(expected)
@@ -50,7 +58,12 @@ describe('octets without a label', () => {
     [Buffer.from('Grüße'), 'utf-8'],
     [GRUESSE, 'windows-1252'],
     [NIHAO, 'gb18030'],
-  ] as const)('the name for %j is %s', (octets, expected) => {
+    [Buffer.concat([Buffer.alloc(200_000, 'a'), Buffer.alloc(400_000, NIHAO)]), 'gb18030'],
+    [Buffer.concat([Buffer.alloc(65_537, NIHAO), hex('ff')]), 'gb18030'],
+    [Buffer.concat([NIHAO, hex('ff')]), 'windows-1252'],
+    [Buffer.alloc(25 * 2 ** 20, 0xfc), 'windows-1252'],
+    [Buffer.concat([NIHAO, NIHAO, hex('8130 8141')]), 'windows-1252'],
+  ] as const)('the name of octets is found: %#', (octets, expected) => {
     expect(charsetOf(octets)).toBe(expected)
   })
 })

@@ -52,8 +52,10 @@ function quoted(text: string): string {
   return octets.replace(/[^\w!*+/ -]/g, octet => `=${hex(octet.charCodeAt(0))}`).replaceAll(' ', '_')
 }
 
+const HEX = Array.from({ length: 256 }, (_, octet) => octet.toString(16).toUpperCase().padStart(2, '0'))
+
 function hex(octet: number): string {
-  return octet.toString(16).toUpperCase().padStart(2, '0')
+  return HEX[octet] ?? ''
 }
 
 /** Unstructured text in which the words beyond ASCII are encoded; all others stay as they are. */
@@ -100,16 +102,17 @@ export function encodeParameter(name: string, value: string): string {
 
 /** Columns that folded lines keep to where words allow it (RFC 5322 section 2.1.1). */
 const COLUMNS = 76
-/** Columns that no line may exceed, with room for the name of a field. */
-const MOST_COLUMNS = 900
+/** Columns that no line may exceed. */
+const MOST_COLUMNS = 998
 
 /** Folds an unfolded value at its blanks; undefined when a word is longer than a line may be. */
 export function foldValue(name: string, value: string): string | undefined {
   let column = name.length + 1
   let out = ''
   for (const [piece, blank = ''] of value.trimEnd().matchAll(/([ \t]*)[^ \t]+/g)) {
-    if (piece.length > MOST_COLUMNS) return undefined
-    const fold = out !== '' && blank !== '' && column + piece.length > COLUMNS
+    // The first word stays beside the name, but for one that has no room there.
+    const fold = blank !== '' && column + piece.length > (out === '' ? MOST_COLUMNS : COLUMNS)
+    if (piece.length + (fold ? 0 : column) > MOST_COLUMNS) return undefined
     out += fold ? `\r\n${piece}` : piece
     column = fold ? piece.length : column + piece.length
   }

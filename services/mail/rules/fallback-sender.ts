@@ -8,15 +8,17 @@ import { readMailboxes } from './mailboxes.ts'
 
 const MAX_NAME = 100
 
-/** The fields with From in the name of the fallback sender and without Sender. */
-export function replaceSenders(fields: readonly HeaderField[], fallback: string): HeaderField[] {
-  return fields.map(field => {
-    if (field.name === 'sender') return { ...field, removed: true as const }
-    return field.name === 'from' ? replaced(field, fallback) : field
-  })
+/** The fields without Sender. */
+export function removeSender(fields: readonly HeaderField[]): HeaderField[] {
+  return fields.map(field => (field.name === 'sender' ? { ...field, removed: true as const } : field))
 }
 
-/** The same, but only of fields in which no address can be read. */
+/** The fields with From in the name of the fallback sender. */
+export function replaceSenders(fields: readonly HeaderField[], fallback: string): HeaderField[] {
+  return fields.map(field => (field.name === 'from' ? replaced(field, fallback) : field))
+}
+
+/** The fields with From replaced and Sender removed where no address can be read in them. */
 export function replaceUnreadable(fields: readonly HeaderField[], fallback: string): HeaderField[] {
   return fields.map(field => {
     if ((field.name !== 'from' && field.name !== 'sender') || readMailboxes(unfold(field.value))) return field

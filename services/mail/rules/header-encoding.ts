@@ -8,10 +8,27 @@ import { unlabelledDecoder } from './charset.ts'
 import { encodeParameter, encodeText, encodeUnstructured, foldValue } from './encoded-words.ts'
 import { decodeWords, type Header, type HeaderField } from './headers.ts'
 
-/** Octets of fields that are encoded: some 20 ms of work, and far more than honest mail has beyond ASCII. */
+/**
+ * What is left of the work that one message may ask for, all its headers together. Honest mail has a dozen fields beyond
+ * ASCII, and a few kilobytes in them.
+ */
+export interface EncodingBudget {
+  fields: number
+  /** Octets above 127, each of which becomes three or more. */
+  octets: number
+}
+
+const MOST_FIELDS = 200
 const MOST_OCTETS = 64 * 1024
+
+/** The budget of one message: some 20 ms of work. */
+export function encodingBudget(): EncodingBudget {
+  return { fields: MOST_FIELDS, octets: MOST_OCTETS }
+}
+
 const BEYOND_ASCII = /\P{ASCII}/u
 const HIGH_OCTET = /[\x80-\xff]/
+const HIGH_OCTETS = /[\x80-\xff]+/g
 
 /** Fields whose display names and comments are text, but not their addresses. */
 const ADDRESSES =
@@ -26,27 +43,33 @@ const ASCII_ONLY =
 
 /**
  * The fields with those beyond ASCII encoded, and marked so; a string is the fault in words. `raw` is the whole message:
- * its body helps to find the charset of fields that are not in UTF-8. Fields named in `except` stay as they are.
+ * its body helps to find the charset of fields that are not in UTF-8. Fields named in `except` stay as they are. `budget`
+ * is reduced by what was done.
  */
 export function encodeHeader(
   raw: Buffer,
   header: Header,
   except: ReadonlySet<string> = new Set(),
+  budget: EncodingBudget = encodingBudget(),
 ): HeaderField[] | string {
   if (isAscii(raw.subarray(0, header.length))) return header.fields
   const body = raw.subarray(header.length)
   const decode = unlabelledDecoder(raw.subarray(0, header.length), body, declaredCharset(header, body))
   const fields: HeaderField[] = []
-  let octets = 0
   for (const field of header.fields) {
     const beyondAscii = HIGH_OCTET.test(field.value) && !except.has(field.name)
-    if (beyondAscii) octets += field.value.length
-    if (octets > MOST_OCTETS) return `the header has more than ${MOST_OCTETS} octets in fields beyond ASCII`
-    const encoded = beyondAscii ? encodeField(field, decode) : field
+    const encoded = beyondAscii ? (overBudget(field, budget) ?? encodeField(field, decode)) : field
     if (typeof encoded === 'string') return encoded
     fields.push(encoded)
   }
   return fields
+}
+
+function overBudget({ value }: HeaderField, budget: EncodingBudget): string | undefined {
+  if (--budget.fields < 0) return `the header has more than ${MOST_FIELDS} fields with octets beyond ASCII`
+  budget.octets -= value.length - value.replaceAll(HIGH_OCTETS, '').length
+  if (budget.octets < 0) return `the header has more than ${MOST_OCTETS} octets beyond ASCII`
+  return undefined
 }
 
 /** The charset of the message's text: of its Content-Type, or of the first part that names one. */
@@ -93,8 +116,8 @@ function encodeParameters(text: string): string | undefined {
   return out
 }
 
-/** Words, blanks, quoted strings and single delimiters; comments are found by their parentheses. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[^\s"(),:;<>@[\]\\]+|\s+|\\.|[\s\S]/gu
+/** Words with the blanks between them, quoted strings and single delimiters; comments are found by their parentheses. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[^"(),:;<>@[\]\\]+|(?:\\.)+|[\s\S]/gu
 
 /** A list of mailboxes and groups (RFC 5322 section 3.4); undefined when a quote or comment does not end. */
 function encodeAddresses(text: string): string | undefined {

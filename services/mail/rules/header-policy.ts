@@ -5,11 +5,13 @@ import { MAX_FROM_MAILBOXES, readMailboxes } from './mailboxes.ts'
 /**
  * Fields that never leave: blind recipients, what was meant for this service alone, and what only a receiver may add.
  * Receivers trust Authentication-Results and Received-SPF (RFC 8601 section 5, RFC 7208 section 9.1), write Return-Path
- * and Original-Recipient themselves (RFC 5321 section 4.4, RFC 8098), and take a Delivered-To for a loop (RFC 9228).
+ * and Original-Recipient themselves (RFC 5321 section 4.4, RFC 8098), take a Delivered-To for a loop (RFC 9228), and tell
+ * readers by BIMI-Location and BIMI-Indicator which logo they checked (draft-brand-indicators-for-message-identification).
  */
 export const REMOVED: ReadonlySet<string> = new Set([
   ...['bcc', 'resent-bcc', 'x-idempotency-key'],
   ...['return-path', 'authentication-results', 'received-spf', 'delivered-to', 'original-recipient'],
+  ...['bimi-location', 'bimi-indicator'],
 ])
 
 /**

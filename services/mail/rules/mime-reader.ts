@@ -1,4 +1,6 @@
 /** Reads the parts of a MIME message (RFC 2045, 2046) that a person looks at: text, HTML and its inline images. */
+import { parameters, tokenOf } from './content-type.ts'
+import { decodeQuotedPrintable } from './transfer-encoding.ts'
 
 /** What there is to look at. `images` maps content ids to data: URLs. */
 export interface Readable {
@@ -70,7 +72,7 @@ function toLeaf(
     charset: charset ?? 'utf-8',
     contentId: field('content-id')?.replace(/^<|>$/g, ''),
     attached: /^attachment\b/i.test(field('content-disposition') ?? ''),
-    bytes: decodeTransfer(body, field('content-transfer-encoding') ?? ''),
+    bytes: decodeTransfer(body, tokenOf(field('content-transfer-encoding') ?? '')),
   }
 }
 
@@ -83,15 +85,6 @@ function fieldsOf(head: string): (name: string) => string | undefined {
     if (colon > 0 && !fields.has(name)) fields.set(name, line.slice(colon + 1).trim())
   }
   return name => fields.get(name)
-}
-
-/** `type/subtype; name=value; name="value"` in lower case but for the values. */
-export function parameters(value: string): [string, Map<string, string>] {
-  const [type = ''] = value.split(';', 1)
-  const params = new Map<string, string>()
-  for (const match of value.slice(type.length).matchAll(/;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s;]+))/g))
-    params.set((match[1] ?? '').toLowerCase(), match[2] ?? match[3] ?? '')
-  return [type.trim().toLowerCase(), params]
 }
 
 /** The parts between the boundary lines; preamble and epilogue are left out (RFC 2046 section 5.1.1). */
@@ -115,12 +108,7 @@ export function decodeTransfer(body: string, encoding: string): Buffer {
     case 'base64':
       return Buffer.from(body, 'base64')
     case 'quoted-printable':
-      return Buffer.from(
-        body
-          .replaceAll(/=[ \t]*\r?\n/g, '')
-          .replaceAll(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-        'latin1',
-      )
+      return decodeQuotedPrintable(body)
     default:
       return Buffer.from(body, 'latin1')
   }

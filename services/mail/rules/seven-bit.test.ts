@@ -1,12 +1,18 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { toSevenBit } from './seven-bit.ts'
+import { toSevenBit, Unconvertible } from './seven-bit.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const utf8 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
 
 function convert(message: string): string {
-  const result = toSevenBit(latin1(message))
-  return 'fault' in result ? result.fault : Buffer.concat([...result.pieces]).toString('latin1')
+  try {
+    return Buffer.concat([...toSevenBit(latin1(message))]).toString('latin1')
+  } catch (error) {
+    if (error instanceof Unconvertible) return error.fault
+    throw error
+  }
 }
 
 const HEAD = 'From: a@example.com\r\nSubject: x\r\n'
@@ -59,6 +65,11 @@ describe('single parts', () => {
       `${MIME}${TEXT}Content-Transfer-Encoding: quoted-printable\r\n\r\none =C3=A9 and one =C3=A9, both the same.\r\n`,
     ],
     [
+      'an encoding with a comment is that encoding',
+      `${MIME}${TEXT}Content-Transfer-Encoding: 8bit (x)\r\n\r\nsome plain text ${utf8('é')}\r\n`,
+      `${MIME}${TEXT}Content-Transfer-Encoding: quoted-printable\r\n\r\nsome plain text =C3=A9\r\n`,
+    ],
+    [
       'base64 with octets above 127 in it is written properly',
       `${MIME}Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\niVBO\xe9Rw==\r\n`,
       `${MIME}Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw==\r\n`,
@@ -95,8 +106,18 @@ describe('several parts', () => {
           'multipart/mixed',
           [multipart('multipart/alternative', [converted, converted], 'bb'), converted],
           'b',
-          ['pr?\r\n', '\r\n?pi'],
+          ['\r\n', ''],
         ),
+    ],
+    [
+      'a broken part in quoted-printable makes no boundary, nor does a soft break',
+      `${MIME}${multipart('multipart/mixed', [`${TEXT}Content-Transfer-Encoding: quoted-printable\r\n\r\n=2D-b--\r\n${'x'.repeat(75)}=\r\n=2D-b--\r\n-=\r\n-b ${utf8('é')}`])}`,
+      `${MIME}${multipart('multipart/mixed', [`${TEXT}Content-Transfer-Encoding: quoted-printable\r\n\r\n=2D-b--\r\n${'x'.repeat(75)}=\r\n=2D-b--\r\n=2D-b =C3=A9`])}`,
+    ],
+    [
+      'a boundary in pieces and with a charset',
+      `${MIME}Content-Type: multipart/mixed; boundary*0*=us-ascii''%62; boundary*1="c"\r\n\r\n--bc\r\n${plain}\r\n--bc--\r\n`,
+      `${MIME}Content-Type: multipart/mixed; boundary*0*=us-ascii''%62; boundary*1="c"\r\n\r\n--bc\r\n${converted}\r\n--bc--\r\n`,
     ],
     [
       'the encoding of a multipart says what it holds now',
@@ -131,7 +152,7 @@ describe('several parts', () => {
     [
       'a boundary that does not end, empty parts, and lines that only look like boundaries',
       `${MIME}Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n--b\r\n\r\n--bb ${utf8('é')} and more text\r\n--b  \r\n\r\nx --b and more text ${utf8('é')}\r\n`,
-      `${MIME}Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n--bb =C3=A9 and more text\r\n--b  \r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx --b and more text =C3=A9\r\n`,
+      `${MIME}Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=2D-bb =C3=A9 and more text\r\n--b  \r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx --b and more text =C3=A9\r\n`,
     ],
     [
       'what is signed keeps its octets while they are ASCII',
@@ -158,7 +179,29 @@ describe('several parts', () => {
     expect(convert(message)).toBe(expected)
   })
 
-  test.each([
+  test('1,000 parts are converted, whatever is in them', () => {
+    const given = ['Content-Type: a/b\r\n\r\n\xe9', ...Array(998).fill('')]
+    expect(convert(MIME + multipart('multipart/mixed', given))).toContain('\r\n\r\n6Q==\r\n--b\r\n')
+  })
+
+  test('the parts of one large message fit into 32 MiB of heap', async () => {
+    const worker = new Worker(
+      `const { toSevenBit } = await import(${JSON.stringify(new URL('./seven-bit.ts', import.meta.url).href)})
+      const { parentPort } = await import('node:worker_threads')
+      const raw = Buffer.alloc(25 * 2 ** 20, '--x\\r\\n')
+      raw.write('Content-Type: multipart/mixed; boundary=x\\r\\n\\r\\n\\xfc\\r\\n', 'latin1')
+      const pieces = []
+      let fault
+      try { for (const piece of toSevenBit(raw)) pieces.push(piece) } catch (error) { fault = error.fault }
+      parentPort.postMessage(fault)`,
+      { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
+    )
+    const [answer] = await once(worker, 'message')
+    await worker.terminate()
+    expect(answer).toBe('structure')
+  })
+
+  test.each<[fault: string, string, string]>([
     [
       'signed',
       'a signed part',
@@ -192,7 +235,44 @@ describe('several parts', () => {
         .reduceRight((inner, b) => multipart('multipart/mixed', [inner], b), plain)
         .replace(/^/, MIME),
     ],
-    ['structure', '200 parts', MIME + multipart('multipart/mixed', Array(200).fill(plain))],
+    ['structure', '1,001 parts beyond ASCII', MIME + multipart('multipart/mixed', Array(1001).fill(plain))],
+    ['structure', 'a million empty parts', MIME + multipart('multipart/mixed', ['\xe9', '--b\r\n'.repeat(1_000_000)])],
+    [
+      'structure',
+      '1,200 parts on several levels',
+      MIME +
+        multipart('multipart/mixed', [
+          multipart('multipart/mixed', ['\r\n\xe9', ...Array(600).fill('')], 'q'),
+          multipart('multipart/mixed', ['\r\n\xe9', ...Array(600).fill('')], 'r'),
+        ]),
+    ],
+    [
+      'structure',
+      '10,001 lines that only begin like a boundary',
+      MIME + multipart('multipart/mixed', [`\r\n\xe9\r\n${'--bb\r\n'.repeat(10_001)}`]),
+    ],
+    [
+      'structure',
+      '201 fields beyond ASCII, over all parts',
+      MIME + multipart('multipart/mixed', Array(3).fill(`${'X: \xfc\r\n'.repeat(67)}\r\nx`)),
+    ],
+    [
+      'structure',
+      'a boundary that nowhere stands',
+      `${MIME}Content-Type: multipart/mixed; boundary=c\r\n\r\n--b\r\n\r\n\xe9\r\n--b--\r\n`,
+    ],
+    [
+      'structure',
+      'a part with two types',
+      MIME + multipart('multipart/mixed', [`Content-Type: multipart/signed; boundary=q\r\n${plain}`]),
+    ],
+    ...['multipart/signed (PGP)', '(x) multipart/signed', 'Multipart / (a (b)\\)) Signed', 'multipart/signed (")'].map(
+      (type): [string, string, string] => [
+        'signed',
+        `the type ${type}`,
+        MIME + multipart(type, [plain, 'Content-Type: application/pgp-signature\r\n\r\nsig']),
+      ],
+    ),
     [
       'structure',
       'a broken part of more than a megabyte',
@@ -208,4 +288,16 @@ test('whatever is converted is converted already', () => {
   const once = convert(message)
   expect(once).toMatch(/^[\t\r\n -~]*$/)
   expect(convert(once)).toBe(once)
+})
+
+test.each([
+  [
+    'the charset of a large text',
+    `${MIME}Content-Type: text/plain\r\n\r\n${`${'\xfc\xfc'.repeat(400)}\r\n`.repeat(2_000)}`,
+  ],
+  ['a large file', `${MIME}Content-Type: a/b\r\n\r\n${`${'\xfc\xfc'.repeat(400)}\r\n`.repeat(2_000)}`],
+])('conversion comes in pieces: %s', (_, message) => {
+  const sizes = Array.from(toSevenBit(latin1(message)), piece => piece.length)
+  expect(sizes.length).toBeGreaterThan(20)
+  expect(Math.max(...sizes)).toBeLessThan(100_000)
 })

@@ -4,10 +4,11 @@
  */
 import { isAscii } from 'node:buffer'
 import { charsetOf } from './charset.ts'
+import { parameters, tokenOf } from './content-type.ts'
 import { foldValue } from './encoded-words.ts'
-import { encodeHeader } from './header-encoding.ts'
+import { encodeHeader, encodingBudget } from './header-encoding.ts'
 import { type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
-import { decodeTransfer, parameters } from './mime-reader.ts'
+import { decodeTransfer } from './mime-reader.ts'
 import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts'
 
 /**
@@ -17,12 +18,21 @@ import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts'
  */
 export type SevenBitFault = 'signed' | 'address' | 'structure'
 
-/** A converted message in pieces; encoding happens while they are read, so that others can have their turn. */
-export type SevenBit = { pieces: Iterable<Buffer> } | { fault: SevenBitFault }
+/** A message cannot be converted. */
+export class Unconvertible extends Error {
+  readonly fault: SevenBitFault
+  constructor(fault: SevenBitFault) {
+    super(fault)
+    this.fault = fault
+  }
+}
 
 /** Bounds against messages that are made to be expensive. */
 const MAX_DEPTH = 10
-const MAX_PARTS = 200
+/** Parts of all levels, also those that keep their octets; each costs memory beside them. */
+const MAX_PARTS = 1_000
+/** Lines that begin like a boundary and are none. */
+const MAX_NEAR_BOUNDARIES = 10_000
 /** RFC 2046 section 5.1.1 has 70. */
 const MAX_BOUNDARY = 250
 /** Contents that claim an encoding and have octets above 127 all the same are decoded at once, up to this size. */
@@ -30,24 +40,12 @@ const MAX_BROKEN = 1024 * 1024
 /** Octets of a text that decide between the encodings. */
 const SAMPLE = 64 * 1024
 
-/** Plans the conversion of a whole message. */
-export function toSevenBit(raw: Buffer): SevenBit {
-  const plan = new Plan()
-  try {
-    plan.entity(raw, { message: true, type: 'text/plain', depth: 0 })
-  } catch (error) {
-    if (error instanceof Unconvertible) return { fault: error.fault }
-    throw error
-  }
-  return { pieces: plan.pieces() }
-}
-
-class Unconvertible extends Error {
-  readonly fault: SevenBitFault
-  constructor(fault: SevenBitFault) {
-    super(fault)
-    this.fault = fault
-  }
+/**
+ * The converted message in pieces, each some milliseconds of work, so that a caller can give others their turn in between.
+ * Throws {@link Unconvertible}, also after the first pieces.
+ */
+export function toSevenBit(raw: Buffer): Generator<Buffer> {
+  return new Conversion().entity(raw, { message: true, type: 'text/plain', depth: 0 })
 }
 
 interface Place {
@@ -58,69 +56,48 @@ interface Place {
   depth: number
 }
 
-class Plan {
-  readonly #steps: (Buffer | (() => Iterable<Buffer>))[] = []
-  #parts = 0
+type Changes = Readonly<Record<string, string>>
 
-  entity(octets: Buffer, place: Place): void {
+class Conversion {
+  readonly #budget = encodingBudget()
+  #parts = 0
+  #nearBoundaries = 0;
+
+  *entity(octets: Buffer, place: Place): Generator<Buffer> {
     if (isAscii(octets)) {
-      this.#steps.push(octets)
+      yield octets
       return
     }
-    if (place.depth > MAX_DEPTH || ++this.#parts > MAX_PARTS) throw new Unconvertible('structure')
+    if (place.depth > MAX_DEPTH) throw new Unconvertible('structure')
     const header = parseHeader(octets)
-    const fields = typeof header === 'string' ? header : encodeHeader(octets, header)
-    if (typeof header === 'string' || typeof fields === 'string') throw new Unconvertible('structure')
-    if (fields.some(({ value }) => !isAscii(Buffer.from(value, 'latin1')))) throw new Unconvertible('address')
-    this.#body(octets, { ...header, fields }, place)
+    if (typeof header === 'string' || isAmbiguous(header)) throw new Unconvertible('structure')
+    const fields = encodeHeader(octets, header, new Set(), this.#budget)
+    if (typeof fields === 'string') throw new Unconvertible('structure')
+    if (fields.some(({ value }) => /[\x80-\xff]/.test(value))) throw new Unconvertible('address')
+    yield* this.#body(octets, { ...header, fields }, place)
   }
 
-  *pieces(): Generator<Buffer> {
-    for (const step of this.#steps) {
-      if (typeof step === 'function') yield* step()
-      else yield step
-    }
-  }
-
-  #body(octets: Buffer, header: Header, place: Place): void {
+  *#body(octets: Buffer, header: Header, place: Place): Generator<Buffer> {
     const body = octets.subarray(header.length)
     const [type, options] = parameters(fieldOf(header, 'content-type') ?? place.type)
-    const write = (changes: Readonly<Record<string, string>>) =>
-      this.#steps.push(writeHeader(octets, header, place.message ? { 'MIME-Version': '1.0', ...changes } : changes))
+    const write = (changes: Changes) =>
+      writeHeader(octets, header, place.message ? { 'MIME-Version': '1.0', ...changes } : changes)
     if (isAscii(body)) {
-      write({})
-      this.#steps.push(body)
+      yield write({})
+      yield body
     } else if (type === 'multipart/signed') throw new Unconvertible('signed')
     else if (type.startsWith('multipart/')) {
-      write(plainEncoding(header))
-      this.#multipart(body, options.get('boundary'), type, place.depth)
+      yield write(plainEncoding(header))
+      yield* this.#multipart(body, options.get('boundary'), type, place.depth)
     } else if (type === 'message/rfc822' || type === 'message/global') {
-      write(plainEncoding(header))
-      this.entity(body, { message: true, type: 'text/plain', depth: place.depth + 1 })
+      yield write(plainEncoding(header))
+      yield* this.entity(body, { message: true, type: 'text/plain', depth: place.depth + 1 })
     } else if (type.startsWith('message/')) throw new Unconvertible('structure')
-    else this.#leaf(body, header, type, place.message && place.depth === 0, write)
-  }
-
-  #leaf(
-    body: Buffer,
-    header: Header,
-    type: string,
-    ended: boolean,
-    write: (changes: Readonly<Record<string, string>>) => void,
-  ): void {
-    const content = contentOf(body, fieldOf(header, 'content-transfer-encoding'))
-    const quoted =
-      type.startsWith('text/') && highOctets(content.subarray(0, SAMPLE)) * 6 < Math.min(content.length, SAMPLE)
-    write({
-      ...charset(header, type, content),
-      'Content-Transfer-Encoding': quoted ? 'quoted-printable' : 'base64',
-    })
-    this.#steps.push(() => (quoted ? encodeQuotedPrintable(content) : encodeBase64(content)))
-    if (ended && !quoted) this.#steps.push(CRLF)
+    else yield* leaf(body, header, type, place.message && place.depth === 0, write)
   }
 
   /** The parts between the boundary lines (RFC 2046 section 5.1.1); what stands around them is shown by no reader. */
-  #multipart(body: Buffer, boundary: string | undefined, type: string, depth: number): void {
+  *#multipart(body: Buffer, boundary: string | undefined, type: string, depth: number): Generator<Buffer> {
     if (!boundary || boundary.length > MAX_BOUNDARY) throw new Unconvertible('structure')
     const place = {
       message: false,
@@ -129,19 +106,70 @@ class Plan {
     }
     let at = 0
     let inside = false
-    for (const { start, end, last } of boundaries(body, boundary)) {
+    for (const { start, end, last } of this.#boundaries(body, boundary)) {
       // The line end in front of a boundary belongs to it, but an empty part may have none.
       const until = Math.max(at, start - 2)
-      if (inside) this.entity(body.subarray(at, until), place)
-      else this.#steps.push(masked(body.subarray(at, until)))
-      this.#steps.push(body.subarray(until, end))
+      if (inside) yield* this.entity(body.subarray(at, until), place)
+      else yield unseen(body.subarray(at, until))
+      yield body.subarray(until, end)
       at = end
       inside = !last
       if (last) break
     }
-    if (inside) this.entity(body.subarray(at), place)
-    else this.#steps.push(masked(body.subarray(at)))
+    // Without a boundary the one that readers go by is another.
+    if (at === 0) throw new Unconvertible('structure')
+    if (inside) yield* this.entity(body.subarray(at), place)
+    else yield unseen(body.subarray(at))
   }
+
+  *#boundaries(body: Buffer, boundary: string): Generator<{ start: number; end: number; last: boolean }> {
+    const mark = Buffer.from(`\r\n--${boundary}`, 'latin1')
+    const isFirst = body.subarray(0, mark.length - 2).equals(mark.subarray(2))
+    for (let start = isFirst ? 0 : lineOf(body, mark, 0); start >= 0; ) {
+      const behind = start + mark.length - 2
+      const lineEnd = body.indexOf('\r\n', behind)
+      const end = lineEnd < 0 ? body.length : lineEnd + 2
+      const rest = /^(--)?[ \t]*(?:\r\n)?$/.exec(body.toString('latin1', behind, Math.min(end, behind + 1000)))
+      if (rest ? ++this.#parts > MAX_PARTS : ++this.#nearBoundaries > MAX_NEAR_BOUNDARIES)
+        throw new Unconvertible('structure')
+      if (rest) yield { start, end, last: rest[1] !== undefined }
+      // Boundaries may share a line end.
+      start = lineOf(body, mark, behind)
+    }
+  }
+}
+
+/** Where the next line with the mark, which begins with a line end, begins; -1: there is none. */
+function lineOf(body: Buffer, mark: Buffer, from: number): number {
+  const at = body.indexOf(mark, from)
+  return at < 0 ? -1 : at + 2
+}
+
+function* leaf(
+  body: Buffer,
+  header: Header,
+  type: string,
+  ended: boolean,
+  write: (changes: Changes) => Buffer,
+): Generator<Buffer> {
+  const content = contentOf(body, fieldOf(header, 'content-transfer-encoding'))
+  const quoted =
+    type.startsWith('text/') && highOctets(content.subarray(0, SAMPLE)) * 6 < Math.min(content.length, SAMPLE)
+  yield write({
+    ...charset(header, type, content),
+    'Content-Transfer-Encoding': quoted ? 'quoted-printable' : 'base64',
+  })
+  yield* quoted ? encodeQuotedPrintable(content) : encodeBase64(content)
+  if (ended && !quoted) yield CRLF
+}
+
+/** Of two types or encodings readers take one each: what is text for this code could be signed for them. */
+function isAmbiguous({ fields }: Header): boolean {
+  const seen = new Set<string>()
+  return fields.some(({ name }) => {
+    if (name !== 'content-type' && name !== 'content-transfer-encoding') return false
+    return seen.has(name) || !seen.add(name)
+  })
 }
 
 const CRLF = Buffer.from('\r\n')
@@ -152,7 +180,7 @@ function fieldOf({ fields }: Header, name: string): string | undefined {
 }
 
 /** The header with fields changed or added; all others keep their octets. */
-function writeHeader(octets: Buffer, header: Header, changes: Readonly<Record<string, string>>): Buffer {
+function writeHeader(octets: Buffer, header: Header, changes: Changes): Buffer {
   const open = new Map(Object.entries(changes).map(([name, value]) => [name.toLowerCase(), { name, value }]))
   const lines = header.fields.map(field => {
     const change = open.get(field.name)
@@ -174,12 +202,12 @@ function encodedField(octets: Buffer, { name, value, start }: HeaderField): stri
 }
 
 /** Multiparts and messages are not encoded themselves; what they hold is 7-bit now. */
-function plainEncoding(header: Header): Readonly<Record<string, string>> {
+function plainEncoding(header: Header): Changes {
   return fieldOf(header, 'content-transfer-encoding') === undefined ? {} : { 'Content-Transfer-Encoding': '7bit' }
 }
 
 /** A text names its charset: without one readers go by the octets, which are hidden now. */
-function charset(header: Header, type: string, content: Buffer): Readonly<Record<string, string>> {
+function charset(header: Header, type: string, content: Buffer): Changes {
   const value = fieldOf(header, 'content-type')
   if (!type.startsWith('text/') || (value && parameters(value)[1].has('charset'))) return {}
   return { 'Content-Type': `${(value ?? type).replace(/[\s;]+$/, '')}; charset=${charsetOf(content)}` }
@@ -187,23 +215,11 @@ function charset(header: Header, type: string, content: Buffer): Readonly<Record
 
 /** What the octets of a part stand for. */
 function contentOf(body: Buffer, encoding = ''): Buffer {
-  const name = encoding.toLowerCase()
+  const name = tokenOf(encoding)
   if (['', '7bit', '8bit', 'binary'].includes(name)) return body
   // It claims to be 7-bit, and is not.
   if (!['base64', 'quoted-printable'].includes(name) || body.length > MAX_BROKEN) throw new Unconvertible('structure')
   return decodeTransfer(body.toString('latin1'), name)
-}
-
-function* boundaries(body: Buffer, boundary: string): Generator<{ start: number; end: number; last: boolean }> {
-  const mark = Buffer.from(`--${boundary}`, 'latin1')
-  for (let start = body.indexOf(mark); start >= 0; start = body.indexOf(mark, start + mark.length)) {
-    if (start > 0 && body.toString('latin1', start - 2, start) !== '\r\n') continue
-    const behind = start + mark.length
-    const lineEnd = body.indexOf('\r\n', behind)
-    const end = lineEnd < 0 ? body.length : lineEnd + 2
-    const rest = /^(--)?[ \t]*(?:\r\n)?$/.exec(body.toString('latin1', behind, Math.min(end, behind + 1000)))
-    if (rest) yield { start, end, last: rest[1] !== undefined }
-  }
 }
 
 function highOctets(octets: Buffer): number {
@@ -212,6 +228,7 @@ function highOctets(octets: Buffer): number {
   return count
 }
 
-function masked(octets: Buffer): Buffer {
-  return isAscii(octets) ? octets : Buffer.from(octets.map(octet => (octet > 127 ? 0x3f : octet)))
+/** Text around the parts stays while it is ASCII. With other octets it goes: masked, it could become a boundary. */
+function unseen(octets: Buffer): Buffer {
+  return isAscii(octets) ? octets : octets.subarray(0, 0)
 }

@@ -156,10 +156,11 @@ describe('finishing a message', () => {
     const { text } = finish(
       'Return-Path: <x@example.net>\r\nAuthentication-Results: example.net; dmarc=pass\r\n header.from=x\r\n' +
         'From: a@example.org\r\nReceived-SPF: pass\r\nDelivered-To: b@example.net\r\nOriginal-Recipient: rfc822;b\r\n' +
+        'BIMI-Location: v=BIMI1; l=https://x.example/a.svg\r\nbimi-indicator: PHN2Zz4=\r\nBIMI-Selector: v=BIMI1; s=a\r\n' +
         'ARC-Seal: i=1\r\nDKIM-Signature: v=1\r\nReceived: from x\r\n\r\n',
     )
     expect(text.replace(/^[\s\S]*?(?=From:)/, '')).toBe(
-      'From: a@example.org\r\nARC-Seal: i=1\r\nDKIM-Signature: v=1\r\nReceived: from x\r\n\r\n',
+      'From: a@example.org\r\nBIMI-Selector: v=BIMI1; s=a\r\nARC-Seal: i=1\r\nDKIM-Signature: v=1\r\nReceived: from x\r\n\r\n',
     )
   })
 

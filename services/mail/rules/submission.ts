@@ -1,6 +1,6 @@
 /** What a submitted message must be, and what is added to it before it is queued. */
 import { domainOf } from './address.ts'
-import { replaceSenders, replaceUnreadable } from './fallback-sender.ts'
+import { removeSender, replaceSenders, replaceUnreadable } from './fallback-sender.ts'
 import { encodeHeader } from './header-encoding.ts'
 import { type Identity, onceFault, REMOVED, readIdentities } from './header-policy.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from './headers.ts'
@@ -66,14 +66,20 @@ export function readMessage(
   return readFields({ ...header, fields: fallbackSender ? replaceUnreadable(fields, fallbackSender) : fields })
 }
 
-/** The message in the name of the fallback sender: it is the one author, and there is no other Sender. */
-export function withFallbackSender(read: ReadMessage, fallbackSender: string): ReadMessage {
+/** The message without its Sender field. */
+export function withoutSender(read: ReadMessage): ReadMessage {
   return {
     ...read,
-    header: { ...read.header, fields: replaceSenders(read.header.fields, fallbackSender) },
-    from: [fallbackSender],
+    header: { ...read.header, fields: removeSender(read.header.fields) },
     identities: read.identities.filter(({ field }) => field !== 'Sender'),
   }
+}
+
+/** The message in the name of the fallback sender: it is the one author, and there is no other Sender. */
+export function withFallbackSender(read: ReadMessage, fallbackSender: string): ReadMessage {
+  const rest = withoutSender(read)
+  const fields = replaceSenders(rest.header.fields, fallbackSender)
+  return { ...rest, header: { ...rest.header, fields }, from: [fallbackSender] }
 }
 
 const LINE_FAULTS = {

@@ -13,6 +13,10 @@ test.each([
   ['caf\xe9 = 1\r\n', 'caf=E9 =3D 1\r\n'],
   ['blank \r\ntab\t\r\nend ', 'blank=20\r\ntab=09\r\nend=20'],
   ['From here\r\nFrom: x', '=46rom here\r\nFrom: x'],
+  ['--x--\r\n-\r\n- a\r\na--', '=2D-x--\r\n-\r\n- a\r\na--'],
+  [`${'x'.repeat(75)}--b and more`, `${'x'.repeat(75)}=\r\n=2D-b and more`],
+  [`${'x'.repeat(75)}From here on`, `${'x'.repeat(75)}=\r\n=46rom here on`],
+  ['-'.repeat(100), `=2D${'-'.repeat(72)}=\r\n=2D${'-'.repeat(26)}`],
   ['a\nb\rc\0', 'a=0Ab=0Dc=00'],
   ['x'.repeat(76), 'x'.repeat(76)],
   ['x'.repeat(77), `${'x'.repeat(75)}=\r\nxx`],
@@ -25,11 +29,14 @@ describe.each([
   ['base64', base64],
   ['quoted-printable', quoted],
 ] as const)('%s', (name, encode) => {
-  const octets = fc.oneof(fc.uint8Array({ maxLength: 400 }), fc.array(fc.constantFrom(13, 10, 32, 61, 65, 233)))
+  const octets = fc.oneof(
+    fc.uint8Array({ maxLength: 400 }),
+    fc.array(fc.constantFrom(13, 10, 32, 45, 61, 65, 233), { maxLength: 300 }),
+  )
   const check = (content: Buffer) => {
     const encoded = encode(content)
     expect(encoded).toMatch(/^[\t\r\n -~]*$/)
-    expect(encoded.split('\r\n').every(line => line.length <= 76 && !/[\t ]$/.test(line))).toBe(true)
+    expect(encoded.split('\r\n').every(line => line.length <= 76 && !/[\t ]$|^--|^From /.test(line))).toBe(true)
     expect(decodeTransfer(encoded, name)).toEqual(content)
   }
 

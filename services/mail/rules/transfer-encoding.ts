@@ -32,12 +32,21 @@ export function* encodeQuotedPrintable(content: Buffer): Generator<Buffer> {
   }
 }
 
+/**
+ * What a line must not begin with: `--` could be a boundary that was none, and mailboxes of the old kind take `From ` for
+ * the start of a message.
+ */
+const START = /(?:--|From )/y
+
 function quoteLine(line: string): string {
-  const quoted = line
-    .replace(/[^\t -<>-~]/g, quoteOctet)
-    .replace(/[\t ]$/, quoteOctet)
-    .replace(/^From /, '=46rom ') // mailboxes of the old kind take it for the start of a message
-  return quoted.length <= COLUMNS + 1 ? quoted : softBreaks(quoted)
+  const quoted = line.replace(/[^\t -<>-~]/g, quoteOctet).replace(/[\t ]$/, quoteOctet)
+  if (quoted.length > COLUMNS - 1) return softBreaks(quoted)
+  return needsQuoting(quoted, 0) ? quoteOctet(quoted[0] ?? '') + quoted.slice(1) : quoted
+}
+
+function needsQuoting(quoted: string, at: number): boolean {
+  START.lastIndex = at
+  return START.test(quoted)
 }
 
 function quoteOctet(octet: string): string {
@@ -47,13 +56,35 @@ function quoteOctet(octet: string): string {
 /** Breaks between octets, never within `=XX`. */
 function softBreaks(quoted: string): string {
   const lines: string[] = []
-  let from = 0
-  while (quoted.length - from > COLUMNS + 1) {
-    const sign = quoted.lastIndexOf('=', from + COLUMNS - 1)
-    const to = sign > from + COLUMNS - 3 ? sign : from + COLUMNS
-    lines.push(quoted.slice(from, to))
+  for (let from = 0; from < quoted.length; ) {
+    const first = needsQuoting(quoted, from) ? quoteOctet(quoted[from] ?? '') : ''
+    const at = first ? from + 1 : from
+    const room = COLUMNS - first.length
+    const isLast = quoted.length - at <= room + 1
+    const sign = quoted.lastIndexOf('=', at + room - 1)
+    const to = isLast ? quoted.length : sign > at + room - 3 ? sign : at + room
+    lines.push(first + quoted.slice(at, to))
     from = to
   }
-  lines.push(quoted.slice(from))
   return lines.join('=\r\n')
+}
+
+/** The octets behind quoted-printable text (one code unit an octet); what is not of its grammar stands for itself. */
+export function decodeQuotedPrintable(text: string): Buffer {
+  const octets = Buffer.from(text.replaceAll(/=[ \t]*\r?\n/g, ''), 'latin1')
+  let length = 0
+  for (let at = 0; at < octets.length; at++) {
+    const high = octets[at] === 0x3d ? digitOf(octets[at + 1]) : -1
+    const low = high < 0 ? -1 : digitOf(octets[at + 2])
+    octets[length++] = low < 0 ? (octets[at] ?? 0) : high * 16 + low
+    if (low >= 0) at += 2
+  }
+  return octets.subarray(0, length)
+}
+
+/** The value of a hexadecimal digit; -1 for another octet. */
+function digitOf(octet = 0): number {
+  if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
+  const letter = octet | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
