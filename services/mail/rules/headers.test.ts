@@ -78,6 +78,12 @@ describe('the text of a field', () => {
     ['a language tag', ' =?utf-8*en?q?a?=', 'a'],
     ['Chinese', ' =?gb2312?B?xOO6ww==?=', '你好'],
     ['an unknown charset stays', ' =?x-none?q?a?=', '=?x-none?q?a?='],
+    [
+      'words in the eleventh charset of a text stay',
+      Array.from({ length: 10 }, (_, n) => ` =?x${n}?q?a?= b`).join('') + ' =?utf-8?q?a?= b'.repeat(2),
+      `${Array.from({ length: 10 }, (_, n) => `=?x${n}?q?a?= b`).join(' ')} =?utf-8?q?a?= b =?utf-8?q?a?= b`,
+    ],
+    ['words in one charset, whatever its letters', ' =?utf-8?q?a?= b =?UTF-8?q?c?='.repeat(3), 'a b ca b ca b c'],
     ['a broken word stays', ' =?utf-8?q?a b?=', '=?utf-8?q?a b?='],
   ])('%s', (_, value, expected) => {
     const header = parse(`Subject:${value}\r\n\r\n`)

@@ -82,19 +82,35 @@ const ENCODED_WORD = /=\?([\w.:+-]{1,40})(?:\*[\w-]*)?\?([bq])\?([!->@-~]*)\?=/i
 const ENCODED_WORDS = new RegExp(ENCODED_WORD.source, 'gi')
 const BETWEEN_ENCODED_WORDS = new RegExp(`(${ENCODED_WORD.source})[ \\t]+(?==\\?)`, 'gi')
 
+/** Charsets of one text; honest text has one or two, and an unknown one costs an exception. */
+const MAX_CHARSETS = 10
+
 /** Text with its encoded words decoded (RFC 2047); one in a charset that is not known stays as it is. */
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text
+  const decoderOf = charsetDecoders()
   return text
     .replace(BETWEEN_ENCODED_WORDS, '$1')
     .replace(ENCODED_WORDS, (word, charset: string, encoding: string, data: string) => {
       const bytes = encoding.toLowerCase() === 'b' ? Buffer.from(data, 'base64') : quotedPrintable(data)
-      try {
-        return new TextDecoder(charset).decode(bytes)
-      } catch {
-        return word // a charset that we do not know stays readable as it is
-      }
+      return decoderOf(charset.toLowerCase())?.decode(bytes) ?? word
     })
+}
+
+function charsetDecoders() {
+  const decoders = new Map<string, ReturnType<typeof newDecoder>>()
+  return (charset: string) => {
+    if (!decoders.has(charset) && decoders.size < MAX_CHARSETS) decoders.set(charset, newDecoder(charset))
+    return decoders.get(charset)
+  }
+}
+
+function newDecoder(charset: string) {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return undefined // the platform does not know it
+  }
 }
 
 function quotedPrintable(data: string): Buffer {
