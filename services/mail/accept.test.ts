@@ -182,6 +182,19 @@ describe('a login with a fallback sender', () => {
     expect(raw).not.toMatch(/^Sender:/m)
   })
 
+  test.each([
+    ['a foreign Sender', 'root@web1.internal'],
+    ['a Sender that is no address', 'root@web1'],
+    ['a Sender of another account', 'x@victim.example'],
+  ])('keeps an author that it may use and drops %s', async (_, sender) => {
+    const text = `Sender: ${sender}\r\nFrom: Ann <a@example.net>\r\n\r\nhi\r\n`
+    const answer = accepted(await door().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
+    expect(await stored(answer.id)).toMatchObject({ mail_from: 'b@example.net', from: 'a@example.net' })
+    const raw = (await readBody(mongo, answer.id, 1))?.toString()
+    expect(raw).toContain('From: Ann <a@example.net>\r\n\r\nhi')
+    expect(raw).not.toMatch(/^Sender:/m)
+  })
+
   test('keeps senders that it may use, and is told of own domains that may not send yet', async () => {
     const text = 'Sender: s@example.net\r\nFrom: Ann <a@example.net>\r\n\r\nhi\r\n'
     const answer = accepted(await door().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))

@@ -5,7 +5,13 @@ import { ProblemError } from '../platform/problems.ts'
 import { SecretError } from '../platform/secrets.ts'
 import { refuseManaged } from './managed.ts'
 import { hashSecret } from './rules/token.ts'
-import { type CredentialDeps, createCredential, credentialPlace, setCredentialPassword } from './smtp-credentials.ts'
+import {
+  type CredentialDeps,
+  createCredential,
+  credentialPlace,
+  refuseFallback,
+  setCredentialPassword,
+} from './smtp-credentials.ts'
 import { deleteCredential, findCredential, findCredentialByName, updateCredential } from './store/credentials.ts'
 import type { CredentialDoc, ManagedBy } from './store/documents.ts'
 
@@ -37,13 +43,15 @@ const OVERLAP_MS = 24 * 3_600_000
 
 /**
  * Creates the login, or brings the existing one into line. 409 `conflict` when another account, or a person, has the
- * name, or when it was withdrawn from another account; 409 `managed_by_resource` when another resource manages it.
+ * name, or when it was withdrawn from another account; 409 `managed_by_resource` when another resource manages it; 422
+ * for a fallback sender that is not allowed.
  */
 export async function applyCredential(
   deps: CredentialResourceDeps,
   userId: string,
   wanted: WantedCredential,
 ): Promise<AppliedCredential> {
+  refuseFallback(wanted)
   const taken = new ProblemError('conflict', `The SMTP user name ${wanted.username} is taken.`)
   const known = await findCredentialByName(deps.db, wanted.username)
   const create = async (moved: boolean) => {

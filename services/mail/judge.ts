@@ -15,7 +15,7 @@ import {
 } from './judge-sender.ts'
 import { needsSmtpUtf8, normaliseEmail } from './rules/address.ts'
 import { createLineScanner } from './rules/line-endings.ts'
-import { finishMessage, type ReadMessage, readMessage, withFallbackSender } from './rules/submission.ts'
+import { finishMessage, type ReadMessage, readMessage, withFallbackSender, withoutSender } from './rules/submission.ts'
 import type { NewMessage } from './store/new-message.ts'
 import type { Refused, Submission, SubmittedRest, Submitter } from './submission.ts'
 
@@ -89,18 +89,36 @@ async function judgeSenders(
   read: ReadMessage,
 ): Promise<JudgedSenders | Refused> {
   if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
-  const [envelope, asWritten] = await Promise.all([
+  const [envelope, names] = await Promise.all([
     judgeEnvelopeSender(options.findSenderDomain, submitter, mailFrom),
-    judgeNames(options, submitter, read),
+    judgeReadings(options, submitter, read),
   ])
   if (envelope.kind === 'refused') return envelope
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
     return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
-  const { fallbackSender } = submitter
-  const rewritten = fallbackSender && needsFallback(asWritten) ? withFallbackSender(read, fallbackSender) : read
-  const names = rewritten === read ? asWritten : await judgeNames(options, submitter, rewritten)
   if (names.kind === 'refused') return names
-  return { mailFrom: envelope.email, domainId: names.domainId, read: rewritten }
+  return { mailFrom: envelope.email, domainId: names.domainId, read: names.read }
+}
+
+/**
+ * The message as written; for a login with a fallback sender then without Sender, and in the name of the fallback sender
+ * only when that is not enough: an author that the login may use stays.
+ */
+async function judgeReadings(
+  options: JudgeOptions,
+  submitter: Submitter,
+  read: ReadMessage,
+): Promise<(JudgedSender & { read: ReadMessage }) | Refused> {
+  const { fallbackSender } = submitter
+  const further = fallbackSender ? [withoutSender(read), withFallbackSender(read, fallbackSender)] : []
+  let reading = read
+  let names = await judgeNames(options, submitter, reading)
+  for (const next of further) {
+    if (!needsFallback(names)) break
+    reading = next
+    names = await judgeNames(options, submitter, reading)
+  }
+  return names.kind === 'refused' ? names : { ...names, read: reading }
 }
 
 /** The authors and the other names in the header; answers the first author, or the first that is refused. */

@@ -91,8 +91,8 @@ export async function changeCredential(
   return found(await updateCredential(deps.db, userId, id, { ...change, updated_at: deps.clock.now() }))
 }
 
-/** A fallback sender that the login may not use would be refused with each message. */
-function refuseFallback({
+/** Throws 422 for a fallback sender that the login may not use: it would be refused with each message. */
+export function refuseFallback({
   fallback_sender: fallback,
   allowed_senders: allowed,
 }: Pick<CredentialDoc, 'fallback_sender' | 'allowed_senders'>): void {
