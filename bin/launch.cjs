@@ -56,11 +56,31 @@ function findNode() {
   }
   const folder = path.join(cache, `node-${NODE.version}`)
   const node = path.join(folder, 'node_modules', `node-${kind}`, 'bin', 'node')
-  if (!fs.existsSync(node)) {
+  if (!isVerified(node, NODE.program[kind])) {
     say(`Node ${WANTED_MAJOR} is needed and this is ${process.version}: installing Node ${NODE.version} into ${folder}`)
     installNode(`node-${kind}`, NODE.integrity[kind], folder)
   }
   return node
+}
+
+/**
+ * Whether this file is there with this SHA-256: releases before left a Node in the cache without checking a hash. It is read
+ * once; `<path>.verified` keeps the hash with size and time of the file.
+ */
+function isVerified(file, sha256) {
+  const { size, mtimeMs } = fs.statSync(file, { throwIfNoEntry: false }) || {}
+  if (size === undefined) return false
+  const mark = `${sha256} ${size} ${mtimeMs}\n`
+  const marker = `${file}.verified`
+  if (fs.existsSync(marker) && fs.readFileSync(marker, 'utf8') === mark) return true
+  if (createHash('sha256').update(fs.readFileSync(file)).digest('hex') !== sha256) {
+    say(`${file} is not the Node that was published: its SHA-256 is another one`)
+    return false
+  }
+  try {
+    fs.writeFileSync(marker, mark)
+  } catch {} // a cache that cannot be written costs the same work at the next start
+  return true
 }
 
 /** Lets npm install the package of a Node. The lock file holds the hash that npm compares the package with. */

