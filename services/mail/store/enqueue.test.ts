@@ -12,6 +12,7 @@ import { createEnqueue, type EnqueueOptions } from './enqueue.ts'
 import { EVENTS } from './events.ts'
 import { findByIdempotencyKey, MESSAGES } from './messages.ts'
 import { type NewMessage, toWrites } from './new-message.ts'
+import { createStaging } from './staged-body.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')
 
@@ -110,6 +111,24 @@ describe('storing', () => {
     expect((await readBody(mongo, given.id, parts))?.equals(given.raw)).toBe(true)
     await collectionOf(mongo.db, BODIES).deleteOne({ _id: `${given.id}#${parts - 1}` })
     expect(await readBody(mongo, given.id, parts)).toBeUndefined()
+  })
+
+  test('a message of which a staged part is gone is not accepted, and one that is whole is, in the same batch', async () => {
+    const stage = createStaging({ mongo, clock: { now: () => new Date() }, bodyDays: 7 })
+    const enqueue = createEnqueue(options(mongo))
+    const staged = async () => {
+      const given = message()
+      const body = stage(given.id)
+      for (let n = 0; n < 3; n++) await body.write(randomBytes(1_000))
+      return { ...given, rest: { size: body.size, parts: body.parts } }
+    }
+    const [broken, whole] = [await staged(), await staged()]
+    await collectionOf(mongo.db, BODIES).deleteOne({ _id: `${broken.id}#2` }) // as a worker of release 0.1.0 does
+    const results = await Promise.all([enqueue(broken), enqueue(whole), enqueue(message())])
+    expect(results.map(({ kind }) => kind)).toEqual(['unavailable', 'stored', 'stored'])
+    expect(await count(mongo, 'messages', { _id: broken.id })).toBe(0)
+    expect(await count(mongo, 'deliveries', { m: broken.id })).toBe(0)
+    expect(await readBody(mongo, whole.id, 4)).toHaveLength(whole.raw.length + 3_000)
   })
 
   test('callers at the same moment share a few writes', async () => {

@@ -16,8 +16,9 @@ import {
   isMongoCode,
   isUnavailable,
   type Mongo,
+  type Session,
 } from '../../platform/mongo.ts'
-import { BODIES } from './bodies.ts'
+import { BODIES, bodyId } from './bodies.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { BodyDoc, MessageDoc } from './documents.ts'
 import { EVENTS } from './events.ts'
@@ -77,6 +78,7 @@ export function createWriteBatch({ mongo, log }: { mongo: Mongo; log: Log }): Wr
     const written = mongo.transaction(
       async session => {
         if (conflicts === CONFLICTS) throw new Contended()
+        await requireStaged(bodies, batch, session)
         for (const [collection, documents] of documentsOf(batch)) {
           if (givenUp) throw new Error('nobody waits for this write any more')
           await insertAll(db, collection, documents, session).catch((error: unknown) => {
@@ -166,6 +168,23 @@ class Contended extends Error {
     super('another write of the same idempotency key has not ended')
     this.name = 'Contended'
   }
+}
+
+/**
+ * Rejects when a part that was stored ahead of the transaction is gone. A worker of release 0.1.0 removes parts without a message
+ * after 10 minutes, and a message may come in for longer; it must be refused instead of accepted without its content.
+ */
+async function requireStaged(
+  bodies: Collection<BodyDoc>,
+  batch: readonly MessageWrites[],
+  session: Session,
+): Promise<void> {
+  const ids = batch.flatMap(({ message: { _id, parts }, bodies: { length } }) =>
+    Array.from({ length: parts - length }, (_, n) => bodyId(_id, length + n)),
+  )
+  if (ids.length === 0) return
+  const found = await bodies.countDocuments({ _id: { $in: ids } }, { session, hint: { _id: 1 } })
+  if (found < ids.length) throw new Error(`${ids.length - found} stored parts of a message are gone`)
 }
 
 /** For each message the one that is tried for its idempotency key: of several with one key the first, else itself. */
