@@ -42,10 +42,10 @@ const TERMS_MOST = 10_000
 const LAG_MS = 10_000
 const MINUTE_MS = 60_000
 /**
- * When a block is compared with its messages again: a process whose clock is behind makes ids that lie in blocks that
- * exist. Later once a day, to remove blocks whose messages are gone.
+ * When a block is compared with its messages again: a process whose clock is behind, or a large message that comes in
+ * slowly, has an id in a block that exists. Later once a day, to remove blocks whose messages are gone.
  */
-const CHECKS_MS = [2 * MINUTE_MS, 120 * MINUTE_MS]
+const CHECKS_MS = [2 * MINUTE_MS, 15 * MINUTE_MS, 120 * MINUTE_MS]
 const DAILY_MS = 24 * 60 * MINUTE_MS
 /** Blocks that a search asks for at once. */
 const AHEAD = 64
