@@ -15,7 +15,11 @@ const MINUTE = 60_000
 const options = (scene: Scene) => ({ mongo: scene.mongo, clock: scene.clock, logDays: 30 })
 const soon = (scene: Scene, ms: number) => new Date(scene.clock.now().getTime() + ms)
 const set = (scene: Scene, id: string, change: Partial<DeliveryDoc>) =>
-  collectionOf(scene.mongo.db, DELIVERIES).updateMany({ m: id }, { $set: change })
+  collectionOf(scene.mongo.db, DELIVERIES).updateMany(
+    { m: id },
+    // What waits for a later time is in no flow.
+    { $set: change, ...(change.due && change.due > scene.clock.now() && { $unset: { flow: '' } }) },
+  )
 
 /** The deliveries of a message, claimed by a worker. */
 async function claim(scene: Scene, id: string): Promise<readonly Claimed[]> {
@@ -220,6 +224,21 @@ describe('"retry now" for a destination', () => {
     const due = (await scene.deliveries()).filter(one => one.due <= scene.clock.now()).map(({ m }) => m)
     expect(due.toSorted()).toEqual(gmail.toSorted())
     expect(heard).toEqual(slotsOf('google', 8, false))
+  })
+
+  test('reads what waits for a later time, not the queue', async () => {
+    const scene = await deliveryScene()
+    for (let n = 0; n < 20; n++) await scene.submit({ to: [`a${n}@example.net`] })
+    const id = await scene.submit({ to: ['late@example.net'] })
+    await set(scene, id, { att: 1, due: soon(scene, 60 * MINUTE) })
+    const { db } = scene.mongo
+    await db.setProfilingLevel('all')
+    expect(await retrySite(scene, { site: 'example.net', ...direct })).toBe(1)
+    await db.setProfilingLevel('off')
+    const ran = { op: 'update', ns: `${db.databaseName}.${DELIVERIES.name}` }
+    expect(await db.collection('system.profile').find(ran).toArray()).toMatchObject([
+      { planSummary: expect.stringMatching(/^IXSCAN/), docsExamined: 1 },
+    ])
   })
 
   test.each<[string, Partial<DeliveryDoc>]>([

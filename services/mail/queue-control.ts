@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { collectionOf, type Mongo } from '../platform/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { slotsOf } from './rules/slots.ts'
-import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, recipientOf } from './store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW, recipientOf } from './store/deliveries.ts'
 import type { EventDoc, MessageDoc } from './store/documents.ts'
 import { appendEvents, eventId } from './store/events.ts'
 import { MESSAGES } from './store/messages.ts'
@@ -113,6 +113,7 @@ export async function retrySite(
   const now = clock.now()
   const { modifiedCount } = await collectionOf(mongo.db, DELIVERIES).updateMany(
     {
+      flow: NO_FLOW, // the index keeps what waits for its time under it; what is in a flow is due already
       due: { $gt: now },
       slot: { $in: places },
       site,
