@@ -56,6 +56,18 @@ test('a worker that starts learns what still holds, also of a pause that the pre
   ])
 })
 
+test('a worker that starts learns of every site, however many changed in the last hour', async () => {
+  const { mongo, worker } = await scene()
+  await collectionOf(mongo.db, SITES).insertMany(
+    Array.from({ length: 6_000 }, (_, n) => ({
+      ...{ _id: `s${n}.example`, suspended_until: at(90_000), limit: 5, updated_at: at(n - 6_001) },
+    })),
+  )
+  const fresh = worker('fresh')
+  await fresh.exchange()
+  expect(fresh.learned.map(({ site }) => site)).toEqual(Array.from({ length: 6_000 }, (_, n) => `s${n}.example`))
+})
+
 test('of many workers one probes a site in a minute', async () => {
   const { mongo, worker } = await scene()
   const one = worker('one')

@@ -45,7 +45,7 @@ export function createSiteExchange(options: {
 
   const read = async () => {
     const asked = now()
-    for (const doc of await changedSites(mongo, since)) {
+    for await (const doc of changedSites(mongo, since)) {
       if (doc.by === owner || seen.get(doc._id) === doc.updated_at.getTime()) continue
       seen.set(doc._id, doc.updated_at.getTime())
       learn(toNews(doc))

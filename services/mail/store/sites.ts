@@ -5,8 +5,6 @@ import type { SiteDoc } from './documents.ts'
 /** Sites that are or lately were in trouble; a document goes a day after its last change. */
 export const SITES = defineCollection<SiteDoc>('sites', [{ key: { updated_at: 1 }, expireAfterSeconds: 86_400 }])
 
-/** Changes read at once. */
-const NEWS = 5_000
 /** Sites shown to people. */
 const SHOWN = 500
 /** A site that is down and was not probed for so long has no mail waiting: nothing is known of it any more. */
@@ -21,13 +19,11 @@ export async function writeSites(mongo: Mongo, sites: readonly SiteDoc[]): Promi
   )
 }
 
-/** Sites whose state was written at or after `since`, the oldest change first. */
-export function changedSites(mongo: Mongo, since: Date): Promise<SiteDoc[]> {
+/** All sites whose state was written at or after `since`, the oldest change first: they may be many, at a worker's start. */
+export function changedSites(mongo: Mongo, since: Date): AsyncIterable<SiteDoc> {
   return collectionOf(mongo.db, SITES)
     .find({ updated_at: { $gte: since } })
     .sort({ updated_at: 1 })
-    .limit(NEWS)
-    .toArray()
 }
 
 /**
