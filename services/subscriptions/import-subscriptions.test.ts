@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
 import { systemActor } from './context.ts'
-import { importSubscriptions } from './import-subscriptions.ts'
+import { importSubscriptions, type RowFault } from './import-subscriptions.ts'
 import { refundSubscription } from './refund.ts'
 
 const DAY = 86_400
@@ -36,6 +36,10 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
+const ALL = ['1 user_id required', '1 plan_id required', '1 client_ref required']
+const shownOf = (errors: readonly RowFault[]) =>
+  errors.map(({ row, column, field, rule }) => `${row}${column ? `:${column}` : ''} ${field} ${rule}`)
+
 describe('what a row grants', () => {
   test.each([
     ['of its own days', '7', 7 * DAY],
@@ -63,12 +67,11 @@ describe('what a row grants', () => {
 })
 
 describe('a file', () => {
-  const all = ['1 user_id required', '1 plan_id required', '1 client_ref required']
   test.each<[string, string | Buffer, string[]]>([
-    ['of nothing', '', all],
-    ['of a mark alone', '\uFEFF', all],
-    ['of empty lines', '\n,,\n', all],
-    ['without a heading', '1,1,30,a', all],
+    ['of nothing', '', ALL],
+    ['of a mark alone', '\uFEFF', ALL],
+    ['of empty lines', '\n,,\n', ALL],
+    ['without a heading', '1,1,30,a', ALL],
     ['whose heading lacks user_id', 'plan_id,client_ref\n1,a', ['1 user_id required']],
     ['whose heading lacks plan_id', 'user_id,client_ref\n1,a', ['1 plan_id required']],
     ['whose heading lacks client_ref', 'user_id,plan_id\n1,1', ['1 client_ref required']],
@@ -80,8 +83,7 @@ describe('a file', () => {
   ])('%s is refused with its faults', async (_, file, expected) => {
     const { send, subscriptions } = empty
     const { imported, errors } = await send(file)
-    const shown = errors.map(({ row, column, field, rule }) => `${row}${column ? `:${column}` : ''} ${field} ${rule}`)
-    expect([imported, shown]).toEqual([0, expected])
+    expect([imported, shownOf(errors)]).toEqual([0, expected])
     expect(await subscriptions()).toEqual([])
   })
 
@@ -106,6 +108,68 @@ describe('a file', () => {
     expect(await send(`${right}\n0,0,,b`, { dryRun: true })).toMatchObject({ total: 2, imported: 0, dry_run: true })
     expect(await subscriptions()).toEqual([])
   })
+})
+
+describe('a file without bounds', () => {
+  const damaged = (cells: number) => Buffer.from('\xff,'.repeat(cells), 'latin1')
+  const below = (row: string | Buffer) => Buffer.concat([Buffer.from(`${HEADING}\n`), Buffer.from(row as string)])
+  test.each<[string, string | Buffer, string[]]>([
+    ['a heading of 60,000 damaged cells', damaged(60_000), ['1:101  row_cells']],
+    ['a heading of 400,000 damaged cells', damaged(400_000), ['1:101  row_cells']],
+    ['a heading of a hundred damaged cells', damaged(99), ['1:1  encoding', ...ALL]],
+    ['a row of damaged cells', below(damaged(4)), ['2:1 user_id encoding']],
+    ['a row of too many cells', below(','.repeat(100)), ['2:101  row_cells']],
+    ['a heading without end', 'user_id,'.repeat(500_000), ['1:101  row_cells']],
+    ['a cell without end', below('x'.repeat(8_000_000)), ['2:1  row_length']],
+    ['quotes without end', `sep=,\n${'"'.repeat(8_000_000)}`, ['2:1  row_length']],
+  ])('is left at %s', async (_, file, expected) => {
+    const { imported, errors } = await empty.send(file, { dryRun: true })
+    expect([imported, shownOf(errors)]).toEqual([0, expected])
+  })
+
+  test('has one error for each of fifty damaged rows', async () => {
+    const { total, errors } = await empty.send(below(damaged(4).toString('latin1').concat('\n').repeat(60)), {})
+    expect([total, errors.length]).toEqual([60, 50])
+  })
+
+  test.each<['zh' | 'en', RegExp]>([
+    ['en', /^is in a row with more than 100 cells$/],
+    ['zh', /^该行超过 100 个单元格$/],
+  ])('is refused with a sentence in %s', async (lang, sentence) => {
+    const { errors } = await empty.send(damaged(60_000), { lang })
+    expect(errors[0]?.message).toMatch(sentence)
+  })
+
+  test.each<[string, string]>([
+    ['a heading of 5,000 characters', `user_id;plan_id;${'x'.repeat(5_000)};client_ref`],
+    ['a quoted heading with commas and line ends', 'user_id;"a,b,c,d\n,,,";plan_id;client_ref'],
+    ['lines without a separator before it', '\n\nuser_id;plan_id;client_ref'],
+  ])('has its separator found in %s', async (_, heading) => {
+    expect(await empty.send(`${heading}\n`)).toMatchObject({ separator: ';', errors: [] })
+  })
+})
+
+describe('a row with more cells than the heading', () => {
+  test.each<[string, string, string[]]>([
+    ['is refused where a separator without quotes moved its cells', '1,5,order,7', ['2:4  surplus']],
+    ['is refused for one that is filled behind empty ones', '1,5,order,, ,x', ['2:6  surplus']],
+  ])('%s', async (_, row, expected) => {
+    const { errors } = await empty.send(`user_id,plan_id,client_ref\n${row}`)
+    expect(shownOf(errors)).toEqual(expected)
+  })
+
+  test('is imported where they are empty, or below an empty heading', async () => {
+    const { ann, month, send } = await shop()
+    const row = (ref: string) => `${ann._id},${month._id},1,${ref}`
+    expect(await send(`${HEADING}\n${row('a')},,  ,\n`)).toMatchObject({ imported: 1, errors: [] })
+    expect(await send(`${HEADING},\n${row('b')},a note\n`)).toMatchObject({ imported: 1, errors: [] })
+  })
+})
+
+test('the lines of a file may end with CR alone', async () => {
+  const { ann, bob, month, send } = await shop()
+  const file = [HEADING, `${ann._id},${month._id},1,a`, `${bob._id},${month._id},1,b`, ''].join('\r')
+  expect(await send(file)).toMatchObject({ total: 2, imported: 2, separator: ',', errors: [] })
 })
 
 describe('how a file is written', () => {
@@ -202,10 +266,7 @@ describe('how a file is written', () => {
     const { send, subscriptions } = empty
     const heading = charset === 'utf-16le' ? Buffer.from(`${HEADING}\n`, 'utf16le') : Buffer.from(`${HEADING}\n`)
     const { imported, errors } = await send(Buffer.concat([heading, row]), { charset })
-    const shown = errors.map(
-      ({ row: line, column, field, rule }) => `${line}${column ? `:${column}` : ''} ${field} ${rule}`,
-    )
-    expect([imported, shown]).toEqual([0, expected])
+    expect([imported, shownOf(errors)]).toEqual([0, expected])
     expect(await subscriptions()).toEqual([])
   })
 
@@ -266,10 +327,12 @@ describe('a row that is wrong', () => {
     })
   })
 
-  test('has a hundred like it at most in the answer', async () => {
+  test('has fifty like it at most in the answer', async () => {
     const { rows } = empty
     const { total, errors } = await rows(...Array.from({ length: 300 }, (_, n) => `0,1,30,ref-${n}`))
-    expect([total, errors.length, errors.at(-1)?.row]).toEqual([300, 100, 101])
+    expect([total, errors.length, errors.at(-1)?.row]).toEqual([300, 50, 51])
+    const several = await rows(...Array.from({ length: 20 }, () => '0,0,x,'))
+    expect([several.total, several.errors.length]).toEqual([20, 50])
   })
 
   test('is told in the language of the reader', async () => {

@@ -2,7 +2,8 @@
  * Grants periods from a table: every row is checked first, against the rows before it too, and nothing is stored while
  * one is wrong.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { MAX_ERRORS } from '../platform/bounds.ts'
+import { nextTurn } from '../platform/turns.ts'
 import { checkGrant, GRANT_COLUMNS, GRANT_METHOD, type Grant, type KnownGrants } from './check-grant.ts'
 import type { Actor, Subscriptions } from './context.ts'
 import { DAMAGED, type Encoding, readTextFile, type TextFile } from './import-file.ts'
@@ -42,10 +43,9 @@ interface Line {
 }
 
 const REQUIRED = ['user_id', 'plan_id', 'client_ref']
-/** Most faults that are told at once. */
-const MAX_FAULTS = 100
-/** Lines that are read between two pauses for other requests. */
-const LINES_AT_ONCE = 1_000
+/** Rows and characters that are read between two turns of other requests: some milliseconds of work. */
+const TURN_ROWS = 1_000
+const TURN_CHARS = 256 * 1024
 
 /**
  * Imports the file. Its heading names user_id, plan_id, days (empty: that of the plan) and client_ref in any case, by
@@ -66,7 +66,8 @@ export async function importSubscriptions(
   if ('fault' in read) return { ...nothing, encoding: '', separator: '', errors: [tell(1, fault('file', read.fault))] }
   const { encoding, separator } = read
   const checked = await checkRows(s, appKey, read, tell)
-  const { total, skipped, errors, grants } = checked
+  const { total, skipped, grants } = checked
+  const errors = checked.errors.slice(0, MAX_ERRORS)
   const done: Imported = { ...nothing, total, skipped, repeated: checked.repeated, encoding, separator, errors }
   if (errors.length > 0 || dryRun) return done
   for (const grant of grants)
@@ -88,16 +89,15 @@ type Tell = (line: number, raw: RawFault, column?: number) => RowFault
 async function checkRows(s: Subscriptions, appKey: string, read: TextFile, tell: Tell): Promise<Checked> {
   const checked: Checked = { total: 0, repeated: 0, skipped: 0, grants: [], errors: [] }
   const known: KnownGrants = { plans: new Map(), refs: new Map(), ever: new Set() }
-  let columns: Column[] | undefined
-  for await (const line of linesOf(read)) {
-    if (line instanceof CsvError) {
-      checked.errors.push(tell(line.row + read.firstRow - 1, fault('', 'quote'), line.column))
-    } else if (isEmpty(line)) {
-      checked.skipped++
-    } else if (columns) {
-      checked.total++
-      if (checked.errors.length < MAX_FAULTS) await checkLine(s, appKey, { line, columns, known, checked, tell })
-    } else {
+  let columns: Columns | undefined
+  const turn = turnKeeper()
+  for (const line of linesOf(read)) {
+    if (turn.isOver(line)) await nextTurn()
+    if (line instanceof CsvError)
+      checked.errors.push(tell(line.row + read.firstRow - 1, fault('', line.rule), line.column))
+    else if (isEmpty(line)) checked.skipped++
+    else if (columns) await checkLine(s, appKey, { line, columns, known, checked, tell })
+    else {
       columns = columnsOf(line, checked, tell)
       if (!columns) return checked
     }
@@ -113,43 +113,65 @@ function withoutHeadings(checked: Checked, { firstRow }: TextFile, tell: Tell): 
 
 const isEmpty = ({ cells }: Line) => cells.every(cell => cell.trim() === '')
 
-/** The rows of the file with their numbers, and where it ends to be a table; other requests get their turn in between. */
-async function* linesOf({ text, separator, from, firstRow }: TextFile): AsyncGenerator<Line | CsvError> {
+/** Says when the rows that were read since the last turn are enough. */
+function turnKeeper(): { isOver(line: Line | CsvError): boolean } {
+  let [rows, chars] = [0, 0]
+  return {
+    isOver(line) {
+      rows++
+      if (!(line instanceof CsvError)) for (const cell of line.cells) chars += cell.length
+      if (rows < TURN_ROWS && chars < TURN_CHARS) return false
+      ;[rows, chars] = [0, 0]
+      return true
+    },
+  }
+}
+
+/** The rows of the file with their numbers, and last the error because of which the rest cannot be read, if any. */
+function* linesOf({ text, separator, from, firstRow }: TextFile): Generator<Line | CsvError> {
   let number = firstRow
   try {
-    for (const cells of csvRows(text, separator, from)) {
-      if (number % LINES_AT_ONCE === 0) await breathe()
-      yield { row: number++, cells }
-    }
+    for (const cells of csvRows(text, separator, from)) yield { row: number++, cells }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     yield error
   }
 }
 
-interface Column {
-  name: string
-  place: number
+interface Columns {
+  /** Cells of the heading. */
+  width: number
+  known: readonly { name: string; place: number }[]
 }
 
-/** Where the columns stand; a heading may be long. Undefined, with faults, when one is missing, there twice or unreadable. */
-function columnsOf({ row: number, cells }: Line, { errors }: Checked, tell: Tell): Column[] | undefined {
+/** Where the columns are. Undefined, with faults, when one is missing, there twice or unreadable. */
+function columnsOf({ row: number, cells }: Line, { errors }: Checked, tell: Tell): Columns | undefined {
   const heading = cells.map(cell => cell.trim().toLowerCase())
-  errors.push(...damagedOf({ row: number, cells }, () => '', tell))
+  const damaged = cells.findIndex(isDamaged)
+  if (damaged !== -1) errors.push(tell(number, fault('', 'encoding'), damaged + 1))
   for (const name of GRANT_COLUMNS) {
     const count = heading.filter(cell => cell === name).length
     if (count === 0 && REQUIRED.includes(name)) errors.push(tell(number, fault(name, 'required')))
     if (count > 1) errors.push(tell(number, fault(name, 'unique')))
   }
   if (errors.length > 0) return undefined
-  return GRANT_COLUMNS.map(name => ({ name, place: heading.indexOf(name) })).filter(({ place }) => place !== -1)
+  const known = GRANT_COLUMNS.map(name => ({ name, place: heading.indexOf(name) }))
+  return { width: cells.length, known: known.filter(({ place }) => place !== -1) }
 }
 
-/** Cells with bytes that are no text, also in columns that mean nothing here: where they end is not certain either. */
-function damagedOf({ row: number, cells }: Line, nameOf: (place: number) => string, tell: Tell): RowFault[] {
-  return cells.flatMap((cell, place) =>
-    cell.includes(DAMAGED) ? [tell(number, fault(nameOf(place), 'encoding'), place + 1)] : [],
-  )
+const isDamaged = (cell: string) => cell.includes(DAMAGED)
+
+/**
+ * What is wrong with a row whatever its values are: the first cell with bytes that are no text, also in a column without
+ * a meaning here (where it ends is not certain either), or the first filled one to the right of the heading, because a
+ * separator that is not in quotes moved the cells behind it.
+ */
+function misshapen({ row: number, cells }: Line, { width, known }: Columns, tell: Tell): RowFault | undefined {
+  const damaged = cells.findIndex(isDamaged)
+  const name = known.find(({ place }) => place === damaged)?.name ?? ''
+  if (damaged !== -1) return tell(number, fault(name, 'encoding'), damaged + 1)
+  const surplus = cells.findIndex((cell, place) => place >= width && cell.trim() !== '')
+  return surplus === -1 ? undefined : tell(number, fault('', 'surplus'), surplus + 1)
 }
 
 async function checkLine(
@@ -161,14 +183,16 @@ async function checkLine(
     known,
     checked,
     tell,
-  }: { line: Line; columns: Column[]; known: KnownGrants; checked: Checked; tell: Tell },
+  }: { line: Line; columns: Columns; known: KnownGrants; checked: Checked; tell: Tell },
 ): Promise<void> {
-  const damaged = damagedOf(line, place => columns.find(column => column.place === place)?.name ?? '', tell)
-  if (damaged.length > 0) {
-    checked.errors.push(...damaged)
+  checked.total++
+  if (checked.errors.length >= MAX_ERRORS) return
+  const wrong = misshapen(line, columns, tell)
+  if (wrong) {
+    checked.errors.push(wrong)
     return
   }
-  const fields = Object.fromEntries(columns.map(({ name, place }) => [name, line.cells[place] ?? '']))
+  const fields = Object.fromEntries(columns.known.map(({ name, place }) => [name, line.cells[place] ?? '']))
   const grant = await checkGrant(s, appKey, fields, known)
   if (grant === 'repeated') checked.repeated++
   else if ('faults' in grant) checked.errors.push(...grant.faults.map(raw => tell(line.row, raw)))

@@ -324,6 +324,7 @@ describe('subscriptions', () => {
       ['without a file', formOf(), {}, 422],
       ['with two files', formOf(file(table, ''), file(table, '')), {}, 422],
       ['with another boundary', formOf(file(table, '')), { 'content-type': 'multipart/form-data; boundary=x' }, 400],
+      ['of too many fields', formOf(...Array(101).fill(file(table, ''))), {}, 400],
       ['without a boundary', formOf(file(table, '')), { 'content-type': 'multipart/form-data' }, 400],
       ['of another type', formOf(file(table, '')), { 'content-type': 'application/pdf' }, 415],
       ['that is too large', formOf(file('x'.repeat(20 * 1024 * 1024), '')), {}, 413],

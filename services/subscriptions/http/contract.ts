@@ -1,6 +1,8 @@
 /** The operations of administrators: the reference's 24 and those beside them, with their schemas. */
 import { z } from 'zod'
+import { MAX_ERRORS } from '../../platform/bounds.ts'
 import { endpoint } from '../../platform/endpoint.ts'
+import { ROW_LIMITS } from '../rules/csv.ts'
 import { choice, flag, id, integer, money, pathId, text } from '../rules/fields.ts'
 import { cursorQuery, dateQuery, pageQuery } from '../rules/paging.ts'
 import { planFields } from '../rules/plan.ts'
@@ -267,16 +269,18 @@ const imported = z.object({
   dry_run: z.boolean(),
   encoding: z.enum(['utf-8', 'utf-16le', 'utf-16be', 'gb18030', '']),
   separator: z.string(),
-  errors: z.array(
-    z.object({
-      row: z.number().int(),
-      /** Of the cell, from 1, where the fault is one of the file. */
-      column: z.number().int().optional(),
-      field: z.string(),
-      rule: z.string(),
-      message: z.string(),
-    }),
-  ),
+  errors: z
+    .array(
+      z.object({
+        row: z.number().int(),
+        /** Of the cell, from 1, where the fault is one of the file. */
+        column: z.number().int().optional(),
+        field: z.string(),
+        rule: z.string(),
+        message: z.string(),
+      }),
+    )
+    .max(MAX_ERRORS),
 })
 /** Imports subscriptions. */
 export const importSubscriptionsOperation = endpoint({
@@ -284,8 +288,7 @@ export const importSubscriptionsOperation = endpoint({
   tag: 'Subscriptions',
   method: 'POST',
   path: '/subscription/import',
-  summary:
-    'Grants periods from a table (columns user_id, plan_id, days, client_ref) in UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab: as the body (text/csv) or as the file of a form. All rows or none: with faults it is 422 with the same data. With dry_run=1 it only checks.',
+  summary: `Grants periods from a table (columns user_id, plan_id, days, client_ref) in UTF-8, UTF-16 or GB18030, separated by comma, semicolon or tab: as the body (text/csv) or as the file of a form. A row has at most ${ROW_LIMITS.cells} cells and ${ROW_LIMITS.chars} characters, and no more filled cells than the heading. All rows or none: with faults it is 422 with the same data. With dry_run=1 it only checks.`,
   access: EDIT,
   query: z.object({ app_key: appKey, dry_run: flag.default('0') }),
   requestContent: CSV,

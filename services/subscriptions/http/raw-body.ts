@@ -1,7 +1,9 @@
 /** Bodies that are not JSON, read to the byte: files, and notices whose signature covers them. */
 import { ProblemError } from '../../platform/problems.ts'
+import { concatInTurns } from '../../platform/turns.ts'
 import type { WebContext } from '../../platform/web.ts'
 import { fault } from '../rules/faults.ts'
+import { filesOfForm, parameterOf } from './form.ts'
 
 /** The body as text in UTF-8. Throws `message_too_large` beyond `limit` bytes. */
 export async function readText(context: WebContext, limit: number): Promise<string> {
@@ -19,7 +21,7 @@ async function readBytes(context: WebContext, limit: number): Promise<Buffer> {
     if (size > limit) throw tooLarge()
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return concatInTurns(chunks)
 }
 
 /** What browsers and programs call a table; on Windows with Excel a .csv file is "ms-excel". */
@@ -50,16 +52,9 @@ export async function readFile(context: WebContext, limit: number): Promise<Uplo
   return isForm ? fileOfForm(bytes, context.get('content-type')) : { bytes, charset: context.request.charset }
 }
 
-async function fileOfForm(bytes: Buffer, type: string): Promise<UploadedFile> {
-  // A Buffer may lie in shared memory for the type checker; a request's does not.
-  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-    .formData()
-    .catch(() => undefined)
-  if (!form) throw new ProblemError('invalid_request', 'The form cannot be read.')
-  const files = [...form.values()].filter(value => typeof value !== 'string')
-  const [file] = files
-  if (!file || files.length > 1)
+async function fileOfForm(body: Buffer, type: string): Promise<UploadedFile> {
+  const [file, ...others] = await filesOfForm(body, type)
+  if (!file || others.length > 0)
     throw new ProblemError('validation_failed', undefined, { faults: [fault('file', 'required')] })
-  const charset = /;\s*charset="?([\w-]+)/i.exec(file.type)?.[1] ?? ''
-  return { bytes: Buffer.from(await file.arrayBuffer()), charset }
+  return { bytes: file.bytes, charset: parameterOf(file.type, 'charset') }
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type Router from '@koa/router'
 import { ProblemError, problems } from '../../platform/problems.ts'
+import { nextTurn, TURN_BYTES } from '../../platform/turns.ts'
 import { toProblem, type WebContext } from '../../platform/web.ts'
 import { act } from '../act-on-subscription.ts'
 import type { Subscriptions } from '../context.ts'
@@ -58,7 +59,12 @@ const MAX_IMPORT_BYTES = 20 * 1024 * 1024
 async function readUpload(context: WebContext): Promise<void> {
   const upload = await readFile(context, MAX_IMPORT_BYTES)
   context.state.upload = upload
-  context.request.rawBody = createHash('sha256').update(upload.charset).update(upload.bytes).digest('hex')
+  const digest = createHash('sha256').update(upload.charset)
+  for (let at = 0; at < upload.bytes.length; at += TURN_BYTES) {
+    digest.update(upload.bytes.subarray(at, at + TURN_BYTES))
+    await nextTurn()
+  }
+  context.request.rawBody = digest.digest('hex')
 }
 
 /** Puts subscriptions and the overview on the router. */

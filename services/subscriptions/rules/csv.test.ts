@@ -1,19 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BOM, CsvError, csvLine, csvRows, type Separator, separatorLine } from './csv.ts'
+import { BOM, CsvError, type CsvRule, csvLine, csvRows, ROW_LIMITS, type Separator, separatorLine } from './csv.ts'
+
+type Place = [rule: CsvRule, row: number, column: number]
 
 /** The rows, or where it is no CSV. */
-function parse(text: string, separator?: Separator): string[][] | [number, number] {
+function parse(text: string, separator?: Separator): string[][] | Place {
   try {
     return [...csvRows(text, separator)]
   } catch (error) {
-    if (error instanceof CsvError) return [error.row, error.column]
+    if (error instanceof CsvError) return [error.rule, error.row, error.column]
     throw error
   }
 }
 
 describe('a file', () => {
-  test.each<[string, string, string[][] | [number, number]]>([
+  test.each<[string, string, string[][] | Place]>([
     ['nothing', '', []],
     ['one cell', 'a', [['a']]],
     ['line ends of both kinds', 'a\nb\r\nc\n', [['a'], ['b'], ['c']]],
@@ -30,25 +32,37 @@ describe('a file', () => {
     ['quotes', '"a,b","c""d","e\nf"', [['a,b', 'c"d', 'e\nf']]],
     ['an empty quoted cell', '"",""\n', [['', '']]],
     ['a quoted quote alone', '""""', [['"']]],
-    ['a quote that is not closed', '"a', [1, 1]],
-    ['a quote closed by another one', '"a""', [1, 1]],
-    ['a quote inside of a plain cell', 'x\nb,a"b"', [2, 2]],
-    ['text behind a quoted cell', '"a"b', [1, 1]],
-    ['a carriage return alone', 'a\rb', [1, 1]],
+    ['a quote that is not closed', '"a', ['quote', 1, 1]],
+    ['a quote closed by another one', '"a""', ['quote', 1, 1]],
+    ['a quote inside of a plain cell', 'x\nb,a"b"', ['quote', 2, 2]],
+    ['text behind a quoted cell', '"a"b', ['quote', 1, 1]],
+    ['line ends of old spreadsheets', 'a,b\r"c\rd"\r\re', [['a', 'b'], ['c\rd'], [''], ['e']]],
+    ['line ends of all kinds', 'a\rb\nc\r\n\rd', [['a'], ['b'], ['c'], [''], ['d']]],
   ])('%s', (_, text, rows) => {
     expect(parse(text)).toEqual(rows)
   })
 
-  test.each([
-    ['a huge quoted cell', `"${'x'.repeat(8_000_000)}"`, 8_000_000],
-    ['a huge cell of quotes', `"${'""'.repeat(2_000_000)}"`, 2_000_000],
-    ['a huge plain cell', 'x'.repeat(8_000_000), 8_000_000],
-  ])('%s is a cell', (_, text, length) => {
-    expect([...csvRows(text)][0]?.[0]?.length).toBe(length)
+  const { cells, chars } = ROW_LIMITS
+  test.each<[string, string]>([
+    ['cells', ','.repeat(cells - 1)],
+    ['characters of a plain cell', 'x'.repeat(chars)],
+    ['characters of a quoted cell', `"${'x'.repeat(chars - 2)}"`],
+    ['quotes', `"${'""'.repeat(chars / 2 - 1)}"`],
+    ['characters of several cells', `${'x'.repeat(chars / 2)},${'y'.repeat(chars / 2 - 1)}`],
+  ])('a row may have as many %s as the limit, and no more', (_, row) => {
+    const rule = row.startsWith(',') ? 'row_cells' : 'row_length'
+    const longer = row.startsWith('"') ? row.replace('"', '"xx') : `${row},`
+    for (const end of ['', '\n', '\r\nb', '\rb']) {
+      expect([...csvRows(`a\n${row}${end}`)]).toHaveLength(end.endsWith('b') ? 3 : 2)
+      expect(parse(`a\n${longer}${end}`)).toMatchObject([rule, 2, expect.any(Number)])
+    }
   })
 
-  test('a huge quote that is never closed is no file', () => {
-    expect(parse(`"${'x'.repeat(8_000_000)}`)).toEqual([1, 1])
+  test('a row beyond the limits is left where they end', () => {
+    expect(parse(`"${'x'.repeat(8_000_000)}`)).toEqual(['quote', 1, 1])
+    expect(parse(`"${'""'.repeat(4_000_000)}`)).toEqual(['row_length', 1, 1])
+    expect(parse(`a\n${'x'.repeat(8_000_000)}`)).toEqual(['row_length', 2, 1])
+    expect(parse(`${'x,'.repeat(4_000_000)}`)).toEqual(['row_cells', 1, cells + 1])
   })
 
   test.each<[Separator, string, string[]]>([
@@ -65,6 +79,7 @@ describe('a file', () => {
     ['sep=;\r\na', { separator: ';', length: 7 }],
     ['SEP=,\na', { separator: ',', length: 6 }],
     ['"sep=\t"\na', { separator: '\t', length: 8 }],
+    ['sep=;\ra', { separator: ';', length: 6 }],
     ['sep=;', { separator: ';', length: 5 }],
     ['sep=|\n', undefined],
     ['sep=;x\n', undefined],

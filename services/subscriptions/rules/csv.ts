@@ -12,43 +12,46 @@ export function csvLine(cells: readonly (string | null)[]): string {
 export const SEPARATORS = [',', ';', '\t'] as const
 export type Separator = (typeof SEPARATORS)[number]
 
-const PLAINS: Readonly<Record<Separator, RegExp>> = {
-  ',': /[^",\r\n]*/y,
-  ';': /[^";\r\n]*/y,
-  '\t': /[^"\t\r\n]*/y,
-}
-/** What ends a cell. */
-const ENDS: Readonly<Record<Separator, RegExp>> = {
-  ',': /,|\r?\n|$/y,
-  ';': /;|\r?\n|$/y,
-  '\t': /\t|\r?\n|$/y,
-}
+/** Most cells of a row, and most characters (UTF-16 code units, without its line end). */
+export const ROW_LIMITS = { cells: 100, chars: 64 * 1024 } as const
 
-/** The rows of a file, one at a time; an empty line is one empty cell. Throws {@link CsvError} where it is no CSV. */
+/**
+ * The rows of a file, one at a time; an empty line is one empty cell. Lines end with CRLF, LF or CR. Throws
+ * {@link CsvError} where it is no CSV and for a row beyond {@link ROW_LIMITS}, without reading further.
+ */
 export function* csvRows(text: string, separator: Separator = ',', from = 0): Generator<string[]> {
   let at = from
   let number = 0
   while (at < text.length) {
     number++
     const row: string[] = []
+    const most = at + ROW_LIMITS.chars
     for (let more = true; more; ) {
-      const cell = cellAt(text, at, separator)
-      if (!cell) throw new CsvError(number, row.length + 1)
+      const fail = (rule: CsvRule) => new CsvError(rule, number, row.length + 1)
+      if (row.length === ROW_LIMITS.cells) throw fail('row_cells')
+      const cell = cellAt(text, at, separator, most)
+      if (!cell) throw fail('quote')
+      if (cell.end > most) throw fail('row_length')
       row.push(cell.value)
-      at = cell.behind
-      more = cell.more
+      more = text[cell.end] === separator
+      at = more ? cell.end + 1 : behindLineEnd(text, cell.end)
     }
     yield row
   }
 }
 
-/** A quote that is not closed or stands inside of a plain cell. Row and column are counted from 1. */
+/** `quote`: one that is not closed or is inside of a plain cell. `row_cells`, `row_length`: see {@link ROW_LIMITS}. */
+export type CsvRule = 'quote' | 'row_cells' | 'row_length'
+
+/** Why the rest of a file cannot be read. Row and column are counted from 1. */
 export class CsvError extends Error {
+  readonly rule: CsvRule
   readonly row: number
   readonly column: number
-  constructor(row: number, column: number) {
-    super(`row ${row}, column ${column} is no CSV`)
+  constructor(rule: CsvRule, row: number, column: number) {
+    super(`row ${row}, column ${column} cannot be read: ${rule}`)
     this.name = 'CsvError'
+    this.rule = rule
     this.row = row
     this.column = column
   }
@@ -56,34 +59,52 @@ export class CsvError extends Error {
 
 /** What a first line `sep=;` says, as spreadsheets write and read it, and how many characters it takes. */
 export function separatorLine(text: string): { separator: Separator; length: number } | undefined {
-  const match = /^"?sep=([,;\t])"?(?:\r?\n|$)/i.exec(text.slice(0, 16))
+  const match = /^"?sep=([,;\t])"?(?:\r\n?|\n|$)/i.exec(text.slice(0, 16))
   return match ? { separator: match[1] as Separator, length: match[0].length } : undefined
 }
 
-/** A cell, where the next one begins, and whether it stands in the same row; undefined when nothing ends the cell. */
+/**
+ * A cell and where it ends; undefined when no separator and no line end follows. Of a cell that ends behind `most` the
+ * value is empty. By hand: a pattern would keep a step for each character.
+ */
 function cellAt(
   text: string,
   at: number,
   separator: Separator,
-): { value: string; behind: number; more: boolean } | undefined {
+  most: number,
+): { value: string; end: number } | undefined {
   const quoted = text[at] === '"'
-  const over = quoted ? behindQuoted(text, at) : at + (match(PLAINS[separator], text, at)?.length ?? 0)
-  const end = over === undefined ? undefined : match(ENDS[separator], text, over)
-  if (over === undefined || end === undefined) return undefined
-  const value = quoted ? text.slice(at + 1, over - 1).replaceAll('""', '"') : text.slice(at, over)
-  return { value, behind: over + end.length, more: end === separator }
+  const end = quoted ? behindQuoted(text, at, most) : endOfPlain(text, at, separator, most)
+  if (end === undefined) return undefined
+  if (end > most) return { value: '', end }
+  if (end < text.length && text[end] !== separator && !isLineEnd(text.charCodeAt(end))) return undefined
+  return { value: quoted ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end), end }
 }
 
-/** Where a quoted cell is over; undefined when it never is. By hand: a pattern of this would keep a step for each letter. */
-function behindQuoted(text: string, start: number): number | undefined {
+/** The end of a quoted cell, or a place behind `most`; undefined when it has no end. */
+function behindQuoted(text: string, start: number, most: number): number | undefined {
   let quote = text.indexOf('"', start + 1)
-  while (quote !== -1 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
+  while (quote !== -1 && quote <= most && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
   return quote === -1 ? undefined : quote + 1
 }
 
-function match(pattern: RegExp, text: string, at: number): string | undefined {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.[0]
+/** The first character from `start` on that is no part of a plain cell, or the one behind `most`. */
+function endOfPlain(text: string, start: number, separator: Separator, most: number): number {
+  const ends = separator.charCodeAt(0)
+  let at = start
+  while (at < text.length && at <= most) {
+    const char = text.charCodeAt(at)
+    if (char === ends || char === QUOTE || isLineEnd(char)) break
+    at++
+  }
+  return at
+}
+
+const QUOTE = 0x22
+const isLineEnd = (char: number) => char === 0x0a || char === 0x0d
+
+function behindLineEnd(text: string, at: number): number {
+  return text.startsWith('\r\n', at) ? at + 2 : at + 1
 }
 
 function guard(cell: string): string {

@@ -1,5 +1,6 @@
 /** Faults of single fields: what is wrong, as a stable rule name and a sentence in the reader's language. */
 import type { z } from 'zod'
+import { ROW_LIMITS } from './csv.ts'
 import type { Lang } from './lang.ts'
 
 /** One fault as the envelope shows it. */
@@ -38,6 +39,15 @@ const SENTENCES = {
     'is a spreadsheet (.xlsx, .xls or .ods); save it as "CSV UTF-8" and import that',
   ],
   quote: ['有未闭合的引号，或引号出现在单元格中间', 'has a quote that is not closed, or that stands inside of a cell'],
+  row_cells: [`该行超过 ${ROW_LIMITS.cells} 个单元格`, `is in a row with more than ${ROW_LIMITS.cells} cells`],
+  row_length: [
+    `该行超过 ${ROW_LIMITS.chars} 个字符，请检查是否有未闭合的引号`,
+    `is in a row with more than ${ROW_LIMITS.chars} characters; look for a quote that is not closed`,
+  ],
+  surplus: [
+    '超出标题行的列数；若单元格内含有分隔符，请用双引号括起来',
+    'is to the right of the last heading; put cells that contain the separator in double quotes',
+  ],
   permanent: ['已永久拥有该套餐', 'holds the plan for ever already'],
   sender: ['所属域名不是平台管理员已验证的域名', 'is in no verified domain of an administrator of the platform'],
   tls_required: [
