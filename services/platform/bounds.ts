@@ -98,9 +98,16 @@ function visit(schema: z.core.$ZodTypes, value: unknown, path: PropertyKey[], wa
   if (def.type === 'object') visitMembers(def, value, path, walk)
   else if (def.type === 'array' || def.type === 'record') visitEntries(schema, def, value, path, walk)
   else if (def.type === 'union') visitUnion(def.options as z.core.$ZodTypes[], value, path, walk)
-  else if (def.type === 'string' && value instanceof LargeText)
-    walk.issues.push({ code: 'too_big', path, message: `A text of ${value.bytes} bytes is too long.` })
+  else if (def.type === 'string' || def.type === 'transform') visitTexts(value, path, walk)
   else for (const part of partsOf(schema)) visit(part as z.core.$ZodTypes, value, path, walk)
+}
+
+/** Transformations, which may take anything, get no text that is too large to be a string, and no list of such. */
+function visitTexts(value: unknown, path: PropertyKey[], walk: Walk): void {
+  const texts = Array.isArray(value) ? value.slice(0, MAX_ERRORS).map((one, n) => [one, [...path, n]]) : [[value, path]]
+  for (const [text, at] of texts as [unknown, PropertyKey[]][])
+    if (text instanceof LargeText)
+      walk.issues.push({ code: 'too_big', path: at, message: `A text of ${text.bytes} bytes is too long.` })
 }
 
 /** The alternative with the fewest errors counts. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { JsonReader } from './json-reader.ts'
 import { JsonError, LargeText } from './json-text.ts'
 
-const LIMITS = { values: 100_000, depth: 1_000, text: 1024 * 1024 }
+const LIMITS = { values: 100_000, members: 1_000, depth: 1_000, text: 1024 * 1024 }
 
 /** Reads a document that arrives in chunks of these sizes (and then in one). */
 function read(document: string | Buffer, sizes: readonly number[] = [], limits = LIMITS): unknown {
@@ -167,6 +167,16 @@ describe('a document that is too large', () => {
     expect(read('[1,2,{"a":3}]', [], limits)).toEqual([1, 2, { a: 3 }])
     expect(failureOf('[1,2,{"a":3},4]', limits)).toMatchObject({ kind: 'size', message: 'more than 5 values' })
     expect(failureOf('[1,2,3,4,5', limits).kind).toBe('size')
+  })
+
+  test('is refused at the member that is too much for its object', () => {
+    const limits = { ...LIMITS, members: 2 }
+    const document = '{"a":{"b":1,"c":2},"d":[1,2,3,{"e":1,"f":{}}]}'
+    expect(read(document, [], limits)).toEqual(JSON.parse(document))
+    const message = 'an object with more than 2 members'
+    expect(failureOf('{"a":1,"b":2,"c":', { ...limits, members: 2 }).kind).toBe('syntax')
+    for (const large of ['{"a":1,"b":2,"c":3', '[{"a":{"b":1,"c":{},"d":[', '{"a":1,"a":2,"a":3'])
+      expect(failureOf(large, limits)).toMatchObject({ kind: 'size', message })
   })
 
   test('is refused at the level that is too deep', () => {

@@ -9,6 +9,8 @@ import { BLOCK_BYTES, decodeUtf8, JsonError, type LargeText, TextBuffer } from '
 export interface JsonLimits {
   /** Values, containers included. */
   values: number
+  /** Members of one object, repeated names included. */
+  members: number
   /** Containers inside one another. */
   depth: number
   /** Strings of more octets become {@link LargeText}. */
@@ -52,6 +54,8 @@ const ESCAPES: Readonly<Record<number, number>> = {
 interface Level {
   container: unknown[] | Record<string, unknown>
   name: string
+  /** Members of an object so far. */
+  members: number
 }
 
 /** What may come next. */
@@ -136,7 +140,7 @@ export class JsonReader {
     if (this.#stack.length === this.#limits.depth)
       throw new JsonError(`more than ${this.#limits.depth} levels at octet ${this.#before + at}`, 'size')
     this.#put(container)
-    this.#top = { container, name: '' }
+    this.#top = { container, name: '', members: 0 }
     this.#stack.push(this.#top)
     this.#expected = expected
   }
@@ -153,7 +157,12 @@ export class JsonReader {
     const top = this.#top
     if (!top) this.#result = value
     else if (Array.isArray(top.container)) top.container.push(value)
-    else top.container[top.name] = value
+    else {
+      top.members++
+      if (top.members > this.#limits.members)
+        throw new JsonError(`an object with more than ${this.#limits.members} members`, 'size')
+      top.container[top.name] = value
+    }
     this.#expected = top ? ', or end' : 'nothing'
   }
 

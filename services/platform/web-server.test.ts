@@ -245,6 +245,7 @@ describe('a body', () => {
   })
 
   const padding = 'x'.repeat(200_000)
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, n]))
   test.each<[string, string | Buffer, number, string | undefined]>([
     ['one that is all right', `{"a":"${padding}ä","b":[1,{"c":null}]}`, 200, undefined],
     ['one behind a byte order mark', `\ufeff{"a":"${padding}"}`, 200, undefined],
@@ -254,6 +255,9 @@ describe('a body', () => {
     ['half of it', `{"a":"${padding}"`, 400, 'invalid_json'],
     ['a text alone', `"${padding}"`, 400, 'invalid_json'],
     ['a million values', `[${'0,'.repeat(1_000_000)}0]`, 413, 'message_too_large'],
+    ['as many members as one object may have', JSON.stringify(members(16_384)), 200, undefined],
+    ['one member more', JSON.stringify(members(16_385)), 413, 'message_too_large'],
+    ['one member more inside', JSON.stringify({ a: [members(16_385)] }), 413, 'message_too_large'],
     ['a million levels', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`, 413, 'message_too_large'],
   ])('that is large is judged like a small one: %s', async (_, body, status, code) => {
     const { post } = await serve()
@@ -272,15 +276,15 @@ describe('a body', () => {
       if (!over) setImmediate(round)
     }
     setImmediate(round)
-    const body = JSON.stringify(Object.fromEntries(Array.from({ length: 190_000 }, (_, n) => [`name${n}`, n])))
-    expect(await post(body, {}, '/large')).toMatchObject({ status: 200, body: { body: 190_000 } })
+    const body = JSON.stringify({ a: Array.from({ length: 19 }, () => members(10_000)) })
+    expect(await post(body, {}, '/large')).toMatchObject({ status: 200, body: { body: 1 } })
     over = true
     expect(rounds).toBeGreaterThan(body.length / 131_072)
   })
 
-  test('with a hundred thousand unknown fields is answered with fifty of them', async () => {
+  test('with thousands of unknown fields is answered with fifty of them', async () => {
     const { url, post } = await serve()
-    const fields = Array.from({ length: 100_000 }, (_, n) => `"f${n}":0`)
+    const fields = Array.from({ length: 16_000 }, (_, n) => `"f${n}":0`)
     const { body, status } = await post(`{${fields.join()}}`, {}, '/strict')
     expect([status, body.errors?.length]).toEqual([422, 50])
     expect(JSON.stringify(body).length).toBeLessThan(10_000)

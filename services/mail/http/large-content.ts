@@ -1,18 +1,27 @@
-/** Large base64 of a request, decoded in turns before the request is validated: at once, 33 MiB take 100 ms. */
+/**
+ * The large texts of a request, decoded in turns before the request is validated: base64 of 33 MiB takes 100 ms at once.
+ * Those of other fields stay {@link LargeText}, which validation refuses without looking into it.
+ */
+import { isUtf8 } from 'node:buffer'
 import { LargeText } from '../../platform/json-text.ts'
+import { ProblemError } from '../../platform/problems.ts'
 import { concatInTurns, nextTurn } from '../../platform/turns.ts'
 import { Base64Decoder, DecodedBase64 } from '../rules/base64.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 
-/** Shorter texts are decoded where they are validated. */
-const LARGE_CHARS = 64 * 1024
+/** Shorter texts are decoded where they are validated, in octets; every field may have them. */
+export const LARGE_TEXT_BYTES = 64 * 1024
 const PIECE_CHARS = 512 * 1024
 
-/** Puts {@link DecodedBase64} in the place of the large attachments and raw messages of a body, or of each of a batch. */
+/**
+ * Puts {@link DecodedBase64} in the place of the large attachments and raw messages of a body, or of each of a batch, and
+ * strings in the place of large body texts up to their limit. Throws `invalid_json` for one that is not UTF-8.
+ */
 export async function decodeLargeContent(body: unknown): Promise<void> {
   for (const message of Array.isArray(body) ? body.slice(0, EMAIL_LIMITS.batch) : [body]) {
     if (!isRecord(message)) continue
     await decodeField(message, 'raw')
+    for (const field of ['text', 'html']) await joinText(message, field)
     if (!Array.isArray(message.attachments)) continue
     for (const attachment of message.attachments.slice(0, EMAIL_LIMITS.attachments))
       if (isRecord(attachment)) await decodeField(attachment, 'content')
@@ -21,7 +30,7 @@ export async function decodeLargeContent(body: unknown): Promise<void> {
 
 async function decodeField(record: Record<string, unknown>, field: string): Promise<void> {
   const value = record[field]
-  const isLarge = value instanceof LargeText || (typeof value === 'string' && value.length > LARGE_CHARS)
+  const isLarge = value instanceof LargeText || (typeof value === 'string' && value.length > LARGE_TEXT_BYTES)
   if (!isLarge) return
   delete record[field] // its memory is free as soon as it was decoded
   const decoder = new Base64Decoder()
@@ -31,6 +40,16 @@ async function decodeField(record: Record<string, unknown>, field: string): Prom
   }
   const pieces = decoder.end()
   record[field] = new DecodedBase64(pieces && (await concatInTurns(pieces)))
+}
+
+/** A longer text stays as it is, and is too big. */
+async function joinText(record: Record<string, unknown>, field: string): Promise<void> {
+  const value = record[field]
+  if (!(value instanceof LargeText) || value.bytes > EMAIL_LIMITS.text) return
+  const bytes = Buffer.concat(value.blocks)
+  if (!isUtf8(bytes)) throw new ProblemError('invalid_json', `The body is not valid JSON: ${field} is not UTF-8.`)
+  record[field] = bytes.toString()
+  await nextTurn()
 }
 
 function* piecesOf(text: string | LargeText): Generator<string> {

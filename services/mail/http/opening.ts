@@ -4,12 +4,14 @@ import type { AnyEndpoint } from '../../platform/endpoint.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, bind, type WebContext } from '../../platform/web.ts'
 import { readJson } from '../../platform/web-body.ts'
-import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
 import type { BodyRoom } from './body-room.ts'
-import { decodeLargeContent } from './large-content.ts'
+import { decodeLargeContent, LARGE_TEXT_BYTES } from './large-content.ts'
 import type { TakeRequest } from './rate-limit.ts'
+
+/** Members of one object in a large body: five times what a message, its headers or its metadata have. */
+const MAX_MEMBERS = 256
 
 /** What joining needs. */
 export interface OpeningDeps {
@@ -31,7 +33,12 @@ export function opening(router: Router, { authorise, take, bodyBytes, room }: Op
   const read = async (context: WebContext, principal: Principal) => {
     const place = room?.(principal.account.id, context.headers['content-encoding'])
     try {
-      await readJson(context, { bytes: bodyBytes, text: EMAIL_LIMITS.text, ...(place && { count: place.count }) })
+      await readJson(context, {
+        bytes: bodyBytes,
+        text: LARGE_TEXT_BYTES,
+        members: MAX_MEMBERS,
+        ...(place && { count: place.count }),
+      })
       await decodeLargeContent(context.request.body)
     } catch (error) {
       place?.leave()

@@ -7,12 +7,17 @@ export interface Mailbox {
 }
 
 /** A parsed mailbox, or the sentence that says what is wrong. */
-export type MailboxResult = { mailbox: Mailbox } | { fault: string }
+export type MailboxResult = { mailbox: Mailbox } | { fault: string; tooBig?: true }
 
 /** RFC 5321 section 4.5.3.1: octets of a local part and of a path without its brackets. */
 const LOCAL_MAX = 64
 const EMAIL_MAX = 254
 const NAME_MAX = 255
+/**
+ * Characters of an address as it is written, display name and quotes included. The length is checked before any pattern:
+ * twelve texts of 2 MiB kept a process busy for 190 ms.
+ */
+export const WRITTEN_ADDRESS_MAX = 1024
 
 /** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
@@ -27,17 +32,27 @@ const LOCAL =
 const QUOTED_LOCAL = /^"((?:[ !#-;=?-[\]-~\u00a1-\ud7ff\ue000-\u{10ffff}]|\\[ -;=?-~])+)"$/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+const TOO_LONG = { fault: `An address has at most ${WRITTEN_ADDRESS_MAX} characters.`, tooBig: true } as const
+const NAME_TOO_LONG = { fault: `A display name has at most ${NAME_MAX} characters.` }
+
 /** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is a fault. Never a list. */
 export function readMailbox(value: unknown): MailboxResult {
-  if (typeof value === 'string') return readText(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { fault: 'An address is a string like "Name <user@example.com>" or an object {email, name}.' }
-  const { email, name = '', ...rest } = value as Record<string, unknown>
-  const unknown = Object.keys(rest)[0]
-  if (unknown !== undefined) return { fault: `An address has only email and name, not ${JSON.stringify(unknown)}.` }
+  if (typeof value === 'string') return value.length > WRITTEN_ADDRESS_MAX ? TOO_LONG : readText(value)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return readMembers(value)
+  return { fault: 'An address is a string like "Name <user@example.com>" or an object {email, name}.' }
+}
+
+function readMembers(value: object): MailboxResult {
+  for (const member in value)
+    if (member !== 'email' && member !== 'name')
+      return { fault: `An address has only email and name, not ${JSON.stringify(shown(member))}.` }
+  const { email, name = '' } = value as Record<string, unknown>
   if (typeof email !== 'string' || typeof name !== 'string')
-    return { fault: 'email and name of an address are strings.' }
-  return withName(name, email)
+    return {
+      fault: `email and name of an address are strings, of at most ${WRITTEN_ADDRESS_MAX} and ${NAME_MAX} characters.`,
+    }
+  if (email.length > WRITTEN_ADDRESS_MAX) return TOO_LONG
+  return name.length > NAME_MAX ? NAME_TOO_LONG : withName(name, email)
 }
 
 /** The domain behind the last at sign. */
@@ -55,6 +70,7 @@ export function isFrom(email: string, domains: readonly string[]): boolean {
  * is not one.
  */
 export function normaliseEmail(email: string): string | undefined {
+  if (email.length > WRITTEN_ADDRESS_MAX) return undefined
   const at = email.lastIndexOf('@')
   const local = normaliseLocal(email.slice(0, Math.max(at, 0)))
   if (local === undefined || byteLength(local) > LOCAL_MAX) return undefined
@@ -92,7 +108,7 @@ function readName(written: string): string | undefined {
 function withName(name: string, email: string): MailboxResult {
   if (UNSAFE.test(name) || UNSAFE.test(email))
     return { fault: 'An address must not contain line breaks or other control characters.' }
-  if (name.length > NAME_MAX) return { fault: `A display name has at most ${NAME_MAX} characters.` }
+  if (name.length > NAME_MAX) return NAME_TOO_LONG
   const normal = normaliseEmail(email)
   if (normal === undefined) return { fault: `"${shown(email)}" is not an address like user@example.com.` }
   return { mailbox: { name: name.trim(), email: normal } }

@@ -1,6 +1,6 @@
 /** The parts of a message as callers give them over HTTP, each checked so that nothing of it can leave its place. */
 import { z } from 'zod'
-import { type Mailbox, readMailbox } from './address.ts'
+import { type Mailbox, readMailbox, WRITTEN_ADDRESS_MAX } from './address.ts'
 import { DecodedBase64, decodeBase64 } from './base64.ts'
 
 /** Limits of one message over HTTP; `GET /api/v1/limits` tells them. Sizes in bytes. */
@@ -28,7 +28,7 @@ export const mailbox = z
   .transform((value: AddressInput, context): Mailbox => {
     const result = readMailbox(value)
     if ('mailbox' in result) return result.mailbox
-    context.issues.push({ code: 'custom', message: result.fault, input: value })
+    context.issues.push(issueOf(result, value))
     return z.NEVER
   })
   .register(z.globalRegistry, {
@@ -38,6 +38,7 @@ export const mailbox = z
       {
         type: 'string',
         format: 'mailbox',
+        maxLength: WRITTEN_ADDRESS_MAX,
         examples: ['user@example.com', 'Ann Example <ann@example.com>', '"Example, Ann" <ann@example.com>'],
       },
       {
@@ -52,6 +53,11 @@ export const mailbox = z
     ],
   })
 
+function issueOf({ fault: message, tooBig }: { fault: string; tooBig?: true }, input: unknown) {
+  if (!tooBig) return { code: 'custom' as const, message, input }
+  return { code: 'too_big' as const, origin: 'string' as const, maximum: WRITTEN_ADDRESS_MAX, message, input }
+}
+
 /** One address or a list of them; always a list afterwards. A fault points at the field, or at its place in the list. */
 export const mailboxes = mailboxList(0)
 
@@ -63,13 +69,12 @@ function mailboxList(minItems: number) {
   return z
     .transform((value: AddressInput | AddressInput[], context): Mailbox[] => {
       const list = Array.isArray(value) ? value : [value]
-      const fault = (message: string, path: number[]) =>
-        context.issues.push({ code: 'custom', message, input: value, path })
-      if (list.length > EMAIL_LIMITS.recipients) fault(`At most ${EMAIL_LIMITS.recipients} addresses are allowed.`, [])
+      if (list.length > EMAIL_LIMITS.recipients)
+        context.issues.push(issueOf({ fault: `At most ${EMAIL_LIMITS.recipients} addresses are allowed.` }, value))
       return list.slice(0, EMAIL_LIMITS.recipients).flatMap((one, index) => {
         const result = readMailbox(one)
         if ('mailbox' in result) return [result.mailbox]
-        fault(result.fault, Array.isArray(value) ? [index] : [])
+        context.issues.push({ ...issueOf(result, value), path: Array.isArray(value) ? [index] : [] })
         return []
       })
     })
@@ -83,7 +88,7 @@ function mailboxList(minItems: number) {
 export const headerText = (max: number) =>
   z
     .string()
-    .max(max, `At most ${max} characters are allowed.`)
+    .max(max, { error: `At most ${max} characters are allowed.`, abort: true })
     .regex(new RegExp(HEADER_TEXT.pattern), 'Line breaks and other control characters are not allowed.')
 
 /** A body part. */
@@ -121,7 +126,7 @@ export const attachment = z.strictObject({
   content: base64,
   content_type: z
     .string()
-    .max(255)
+    .max(255, { abort: true })
     .regex(CONTENT_TYPE, NO_MEDIA_TYPE)
     .refine(type => !STRUCTURED.test(type), NO_MEDIA_TYPE)
     .meta({ not: { pattern: STRUCTURED.source } })
