@@ -4,6 +4,8 @@ import { createByteGate } from '../../platform/byte-gate.ts'
 import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Log } from '../../platform/log.ts'
 import type { SiteLimits } from '../rules/site-control.ts'
+import type { SignedMessage } from '../smtp/signer.ts'
+import type { Recipient, Transaction } from '../smtp/transaction.ts'
 import type { Route, Sent, Transport } from '../smtp/transport.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { Outgoing } from '../store/outgoing.ts'
@@ -43,7 +45,7 @@ export interface AttemptOptions {
   log: Log
 }
 
-/** Memory for large messages that are on their way at once. */
+/** Memory for messages on their way whose bodies are not in memory before: large ones, and what the hand has no room for. */
 const LARGE_BYTES = 96 * 1024 * 1024
 const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, gatherMs: 12 }
 
@@ -52,36 +54,52 @@ export function createAttempt(options: AttemptOptions): Attempt {
   const { transport, world, mayFinish, log } = options
   const prepare = createPreparation(options)
   const mark = createMark(options.queue)
-  const gate = createByteGate(LARGE_BYTES)
+  const gate = createByteGate(LARGE_BYTES, 0)
 
-  const send = async ({ outgoing, deliveries, route }: Group, limits: SiteLimits): Promise<Attempted> => {
+  const transactionOf = ({ outgoing, deliveries }: Group, ready: SignedMessage): Transaction => {
     const { message } = outgoing
-    const ready = await prepare.signed(outgoing)
-    if ('judged' in ready) return failed(deliveries, outgoing, ready, world())
     const mine = () => deliveries.every(mayFinish)
+    return {
+      origin: {
+        messageId: message._id,
+        userId: message.report_for ?? message.user_id,
+        deliveryId: deliveries[0]?._id ?? message._id,
+      },
+      from: message.mail_from,
+      recipients: recipientsOf(outgoing, deliveries),
+      content: ready.content,
+      eightBit: ready.eightBit,
+      sevenBit: () => prepare.sevenBit(outgoing),
+      utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
+      dsn: message.dsn,
+      mark: async () => mine() && (await Promise.all(deliveries.map(mark))).every(Boolean),
+      mayFinish: mine,
+    }
+  }
+
+  /** What is in memory is signed first; anything else is read once the site has opened a session, and memory is free. */
+  const send = async (group: Group, limits: SiteLimits, entered: (leave: () => void) => void): Promise<Attempted> => {
+    const { outgoing, deliveries, route } = group
+    const { message } = outgoing
+    const local: { failure?: LocalFailure } = {}
+    const open = async () => {
+      const ready = await prepare.signed(outgoing)
+      if (!('judged' in ready)) return transactionOf(group, ready)
+      local.failure = ready
+      return undefined
+    }
+    const openLater = async () => {
+      entered(await gate.enter(message.size, message.user_id))
+      return open()
+    }
+    const transaction = outgoing.inMemory ? await open() : undefined
+    if (local.failure) return failed(deliveries, outgoing, local.failure, world())
     const sent = await transport.send(
       route,
-      {
-        origin: {
-          messageId: message._id,
-          userId: message.report_for ?? message.user_id,
-          deliveryId: deliveries[0]?._id ?? message._id,
-        },
-        from: message.mail_from,
-        recipients: deliveries.map(({ _id, rcpt }) => {
-          const state = message.rcpts[recipientOf(_id)]
-          return { email: rcpt, notify: state?.notify, orcpt: state?.orcpt }
-        }),
-        content: ready.content,
-        eightBit: ready.eightBit,
-        sevenBit: () => prepare.sevenBit(outgoing),
-        utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
-        dsn: message.dsn,
-        mark: async () => mine() && (await Promise.all(deliveries.map(mark))).every(Boolean),
-        mayFinish: mine,
-      },
+      transaction ?? { recipients: recipientsOf(outgoing, deliveries), open: openLater },
       limits.messagesPerConnection,
     )
+    if (local.failure) return failed(deliveries, outgoing, local.failure, world())
     const now = world()
     const attempted: Attempted = {
       ...{ results: [], untouched: [], unreachable: sent.unreachable },
@@ -97,9 +115,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
   }
 
   return async (group, limits) => {
-    const release = await gate.enter(group.outgoing.message.size)
+    let release = () => {}
     try {
-      return await send(group, limits)
+      return await send(group, limits, leave => {
+        release = leave
+      })
     } catch (error) {
       // Nothing was sent: everything after the first byte is an outcome, not an exception.
       log.error({ err: error, m: group.outgoing.message._id }, 'an attempt could not be made')
@@ -124,6 +144,13 @@ function createMark(queue: DeliveryQueue): (delivery: Claimed) => Promise<boolea
     },
   })
   return async delivery => (await commit(delivery)).marked
+}
+
+function recipientsOf({ message }: Outgoing, deliveries: readonly Claimed[]): Recipient[] {
+  return deliveries.map(({ _id, rcpt }) => {
+    const state = message.rcpts[recipientOf(_id)]
+    return { email: rcpt, notify: state?.notify, orcpt: state?.orcpt }
+  })
 }
 
 function hasHighCharacters(address: string): boolean {

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { createGroupCommit } from '../../platform/group-commit.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import type { RecipientOutcome, Transaction } from '../smtp/transaction.ts'
-import type { Sent, Transport } from '../smtp/transport.ts'
+import type { Sent, Transport, Unopened } from '../smtp/transport.ts'
 import { saveCaptured } from '../store/captured.ts'
 
 /** How long captured mail is kept. */
@@ -24,8 +24,9 @@ export function createCapture(mongo: Mongo, clock: Clock): Transport {
     },
   })
 
-  const deliver = async (transaction: Transaction): Promise<RecipientOutcome> => {
-    if (!(await transaction.mark()) || !transaction.mayFinish()) return { kind: 'withheld' }
+  const deliver = async (given: Transaction | Unopened): Promise<RecipientOutcome> => {
+    const transaction = 'open' in given ? await given.open() : given
+    if (!transaction || !(await transaction.mark()) || !transaction.mayFinish()) return { kind: 'withheld' }
     const { origin, from, recipients, content } = transaction
     const at = clock.now()
     await commit({

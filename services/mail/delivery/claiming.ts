@@ -59,6 +59,12 @@ const AT_ONCE = 200
  */
 const SHARE = 3
 const RELAY_FREE = 1 / 20
+/**
+ * Memory of the bodies that are read with their claim, and of their signed copies. Beyond it bodies are read when their
+ * session is open, like large ones.
+ */
+const BODY_BYTES = 128 * 1024 * 1024
+const COPIES = 2
 /** Timed deliveries made ready at once, and how often they are looked for. */
 const READY_AT_ONCE = 1_000
 const READY_MS = 200
@@ -234,8 +240,11 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     hand.take(wanted)
     const asked = queue.claim(wanted, scope)
     try {
-      const [ours, messages] = await Promise.all([asked, outbox.load([...new Set(found.map(({ m }) => m))])])
+      const room = Math.max(0, BODY_BYTES - hand.bodyBytes) / COPIES
+      const [ours, messages] = await Promise.all([asked, outbox.load([...new Set(found.map(({ m }) => m))], room)])
       held = keepOurs(wanted, ours)
+      for (const { message, inMemory } of messages.values())
+        if (inMemory) hand.addBody(message._id, message.size * COPIES)
       held = [...held, ...(await takeSiblings(held, messages, scope))]
       await options.sort(held, messages)
       return held.length

@@ -47,6 +47,42 @@ test('large things wait for room, in order; one larger than all of it goes alone
   expect(order.at(-1)).toBe('huge')
 })
 
+test('an account inside a gate gets no more than stays free, in its own order; others pass', async () => {
+  const gate = createByteGate(1_000, 0)
+  const inside: string[] = []
+  const enter = async (name: string, account: string, bytes: number) => {
+    const leave = await gate.enter(bytes, account)
+    inside.push(name)
+    return leave
+  }
+  const first = await enter('a1', 'a', 300)
+  void enter('a2', 'a', 450)
+  void enter('a3', 'a', 10)
+  await enter('b1', 'b', 600)
+  const last = enter('c1', 'c', 200)
+  expect(inside).toEqual(['a1', 'b1'])
+  first()
+  await last
+  expect(inside).toEqual(['a1', 'b1', 'c1'])
+})
+
+test('a body counts for as long as anything of its message is in hand', () => {
+  const hand = new Hand()
+  const of = (id: string) => ({ ...delivery(id, 1), m: id.split('.')[0] ?? '', site: id, user_id: 'usr_a' })
+  hand.take([of('x.0'), of('x.1'), of('y.0')])
+  hand.addBody('x', 100)
+  hand.addBody('y', 20)
+  hand.addBody('z', 7)
+  expect([hand.bodyBytes, hand.heldFor('usr_a')]).toEqual([120, 3])
+  hand.drop(of('x.0'))
+  expect(hand.bodyBytes).toBe(120)
+  hand.drop(of('x.1'))
+  hand.drop(of('x.1'))
+  expect(hand.bodyBytes).toBe(20)
+  hand.drop(of('y.0'))
+  expect([hand.bodyBytes, hand.heldFor('usr_a')]).toEqual([0, 0])
+})
+
 test('a bell ends one wait, also when it rang before', async () => {
   const bell = createBell()
   bell.ring()

@@ -13,6 +13,9 @@ export class Hand {
   readonly #held = new Map<string, Claimed>()
   readonly #perSlot = new Map<number, number>()
   readonly #perAccount = new Map<string, number>()
+  /** Of each message the number of its deliveries in hand, and what its body takes of memory. */
+  readonly #messages = new Map<string, { deliveries: number; bytes: number }>()
+  #bodyBytes = 0
   /** Of each site the messages in hand whose transaction has not ended, with the number of their recipients. */
   readonly #places = new Map<string, Map<string, number>>()
   /** Deliveries that take no place at their site any more. */
@@ -31,6 +34,19 @@ export class Hand {
   /** Number of the account's deliveries. */
   heldFor(userId: string): number {
     return this.#perAccount.get(userId) ?? 0
+  }
+
+  /** Memory of the bodies that were read for what is in hand, in bytes. */
+  get bodyBytes(): number {
+    return this.#bodyBytes
+  }
+
+  /** The body of a message is in memory for as long as anything of it is in hand. */
+  addBody(messageId: string, bytes: number): void {
+    const message = this.#messages.get(messageId)
+    if (!message) return
+    message.bytes += bytes
+    this.#bodyBytes += bytes
   }
 
   /** All of them, for renewal. */
@@ -59,6 +75,9 @@ export class Hand {
       this.#held.set(delivery._id, delivery)
       count(this.#perSlot, delivery.slot, 1)
       count(this.#perAccount, delivery.user_id, 1)
+      const message = this.#messages.get(delivery.m)
+      if (message) message.deliveries++
+      else this.#messages.set(delivery.m, { deliveries: 1, bytes: 0 })
     }
   }
 
@@ -68,6 +87,7 @@ export class Hand {
     this.#held.delete(_id)
     if (!this.#left.delete(_id)) this.#vacate(held)
     count(this.#perAccount, held.user_id, -1)
+    this.#forgetBody(held.m)
     if (count(this.#perSlot, slot, -1) === 0 && this.#waiting.length > 0) this.#release()
   }
 
@@ -80,6 +100,13 @@ export class Hand {
   /** True when nothing of the slot is in hand, or nothing at all without a slot. */
   isIdle(slot?: number): boolean {
     return slot === undefined ? this.#held.size === 0 : !this.#perSlot.has(slot)
+  }
+
+  #forgetBody(messageId: string): void {
+    const message = this.#messages.get(messageId)
+    if (!message || --message.deliveries > 0) return
+    this.#messages.delete(messageId)
+    this.#bodyBytes -= message.bytes
   }
 
   #vacate(held: Claimed): void {

@@ -5,7 +5,7 @@ import { CLOSE, type Script, type ScriptedServer, startScriptedServer } from '..
 import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome, Transaction } from './transaction.ts'
+import type { Deadlines, RecipientOutcome, Transaction } from './transaction.ts'
 import type { Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }
@@ -32,7 +32,7 @@ interface World {
 }
 
 /** A server that keeps to its script, and behind it, at the next address, one that takes everything. */
-async function world(script: Script, relay?: Omit<Relay, 'port'>): Promise<World> {
+async function world(script: Script, relay?: Omit<Relay, 'port'>, deadlines: Deadlines = QUICK): Promise<World> {
   const bad = await startScriptedServer(script)
   const good = await startReceiver({ host: '127.0.0.2', port: bad.port })
   const time = { now: 1_000_000 }
@@ -43,7 +43,7 @@ async function world(script: Script, relay?: Omit<Relay, 'port'>): Promise<World
       addressesOf: async host => ADDRESSES[host] ?? { kind: 'temporary', text: `nobody knows ${host}` },
     },
     tlsPolicy: createTlsPolicy({ now: () => time.now }),
-    ...{ helo: 'us.example', port: bad.port, deadlines: QUICK, now: () => time.now },
+    ...{ helo: 'us.example', port: bad.port, deadlines, now: () => time.now },
     onConnections: count => connections.push(count),
     ...(relay && { relay: { ...relay, port: bad.port } }),
   })
@@ -214,4 +214,16 @@ describe('when no host takes it', () => {
     expect(sent.conversation.split('\n').filter(Boolean)).toHaveLength(hosts.length)
     expect(connections).toEqual([])
   })
+})
+
+test('an address that is silent at first contact keeps its place briefly; later it gets the time of the RFC', async () => {
+  const { bad, time, send } = await world({ greeting: ['', '220 slow.test'] }, undefined, {
+    ...QUICK,
+    first: 20,
+    greeting: 60_000,
+  })
+  expect((await send('bad.test')).outcome).toBe('error timeout')
+  time.now += MINUTE
+  expect((await send('bad.test')).outcome).toBe('dot 250')
+  expect(bad.connections()).toBe(2)
 })

@@ -59,6 +59,7 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
       deadlines: options.deadlines ?? DEADLINES,
       ca: options.ca,
       login: relay?.login,
+      slow: down.has(ip),
     })
 
   const settingOf = (host: string, route: Route): TlsSetting | undefined => {

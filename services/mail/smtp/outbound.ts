@@ -1,8 +1,8 @@
 /** The SMTP way out: a kept session or a new one, one transaction, and what happened. */
 import { type ConnectorOptions, createConnector } from './hosts.ts'
 import { createPool } from './pool.ts'
-import type { RecipientOutcome, Session } from './transaction.ts'
-import type { Sent, Transport } from './transport.ts'
+import type { RecipientOutcome, Session, Transaction } from './transaction.ts'
+import type { Route, Sent, Transport, Unopened } from './transport.ts'
 
 /** What the SMTP transport needs. */
 export interface OutboundOptions extends ConnectorOptions {
@@ -14,44 +14,78 @@ export interface OutboundOptions extends ConnectorOptions {
 export function createOutbound(options: OutboundOptions): Transport {
   const pool = createPool(options)
   const connect = createConnector(options)
+
+  /** Makes the function that gives the transaction for an open session; `closed`: the server did not wait for it. */
+  const openingOf = (given: Transaction | Unopened) => {
+    let ready = 'open' in given ? undefined : given
+    return async (session: Session): Promise<Transaction | 'closed' | undefined> => {
+      if (ready || !('open' in given)) return ready
+      try {
+        ready = await given.open()
+      } catch (error) {
+        pool.gone(session)
+        throw error
+      }
+      return ready && !session.wire.usable ? 'closed' : ready
+    }
+  }
+
+  /** A kept session or a new one. */
+  const sessionOf = async (route: Route) => {
+    const held = pool.take(route.key)
+    if (held) return { session: held, held: true }
+    const found = await connect(route)
+    if (!('session' in found)) return found
+    pool.opened()
+    return { session: found.session, held: false }
+  }
+
   return {
-    async send(route, transaction, messagesPerConnection) {
+    async send(route, given, messagesPerConnection) {
       const started = performance.now()
-      const done = (session: Session | undefined, outcomes: RecipientOutcome[], conversation: string): Sent => ({
-        outcomes,
-        mx: session?.options.host,
-        ip: session?.options.ip,
-        tls: session?.wire.tls,
-        conversation,
-        dsn: session?.offers('DSN') ?? false,
-        ms: Math.round(performance.now() - started),
-      })
-      for (;;) {
-        const held = pool.take(route.key)
-        const found = held ? { session: held } : await connect(route)
-        if (!('session' in found))
-          return {
-            ...done(
-              undefined,
-              transaction.recipients.map(() => found.outcome),
-              found.notes.join('\n').slice(0, 4_000),
-            ),
-            unreachable: found.unreachable,
-          }
-        const { session } = found
-        if (!held) pool.opened()
-        const outcomes = await session.transact(transaction)
-        // A kept connection that the server closed meanwhile says nothing about the message: take another.
-        if (held && outcomes.every(closedBefore)) {
-          pool.gone(session)
-          continue
+      const all = (outcome: RecipientOutcome) => given.recipients.map(() => outcome)
+      const open = openingOf(given)
+      const once = async (): Promise<Sent | undefined> => {
+        const found = await sessionOf(route)
+        if (!('session' in found)) {
+          const notes = found.notes.join('\n').slice(0, 4_000)
+          return { ...sent(started, undefined, all(found.outcome), notes), unreachable: found.unreachable }
         }
-        const sent = done(session, outcomes, session.takeConversation())
+        const { session, held } = found
+        const transaction = await open(session)
+        if (!transaction) {
+          pool.put(route.key, session, messagesPerConnection)
+          return sent(started, undefined, all({ kind: 'withheld' }), '')
+        }
+        const outcomes = transaction === 'closed' ? undefined : await session.transact(transaction)
+        // A kept connection that the server closed meanwhile says nothing about the message: take another.
+        if (!outcomes || (held && outcomes.every(closedBefore))) {
+          pool.gone(session)
+          return undefined
+        }
+        const done = sent(started, session, outcomes, session.takeConversation())
         pool.put(route.key, session, messagesPerConnection)
-        return sent
+        return done
+      }
+      for (;;) {
+        const done = await once()
+        if (done) return done
       }
     },
     stop: async () => pool.stop(),
+  }
+}
+
+/** `started`: by performance.now(). */
+function sent(started: number, session: Session | undefined, outcomes: RecipientOutcome[], conversation: string): Sent {
+  return {
+    outcomes,
+    mx: session?.options.host,
+    ip: session?.options.ip,
+    tls: session?.wire.tls,
+    conversation,
+    dsn: session?.offers('DSN') ?? false,
+    ms: Math.round(performance.now() - started),
   }
 }
 

@@ -6,6 +6,8 @@ import { Wire, WireError } from './wire.ts'
 /** Longest waits per stage, in milliseconds (RFC 5321 section 4.5.3.2). */
 export interface Deadlines {
   connect: number
+  /** For greeting, EHLO and STARTTLS of an address that never kept us waiting. Default: those of greeting and command. */
+  first?: number
   greeting: number
   command: number
   data: number
@@ -13,9 +15,13 @@ export interface Deadlines {
   dot: number
 }
 
-/** The values of the RFC; the connect time is ours. */
+/**
+ * The values of the RFC; the connect time is ours, and so is the patience at first: thousands of hosts that say nothing
+ * would hold the places of all mail. An address that needs longer gets the time of the RFC from the second time on.
+ */
 export const DEADLINES: Deadlines = {
-  connect: 60_000,
+  connect: 30_000,
+  first: 30_000,
   greeting: 300_000,
   command: 300_000,
   data: 120_000,
@@ -86,6 +92,8 @@ export interface SessionOptions {
   tls: 'implicit' | 'require' | 'offered' | 'off'
   ca?: string | undefined
   login?: { user: string; password: string } | undefined
+  /** The address has kept us waiting before. */
+  slow?: boolean
 }
 
 /** An open session. */
@@ -148,11 +156,11 @@ export class Session {
 
   async #greet(): Promise<void> {
     const { deadlines, tls, host, ca, login } = this.options
-    const greeting = await this.wire.reply(deadlines.greeting)
+    const greeting = await this.wire.reply(this.#patience(deadlines.greeting))
     if (greeting.code !== 220) throw new Refusal('greeting', greeting)
     await this.#hello()
     if (tls === 'require' || (tls === 'offered' && this.offers('STARTTLS'))) {
-      const reply = await this.wire.command('STARTTLS', deadlines.command)
+      const reply = await this.wire.command('STARTTLS', this.#patience(deadlines.command))
       if (reply.code === 220) {
         await this.wire.startTls({ host, verify: tls === 'require', ca }, deadlines.connect)
         await this.#hello()
@@ -161,10 +169,16 @@ export class Session {
     if (login) await this.#login(login.user, login.password)
   }
 
+  #patience(usual: number): number {
+    const { deadlines, slow } = this.options
+    return slow ? usual : Math.min(usual, deadlines.first ?? usual)
+  }
+
   async #hello(): Promise<void> {
     const { helo, deadlines } = this.options
+    const patience = this.#patience(deadlines.command)
     this.#offers = new Map()
-    const reply = await this.wire.command(`EHLO ${helo}`, deadlines.command)
+    const reply = await this.wire.command(`EHLO ${helo}`, patience)
     if (reply.code === 250) {
       for (const line of reply.lines.slice(1)) {
         const [keyword = '', ...rest] = line.split(' ')
@@ -173,7 +187,7 @@ export class Session {
       return
     }
     if (reply.code < 500) throw new Refusal('ehlo', reply)
-    const plain = await this.wire.command(`HELO ${helo}`, deadlines.command)
+    const plain = await this.wire.command(`HELO ${helo}`, patience)
     if (plain.code !== 250) throw new Refusal('ehlo', plain)
   }
 

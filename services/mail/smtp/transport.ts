@@ -1,6 +1,6 @@
 /** What delivery asks of a way out: SMTP to receivers or to a relay, or the captured mail. */
 import type { StsPolicy } from '../rules/tls.ts'
-import type { RecipientOutcome, Transaction } from './transaction.ts'
+import type { Recipient, RecipientOutcome, Transaction } from './transaction.ts'
 import type { TlsFacts } from './wire.ts'
 
 /** Where a transaction goes: hosts in order, one key for connections that may be shared. */
@@ -40,9 +40,16 @@ export interface Sent {
   unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
 }
 
+/** A transaction whose content is not in memory yet. */
+export interface Unopened {
+  recipients: readonly Recipient[]
+  /** Called once a session is open, at most once; undefined: it cannot be sent, and all its outcomes are `withheld`. */
+  open(): Promise<Transaction | undefined>
+}
+
 /** Carries transactions: over SMTP, or into the captured mail. */
 export interface Transport {
-  send(route: Route, transaction: Transaction, messagesPerConnection: number): Promise<Sent>
+  send(route: Route, transaction: Transaction | Unopened, messagesPerConnection: number): Promise<Sent>
   /** Closes idle connections; those in use close when their transaction ends. */
   stop(): Promise<void>
 }

@@ -225,3 +225,13 @@ describe('loading', () => {
     expect(await (await outbox.load([_id])).get(_id)?.raw()).toBeUndefined()
   })
 })
+
+test('bodies are read with their messages as far as there is room; the others when they are asked for', async () => {
+  const raw = 'Subject: hi\r\n\r\nhello\r\n'
+  const ids = await Promise.all([1, 2, 3].map(async () => (await giveMessage(mongo.db, 'usr_1', { raw }))._id))
+  const inMemory = async (most?: number) =>
+    [...(await outbox.load(ids, most)).values()].filter(outgoing => outgoing.inMemory).length
+  expect([await inMemory(), await inMemory(raw.length * 2), await inMemory(0)]).toEqual([3, 2, 0])
+  const all = [...(await outbox.load(ids, raw.length)).values()]
+  expect(await Promise.all(all.map(async one => (await one.raw())?.toString()))).toEqual([raw, raw, raw])
+})

@@ -4,9 +4,13 @@ import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
 import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 
-/** A message about to go out. `raw` reads its bytes; undefined when they are gone. */
+/**
+ * A message about to go out. `raw` reads its bytes; undefined when they are gone. `inMemory`: they were read already;
+ * otherwise whoever calls `raw` bounds what is read at once.
+ */
 export interface Outgoing {
   message: OutgoingMessage
+  inMemory?: true
   raw(): Promise<Buffer | undefined>
 }
 
@@ -78,18 +82,23 @@ export class Outbox {
     this.#logMs = logDays * 86_400_000
   }
 
-  /** The messages of these ids, by id; one that was never committed is missing. */
-  async load(ids: readonly string[]): Promise<Map<string, Outgoing>> {
+  /**
+   * The messages of these ids, by id; one that was never committed is missing. Small bodies are read with them, up to
+   * `mostBytes` together.
+   */
+  async load(ids: readonly string[], mostBytes = Number.POSITIVE_INFINITY): Promise<Map<string, Outgoing>> {
     const messages = await this.#messages
       .find({ _id: { $in: [...ids] } })
       .project<OutgoingMessage>(FIELDS)
       .batchSize(ids.length + 1) // all in one answer: the server's first batch is 101
       .toArray()
-    const small = messages.filter(({ size }) => size <= TOGETHER_BYTES)
-    const parts = await this.#bodies
-      .find({ _id: { $in: small.map(({ _id }) => bodyId(_id, 0)) } })
-      .batchSize(small.length + 1)
-      .toArray()
+    let free = mostBytes
+    const small = messages.filter(({ size }) => {
+      if (size > TOGETHER_BYTES || size > free) return false
+      free -= size
+      return true
+    })
+    const parts = await this.#firstParts(small.map(({ _id }) => _id))
     const bodies = new Map(parts.map(part => [part.m, part]))
     return new Map(messages.map(message => [message._id, this.#outgoing(message, bodies.get(message._id))]))
   }
@@ -113,10 +122,19 @@ export class Outbox {
     )
   }
 
+  async #firstParts(ids: readonly string[]): Promise<BodyDoc[]> {
+    if (ids.length === 0) return []
+    return this.#bodies
+      .find({ _id: { $in: ids.map(id => bodyId(id, 0)) } })
+      .batchSize(ids.length + 1)
+      .toArray()
+  }
+
   #outgoing(message: OutgoingMessage, body: BodyDoc | undefined): Outgoing {
     if (!body) return { message, raw: () => readBody(this.#mongo, message._id, message.parts) }
-    const raw = unpack(body, message.size)
-    return { message, raw: async () => raw }
+    // A copy where the bytes lie in the server's answer, which they would keep in memory with all its other messages.
+    const raw = body.enc ? unpack(body, message.size) : Buffer.from(unpack(body, message.size))
+    return { message, inMemory: true, raw: async () => raw }
   }
 
   #ofOnly({ n, status, code, enhanced, final }: RecipientNote, at: Date): Record<string, unknown> {

@@ -1,0 +1,73 @@
+/** Attempts whose content is read late; the way out is played by the test. */
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/until.ts'
+import { silentLog } from '../../platform/log.ts'
+import type { Mongo } from '../../platform/mongo.ts'
+import { limitsOf } from '../rules/site-control.ts'
+import type { Sent, Transport } from '../smtp/transport.ts'
+import { type Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import type { Outgoing } from '../store/outgoing.ts'
+import { createAttempt } from './attempt.ts'
+
+const NOW = new Date('2026-11-21T12:00:00Z')
+const MIB = 1024 * 1024
+const RAW = Buffer.from('Subject: hi\r\n\r\nhello\r\n')
+
+let mongo: Mongo
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  return () => mongo.stop()
+})
+
+/** Sites named `silent` open no session; the others take what is opened, those named `slow` when the test ends. */
+function scene({ signed = true } = {}) {
+  const end = Promise.withResolvers<void>()
+  onTestFinished(() => end.resolve())
+  const opened: string[] = []
+  const transport: Transport = {
+    async send({ key }, given): Promise<Sent> {
+      if (key === 'silent') await end.promise
+      const transaction = 'open' in given ? await given.open() : given
+      if (transaction) opened.push(transaction.origin.messageId)
+      if (key === 'slow') await end.promise
+      const kind = 'withheld' as const
+      return { outcomes: given.recipients.map(() => ({ kind })), conversation: '', dsn: false, ms: 1 }
+    },
+    stop: async () => undefined,
+  }
+  const attempt = createAttempt({
+    ...{ transport, queue: new DeliveryQueue(mongo), log: silentLog, mayFinish: () => true },
+    findKeys: async () => (signed ? [] : undefined),
+    world: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
+  })
+  const send = (id: string, user_id: string, key: string, size: number) => {
+    const message = { _id: id, user_id, size, mail_from: 'a@example.com', rcpts: [{}], via: {}, created_at: NOW }
+    const outgoing = { message, raw: async () => RAW } as unknown as Outgoing
+    const delivery = { _id: `${id}.0`, m: id, user_id, rcpt: 'b@example.net', site: key, att: 0 } as unknown as Claimed
+    const route = { key, hosts: [key] }
+    return attempt({ outgoing, deliveries: [delivery], site: key, route }, limitsOf(key, { owned: 1, parts: 1 }, false))
+  }
+  return { send, opened }
+}
+
+test('large mail for sites that open no session does not keep back other large mail', async () => {
+  const { send, opened } = scene()
+  for (let n = 0; n < 6; n++) void send(`em_${n}`, 'usr_a', 'silent', 20 * MIB)
+  await send('em_other', 'usr_b', 'good', 20 * MIB)
+  expect(opened).toEqual(['em_other'])
+})
+
+test('large mail of one account that is under way for long leaves room for others', async () => {
+  const { send, opened } = scene()
+  for (let n = 0; n < 6; n++) void send(`em_${n}`, 'usr_a', 'slow', 20 * MIB)
+  await until(() => opened.length === 2)
+  await send('em_other', 'usr_b', 'good', 20 * MIB)
+  expect(opened).toEqual(['em_0', 'em_1', 'em_other'])
+})
+
+test('mail that cannot be signed once its session is open waits, with the reason', async () => {
+  const { send } = scene({ signed: false })
+  const { results } = await send('em_1', 'usr_a', 'good', 20 * MIB)
+  expect(results[0]?.event).toMatchObject({ type: 'deferred', text: 'not sent: its domain has no active DKIM key' })
+})
