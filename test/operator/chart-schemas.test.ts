@@ -38,6 +38,7 @@ const EVERYTHING = [
   'worker.keda.enabled=true',
   'gateway.enabled=true',
   'gateway.parentRefs[0].name=public',
+  'trustedProxies={private}',
 ].flatMap(pair => ['--set', pair])
 
 interface Verdict {
