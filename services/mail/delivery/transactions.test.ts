@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database.ts'
 import { silentLog } from '../../platform/log.ts'
-import { DeliveryQueue } from '../store/deliveries.ts'
+import { collectionOf } from '../../platform/mongo.ts'
+import { type Claimed, DELIVERIES, DeliveryQueue } from '../store/deliveries.ts'
+import type { DeliveryDoc } from '../store/documents.ts'
 import { reserveProbe } from '../store/sites.ts'
 import type { Attempted, Group } from './attempt.ts'
 import { Hand } from './hand.ts'
@@ -65,6 +67,27 @@ const refusedGreeting: Attempted = {
 }
 
 describe('a transaction', () => {
+  test.each([
+    ['waits in its flow', {}, { flow: 'f', due: new Date(START) }],
+    [
+      'waits until its hosts may be asked again',
+      { unreachable: { reason: 'dead', until: START + 9_000 } },
+      { due: new Date(START + 9_000) },
+    ],
+    [
+      'is ready when they may be asked by now',
+      { unreachable: { reason: 'dead', until: START - 1 } },
+      { flow: 'f', due: new Date(START) },
+    ],
+  ])('that sent nothing: its mail %s', async (_, attempted, expected) => {
+    const { mongo, attempt } = await scene()
+    const _id = 'em_1.0'
+    const deliveries = collectionOf(mongo.db, DELIVERIES)
+    await deliveries.insertOne({ _id, tok: 'ours', due: new Date(START + 120_000) } as DeliveryDoc)
+    await attempt('x.example', { results: [], untouched: [{ _id, tok: 'ours', flow: 'f' } as Claimed], ...attempted })
+    await expect.poll(() => deliveries.findOne({ _id })).toEqual({ _id, ...expected })
+  })
+
   test('whose recipient is refused ends the outage of its site: a session began', async () => {
     const { sites, attempt, advance } = await scene()
     sites.unreachable('back.example', 'ECONNREFUSED')

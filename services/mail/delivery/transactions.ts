@@ -35,12 +35,15 @@ export function createTransactions(options: TransactionsOptions): (group: Group)
 
   /**
    * Nothing was sent: back into the flow at once, without the mark. The usual reason is that the database went away while
-   * the mark was written, so this is tried until it is back: a mark that stayed would look like a sent message.
+   * the mark was written, so this is tried until it is back: a mark that stayed would look like a sent message. Mail for
+   * hosts that may not be asked before `until` waits for that time outside of its flow: other mail of the site goes on,
+   * and this would be taken with it again and again.
    */
-  const putBack = async (deliveries: readonly Claimed[]) => {
+  const putBack = async (deliveries: readonly Claimed[], until = 0) => {
     for (const delivery of deliveries) hand.leave(delivery)
-    const due = clock.now()
-    const steps = deliveries.map(held => ({ held, set: { due, ...(held.flow && { flow: held.flow }) } }))
+    const now = clock.now()
+    const due = new Date(Math.max(now.getTime(), until))
+    const steps = deliveries.map(held => ({ held, set: { due, ...(held.flow && due <= now && { flow: held.flow }) } }))
     await giveBack(deliveries.length, () => queue.reschedule(steps), log, signal)
     for (const delivery of deliveries) hand.drop(delivery)
   }
@@ -63,7 +66,7 @@ export function createTransactions(options: TransactionsOptions): (group: Group)
     for (const { delivery } of attempted.results) hand.leave(delivery)
     report(sites, { site, relay }, attempted)
     for (const result of attempted.results) void settle(result)
-    if (attempted.untouched.length > 0) void putBack(attempted.untouched)
+    if (attempted.untouched.length > 0) void putBack(attempted.untouched, attempted.unreachable?.until)
   }
 
   return group =>
