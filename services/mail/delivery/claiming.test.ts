@@ -315,6 +315,18 @@ test('mail of the previous release, which names no flow, is found', async () => 
   expect(taken).toHaveLength(3)
 })
 
+test('what expires behind mail with a longer lifetime is found, however long the queue', async () => {
+  const site = 'down.example'
+  const at = (n: number) => ago(9_000 - Math.floor(n / 3))
+  await give(...many(5_000, 'long', { site }).map((one, n) => ({ ...one, due: at(n) })))
+  await give(...many(3, 'short', { site, expires_at: ago(1), due: at(4_500) }))
+  await give({ _id: 'em_other.0', site, user_id: 'usr_b', due: ago(9_000) })
+  await give({ _id: 'em_othershort.0', site, user_id: 'usr_b', expires_at: ago(1), due: ago(1) })
+  const { claiming, ids } = scene({ down: [site] })
+  for (let n = 0; n < 8; n++) await claiming.expire()
+  expect(ids().toSorted()).toEqual(['em_othershort.0', ...many(3, 'short').map(({ _id }) => _id)])
+})
+
 test('what has expired at a site that is down is taken to be ended, and nothing else of it', async () => {
   const expired = { site: 'down.example', expires_at: ago(1), due: ago(9_000) }
   await give(...many(5, 'old', expired), ...many(5, 'young', { site: 'down.example' }))

@@ -5,10 +5,11 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Draw, FairQueue } from '../rules/fair-queue.ts'
-import { type Flow, parseFlow, rangeOfSite } from '../rules/flow.ts'
+import { type Flow, parseFlow } from '../rules/flow.ts'
 import { type Claimed, type ClaimScope, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import type { Outbox, Outgoing } from '../store/outgoing.ts'
+import { createExpiry } from './expiry.ts'
 import type { Hand } from './hand.ts'
 import { createLook } from './look.ts'
 import type { Sites } from './sites.ts'
@@ -78,8 +79,6 @@ const WHOLE_MS = 1_000
 const OVERLAP_MS = 1_000
 /** Flows that one command reads several deliveries of. */
 const UNION = 50
-/** Flows of a site that is down looked at for expired mail at once. */
-const EXPIRE_FLOWS = 500
 
 interface Reading {
   from: Date | undefined
@@ -288,6 +287,8 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     }
   }
 
+  const expiry = createExpiry(options)
+
   return {
     async round() {
       const epochs = options.claimable()
@@ -319,9 +320,10 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       const epochs = options.claimable()
       const { now } = world()
       const down = sites.troubled().filter(({ status }) => status === 'down')
+      expiry.keep(new Set(down.map(({ site }) => site)))
       let taken = 0
       for (const { site } of down) {
-        const expired = await expiredAt(options, site, epochs, now)
+        const expired = await expiry.at(site, epochs, now)
         if (expired.length > 0) taken += await claim(expired, epochs, now)
       }
       return taken
@@ -347,23 +349,6 @@ function startOf(readings: ReadonlyMap<string, Reading>, name: string, now: numb
   if (!reading || now - reading.wholeAt < WHOLE_MS) return reading?.from
   reading.wholeAt = now
   return undefined
-}
-
-/** The first deliveries of the site's flows as far as they have expired: they wait in the order of their times. */
-async function expiredAt(
-  { queue, relay, slotsOf, hand }: ClaimingOptions,
-  site: string,
-  epochs: ReadonlyMap<number, number>,
-  now: Date,
-): Promise<DeliveryDoc[]> {
-  const slots = relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))
-  const heads = (await Promise.all(slots.map(slot => queue.heads(rangeOfSite(site, slot, relay))))).flat()
-  const names = heads.slice(0, EXPIRE_FLOWS).map(({ _id }) => _id)
-  if (names.length === 0) return []
-  const isExpired = ({ _id, expires_at, slot }: DeliveryDoc) => expires_at <= now && epochs.has(slot) && !hand.has(_id)
-  const firsts = (await queue.firstOfEach(names, now)).filter(isExpired)
-  const wanted = firsts.slice(0, UNION).flatMap(({ flow }) => (flow ? [{ flow, count: AT_ONCE }] : []))
-  return (await queue.ready(wanted, now)).filter(isExpired).slice(0, AT_ONCE)
 }
 
 function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
