@@ -101,6 +101,7 @@ class Conversation {
   #inData = false
   #busy = false
   #recipients: string[] = []
+  #hasSender = false
 
   constructor(state: ClassState, limiter: Limiter, socket: Socket) {
     this.#state = state
@@ -161,7 +162,8 @@ class Conversation {
   #mail(): Reply {
     const { site, counts } = this.#state
     this.#recipients = []
-    if (this.#limiter.allows()) return { text: '250 2.1.0 ok\r\n' }
+    this.#hasSender = this.#limiter.allows()
+    if (this.#hasSender) return { text: '250 2.1.0 ok\r\n' }
     counts.limited++
     if (site.over === '421') return { text: '421 4.7.0 you send too fast\r\n', close: true }
     return { text: '451 4.7.1 you send too fast\r\n' }
@@ -169,6 +171,7 @@ class Conversation {
 
   #rcpt(line: string): Reply {
     const { site, counts, random } = this.#state
+    if (!this.#hasSender) return { text: '503 5.5.1 no sender\r\n' }
     if (random() < (site.reject ?? 0)) {
       counts.rejected++
       return { text: '550 5.1.1 no such user\r\n' }
