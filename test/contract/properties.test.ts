@@ -1,0 +1,207 @@
+/**
+ * Schemathesis, a public property tester, against both documents and real servers: what a document allows is taken, what
+ * it does not allow is refused, and every answer is as described. `schemathesis/` has its settings.
+ */
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSession } from '../../services/accounts/sessions.ts'
+import { sealCredentials } from '../../services/mail/dns-deps.ts'
+import { insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
+import { newId } from '../../services/platform/ids.ts'
+import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
+import { findPythonTools } from '../support/python-tools.ts'
+import { giveMessage } from '../support/sent-mail.ts'
+import { type ApiAnswer, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
+import { giveDomain } from '../support/tenants.ts'
+
+const SETTINGS = join(import.meta.dirname, 'schemathesis')
+const NOBODY = 'http://127.0.0.1:1'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pw-properties-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs it; gives every status that each operation answered. Rejects with what it found. */
+async function examine(url: string, settings: string, env: Record<string, string>): Promise<Map<string, number[]>> {
+  const tools = await findPythonTools()
+  const report = join(folder, `${settings}.ndjson`)
+  const options = ['--config-file', `${settings}.toml`, 'run', `${url}/openapi.json`, '--url', url]
+  // With PYTHONPATH the hooks find `formats`.
+  await tools.run(['-m', 'schemathesis.cli', ...options, '--report-ndjson-path', report], {
+    cwd: SETTINGS,
+    env: { ...env, PYTHONPATH: SETTINGS },
+  })
+  return statusesIn(await readFile(report, 'utf8'))
+}
+
+interface Event {
+  ScenarioFinished?: {
+    recorder: { label: string; interactions: Record<string, { response?: { status_code: number } | null }> }
+  }
+}
+
+function statusesIn(report: string): Map<string, number[]> {
+  const found = new Map<string, number[]>()
+  for (const line of report.split('\n').filter(Boolean)) {
+    const { recorder } = (JSON.parse(line) as Event).ScenarioFinished ?? {}
+    const statuses = Object.values(recorder?.interactions ?? {}).flatMap(({ response }) => response?.status_code ?? [])
+    if (recorder) found.set(recorder.label, [...(found.get(recorder.label) ?? []), ...statuses])
+  }
+  return found
+}
+
+/** Operations that never answered with success: what was tested of them is only that they refuse. */
+const withoutSuccess = (found: Map<string, number[]>) =>
+  [...found].filter(([, statuses]) => !statuses.some(status => status < 300)).map(([label]) => label)
+
+/** They need an answering DNS server, or records in a state that nothing here brings about: system tests have them. */
+const ONLY_REFUSED = new Set([
+  'POST /api/v1/dns-accounts',
+  'PUT /api/v1/dns-accounts/{id}',
+  'POST /api/v1/domains/{id}/dns/plan',
+  'POST /api/v1/domains/{id}/dns/apply',
+  'POST /api/v1/domains/{id}/dkim/{selector}/activate',
+  'POST /api/v1/domains/{id}/dkim/{selector}/revoke',
+  'POST /api/v1/emails/{id}/retry',
+  'GET /api/v1/inbox/{id}/preview',
+  'GET /api/v1/inbox/{id}/raw',
+])
+
+describe('Schemathesis finds nothing', () => {
+  test('in the mail API', async () => {
+    const api = await startPanelApi({
+      CLOUDFLARE_API_URL: NOBODY,
+      ALIYUN_DNS_ENDPOINT: NOBODY,
+      DNSPOD_ENDPOINT: NOBODY,
+      DNS_SERVERS: '127.0.0.1:1',
+      BLOCKLISTS: 'none',
+    })
+    try {
+      const [{ user }, other] = [await api.newUser({ role: 'admin' }), await api.newUser({ role: 'admin' })]
+      const domain = await giveDomain(api.db, user._id, 'sender.example', { status: 'verified', verified_by: 'dns' })
+      await giveMessage(api.db, user._id, { raw: 'Subject: Hello\r\n\r\nHello\r\n' })
+      const [dnsAccount, spareAccount] = await Promise.all([
+        giveDnsAccount(api, user._id, 'cloudflare'),
+        giveDnsAccount(api, user._id, 'rfc2136'),
+      ])
+      const { privateKey } = generateKeyPairSync('ed25519')
+      const session = (id: typeof user) =>
+        openSession({ db: api.db, secrets: api.secrets }, id, '127.0.0.1', new Date())
+      const found = await examine(api.url, 'mail', {
+        SCHEMATHESIS_SESSION: await session(user),
+        SCHEMATHESIS_OTHER_SESSION: await session(other.user),
+        SCHEMATHESIS_OWN_ID: user._id,
+        SCHEMATHESIS_OTHER_ID: (await api.newUser()).user._id,
+        SCHEMATHESIS_USERNAME: user.username,
+        SCHEMATHESIS_DOMAIN: domain._id,
+        SCHEMATHESIS_SPARE_DOMAIN: (await giveDomain(api.db, user._id, 'spare.example'))._id,
+        SCHEMATHESIS_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+        SCHEMATHESIS_DNS_ACCOUNT: dnsAccount,
+        SCHEMATHESIS_SPARE_DNS_ACCOUNT: spareAccount,
+      })
+      expect(withoutSuccess(found).filter(label => !ONLY_REFUSED.has(label))).toEqual([])
+      expect(found.size).toBeGreaterThan(70)
+    } finally {
+      await api.stop()
+    }
+  }, 600_000)
+
+  test('in the Subscription Administration API', async () => {
+    const many = '10000000'
+    const { publicKey } = generateKeyPairSync('ed25519')
+    const api = await startSubscriptionApi({
+      OFREP_REQUESTS_PER_MINUTE: many,
+      ADMIN_REQUESTS_PER_MINUTE: many,
+      SERVER_REQUESTS_PER_MINUTE: many,
+    })
+    try {
+      const found = await examine(api.url, 'subscriptions', {
+        SCHEMATHESIS_TOKEN: await api.logIn('super', ['*']),
+        SCHEMATHESIS_ENDED: JSON.stringify({
+          logOut: await api.logIn('super', ['*']),
+          changePassword: await api.logIn('super', ['*']),
+        }),
+        SCHEMATHESIS_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+        SCHEMATHESIS_SECRET: api.demo.secret,
+        SCHEMATHESIS_KEY: api.demo.publishableKey,
+        SCHEMATHESIS_RECORDS: JSON.stringify({
+          first: await giveRecords(api),
+          changed: await giveRecords(api),
+          deleted: await giveRecords(api),
+          refunded: await giveRecords(api),
+        }),
+      })
+      expect(withoutSuccess(found)).toEqual([])
+      expect(found.size).toBeGreaterThan(55)
+    } finally {
+      await api.stop()
+    }
+  }, 600_000)
+})
+
+/** A DNS account whose provider does not answer; gives its id. */
+async function giveDnsAccount(
+  { db, secrets }: PanelApi,
+  user_id: string,
+  provider: 'cloudflare' | 'rfc2136',
+): Promise<string> {
+  const [_id, at] = [newId('dns'), new Date()]
+  const sealed = sealCredentials(
+    secrets,
+    _id,
+    provider === 'cloudflare'
+      ? { provider, credentials: { api_token: 'token' } }
+      : {
+          provider,
+          credentials: { server: '127.0.0.1:1', key_name: 'key', key_algorithm: 'hmac-sha256', key_secret: 'c2VjcmV0' },
+        },
+  )
+  const tested = { at, ok: true, zones: [] }
+  const dates = { created_at: at, updated_at: at }
+  await insertDnsAccount(db, { _id, user_id, provider, name: provider, by_hand: true, sealed, tested, ...dates })
+  return _id
+}
+
+/** One record of each kind; gives their ids as the paths name them. */
+async function giveRecords({ call, server }: SubscriptionApi): Promise<Record<string, string>> {
+  const number = ++given
+  const idOf = async (answer: Promise<ApiAnswer>): Promise<string> => {
+    const { status, text, body } = await answer
+    if (status !== 200) throw new Error(text)
+    return body.data.id ?? body.data.subscription.id
+  }
+  const plan = { name: `Pro ${number}`, price: 19.9, duration: 30, features: '{"features":[]}' }
+  const headers = { prefer: 'return=representation' }
+  const ids = {
+    admin: await idOf(
+      call('POST', '/admin', { body: { username: `spare-${number}`, password: 'x'.repeat(12), role: 'viewer' } }),
+    ),
+    app: await idOf(call('POST', '/app_manage', { body: { app_name: `Spare ${number}` } })),
+    user: await idOf(server('POST', '/server/user', { body: { openid: `user-${number}` } })),
+    plan: await idOf(call('POST', '/subscription_plan', { body: plan, headers })),
+  }
+  const { user: user_id, plan: plan_id } = ids
+  const flag = { name: `switch-${number}`, type: 'boolean', value: '1', client_visible: '1' }
+  await call('POST', '/switch_manage', { body: flag })
+  // Each has a former state.
+  await call('PUT', `/subscription_plan/${plan_id}`, { body: { price: 20 } })
+  await call('PUT', '/switch_manage', { query: { app_key: 'demo', name: flag.name }, body: { value: '0' } })
+  const paid = { payment_method: 'alipay', payment_id: `payment-${number}`, amount: 20 }
+  return {
+    ...ids,
+    subscription: await idOf(server('POST', '/server/subscription', { body: { user_id, plan_id, ...paid } })),
+    credential: await idOf(call('POST', `/app_manage/${ids.app}/credential`, { body: {} })),
+    webhook: await idOf(
+      call('POST', `/app_manage/${ids.app}/webhook`, { body: { url: 'https://hooks.example.com/' } }),
+    ),
+    switch: flag.name,
+    key: flag.name,
+    channel: 'alipay',
+  }
+}
+let given = 0
