@@ -105,6 +105,27 @@ describe('a round', () => {
     expect(await claiming.round()).toEqual({ taken: 0, full: false })
   })
 
+  test('learns the flows of a hundred thousand sites with as many questions about them, and keeps 20,000', async () => {
+    const names = Array.from({ length: 100_000 }, (_, n) => `d 0000 ${n}.example usr_a transactional`)
+    const queue = new DeliveryQueue(mongo)
+    queue.heads = async () => names.map(_id => ({ _id, due: ago(1_000) }))
+    let questions = 0
+    const { claiming } = scene({
+      queue,
+      sites: {
+        roomAt: () => 1,
+        isPaused() {
+          questions++
+          return false
+        },
+        troubled: () => [],
+      },
+    })
+    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    await claiming.round()
+    expect(questions).toBeLessThan(100_000)
+  })
+
   test('finds what a hint names at once, without looking at the index again', async () => {
     const { claiming, ids } = scene()
     await claiming.round()

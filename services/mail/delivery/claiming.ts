@@ -106,20 +106,30 @@ export function createClaiming(options: ClaimingOptions): Claiming {
   const isOurs = ({ slot, site }: Flow, epochs: ReadonlyMap<number, number>) =>
     (slot === undefined || epochs.has(slot)) && !sites.isPaused(site)
 
-  const isFull = () => {
-    if (flows.size < FLOWS_MOST) return false
-    flows.retain(({ site }) => !sites.isPaused(site))
-    return flows.size >= FLOWS_MOST
+  /** How many more flows the look may add. Flows whose site pauses are found again afterwards. */
+  const roomForFlows = () => {
+    if (flows.size >= FLOWS_MOST) flows.retain(({ site }) => !sites.isPaused(site))
+    return FLOWS_MOST - flows.size
+  }
+
+  /** Answers true when the flow was not known. */
+  const learnOne = (name: string, epochs: ReadonlyMap<number, number>, hinted: boolean): boolean => {
+    const flow = parseFlow(name, relay)
+    if (!flow || !isOurs(flow, epochs)) return false
+    const reading = readings.get(name)
+    if (reading && hinted) reading.hinted = true
+    if (flows.has(name)) return false
+    flows.add(flow)
+    return true
   }
 
   const learn = (names: Iterable<string>, hinted = false) => {
     const epochs = options.claimable()
+    // Once for all of them: the look may bring a hundred thousand.
+    let room = hinted ? Number.POSITIVE_INFINITY : roomForFlows()
     for (const name of names) {
-      const flow = parseFlow(name, relay)
-      if (!flow || !isOurs(flow, epochs)) continue
-      const reading = readings.get(name)
-      if (reading && hinted) reading.hinted = true
-      if (!flows.has(name) && (hinted || !isFull())) flows.add(flow)
+      if (room <= 0) return
+      if (learnOne(name, epochs, hinted)) room--
     }
   }
 
