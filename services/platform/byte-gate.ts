@@ -1,5 +1,7 @@
 /** Bounds the memory of large things that are handled at once. */
 
+import { addTo } from './tally.ts'
+
 /** Lets so many bytes in at a time; one larger than all of it goes alone. */
 export interface ByteGate {
   /**
@@ -21,13 +23,11 @@ interface Waiting {
 /** Makes a gate of `limit` bytes, for things larger than `freeBytes`. */
 export function createByteGate(limit: number, freeBytes = FREE_BYTES): ByteGate {
   let inside = 0
-  const held = new Map<string | undefined, number>()
+  const held = new Map<string, number>()
   let waiting: Waiting[] = []
   const count = (account: string | undefined, bytes: number) => {
     inside += bytes
-    const now = (held.get(account) ?? 0) + bytes
-    if (now > 0) held.set(account, now)
-    else held.delete(account)
+    if (account !== undefined) addTo(held, account, bytes)
   }
   const fits = ({ bytes, account }: Waiting) => {
     const own = account === undefined ? 0 : (held.get(account) ?? 0)

@@ -1,5 +1,7 @@
 /** Shares the lanes of a process among accounts or apps that have due work in the database. */
 
+import { addTo } from './tally.ts'
+
 /** How due work is claimed. */
 export interface ClaimOptions<T> {
   /** Claims the work that is due longest, leaving out these keys; undefined when there is none. */
@@ -17,15 +19,10 @@ export type RunNext<T> = (work: (claimed: T) => Promise<void>) => Promise<boolea
 export function createFairClaims<T>({ claim, keyOf, perKey }: ClaimOptions<T>): RunNext<T> {
   const running = new Map<string, number>()
   let last: Promise<unknown> = Promise.resolve()
-  const change = (key: string, by: 1 | -1) => {
-    const count = (running.get(key) ?? 0) + by
-    if (count === 0) running.delete(key)
-    else running.set(key, count)
-  }
   const next = async (): Promise<T | undefined> => {
     const busy = [...running].flatMap(([key, count]) => (count >= perKey ? [key] : []))
     const claimed = (await claim(busy)) ?? (busy.length > 0 ? await claim([]) : undefined)
-    if (claimed !== undefined) change(keyOf(claimed), 1)
+    if (claimed !== undefined) addTo(running, keyOf(claimed), 1)
     return claimed
   }
   return async work => {
@@ -36,7 +33,7 @@ export function createFairClaims<T>({ claim, keyOf, perKey }: ClaimOptions<T>): 
     try {
       await work(claimed)
     } finally {
-      change(keyOf(claimed), -1)
+      addTo(running, keyOf(claimed), -1)
     }
     return true
   }

@@ -1,5 +1,7 @@
 /** Bounds the memory that clients can make a process hold, over all clients and for each account. */
 
+import { addTo } from './tally.ts'
+
 /** Memory that accounts share. */
 export interface MemoryBudget {
   /**
@@ -17,17 +19,14 @@ export function createMemoryBudget(mostBytes: number): MemoryBudget {
   let used = 0
   return {
     take(account, bytes) {
-      const holds = (held.get(account) ?? 0) + bytes
-      if (holds > mostBytes - used - bytes) return false
+      if ((held.get(account) ?? 0) + bytes > mostBytes - used - bytes) return false
       used += bytes
-      held.set(account, holds)
+      addTo(held, account, bytes)
       return true
     },
     give(account, bytes) {
-      const holds = (held.get(account) ?? 0) - bytes
       used -= bytes
-      if (holds > 0) held.set(account, holds)
-      else held.delete(account)
+      addTo(held, account, -bytes)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** The deliveries that this worker has in hand: claimed, and neither settled nor given back. */
+import { addTo } from '../../platform/tally.ts'
 import type { Claimed } from '../store/deliveries.ts'
 
 /** What is in hand. */
@@ -73,8 +74,8 @@ export class Hand {
       const places = this.#places.get(site) ?? new Map<string, number>()
       this.#places.set(site, places.set(delivery.m, (places.get(delivery.m) ?? 0) + 1))
       this.#held.set(delivery._id, delivery)
-      count(this.#perSlot, delivery.slot, 1)
-      count(this.#perAccount, delivery.user_id, 1)
+      addTo(this.#perSlot, delivery.slot, 1)
+      addTo(this.#perAccount, delivery.user_id, 1)
       const message = this.#messages.get(delivery.m)
       if (message) message.deliveries++
       else this.#messages.set(delivery.m, { deliveries: 1, bytes: 0 })
@@ -86,9 +87,9 @@ export class Hand {
     if (!held) return
     this.#held.delete(_id)
     if (!this.#left.delete(_id)) this.#vacate(held)
-    count(this.#perAccount, held.user_id, -1)
+    addTo(this.#perAccount, held.user_id, -1)
     this.#forgetBody(held.m)
-    if (count(this.#perSlot, slot, -1) === 0 && this.#waiting.length > 0) this.#release()
+    if (addTo(this.#perSlot, slot, -1) === 0 && this.#waiting.length > 0) this.#release()
   }
 
   /** Resolves when nothing of the slot is in hand, or nothing at all without a slot. */
@@ -123,12 +124,4 @@ export class Hand {
       else this.#waiting.push(waiter)
     }
   }
-}
-
-/** Counts up or down; what is at nothing is forgotten. */
-function count<Key>(numbers: Map<Key, number>, key: Key, change: number): number {
-  const now = (numbers.get(key) ?? 0) + change
-  if (now > 0) numbers.set(key, now)
-  else numbers.delete(key)
-  return now
 }
