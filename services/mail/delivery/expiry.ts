@@ -1,5 +1,5 @@
 /** Finds mail that expired while its site was down. */
-import { rangeOfSite } from '../rules/flow.ts'
+import { rangesOfSite } from '../rules/flow.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import type { Hand } from './hand.ts'
@@ -59,8 +59,8 @@ export function createExpiry({ queue, relay, slotsOf, hand }: ExpiryOptions) {
     },
     /** Deliveries of a site that have expired, at most 200; a long queue is searched over many calls. */
     async at(site: string, epochs: ReadonlyMap<number, number>, now: Date): Promise<DeliveryDoc[]> {
-      const slots = relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))
-      const heads = (await Promise.all(slots.map(slot => queue.heads(rangeOfSite(site, slot, relay))))).flat()
+      const slots = slotsOf(site).filter(slot => epochs.has(slot))
+      const heads = (await Promise.all(rangesOfSite(site, slots, relay).map(range => queue.heads(range)))).flat()
       const names = heads.slice(0, FLOWS).map(({ _id }) => _id)
       if (names.length === 0) return []
       const isExpired = ({ _id, expires_at, slot }: DeliveryDoc) =>

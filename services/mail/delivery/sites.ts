@@ -112,7 +112,7 @@ interface Lane {
 
 /** Taken ahead of a free place: a quarter of a second's worth, so that a site never waits for the next claim. */
 const AHEAD_SECONDS = 0.25
-const AHEAD = { least: 2, leastRelay: 40, most: 200, mostRelay: 400 }
+const AHEAD = { direct: { least: 2, most: 200 }, relay: { least: 40, most: 400 } }
 const SITES_MOST = 20_000
 /** Slots come and go, and with them our share of a site. */
 const LIMITS_MS = 5_000
@@ -285,7 +285,7 @@ export function createSites(options: SitesOptions): Sites {
 }
 
 function aheadOf({ control }: Lane, relay: boolean, now: number): number {
-  const [least, most] = relay ? [AHEAD.leastRelay, AHEAD.mostRelay] : [AHEAD.least, AHEAD.most]
+  const { least, most } = relay ? AHEAD.relay : AHEAD.direct
   const rate = Math.min(control.rate, takenRate(control, now))
   return Math.min(most, Math.max(least, Math.ceil(rate * AHEAD_SECONDS)))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { flowOf, parseFlow, RELAY_SITE, rangeOfOtherMode, rangeOfSite, rangesOfSlots } from './flow.ts'
+import { flowOf, parseFlow, RELAY_SITE, rangeOfOtherMode, rangesOfSite, rangesOfSlots } from './flow.ts'
 
 const parts = { slot: 7, site: 'example.net', user_id: 'usr_1', lane: 'bulk' as const }
 
@@ -25,7 +25,8 @@ describe('the name of a flow', () => {
   test('holds address literals and names that begin like others', () => {
     const literal = flowOf({ ...parts, site: '[ipv6:2001:db8::1]' }, false)
     expect(parseFlow(literal, false)?.site).toBe('[ipv6:2001:db8::1]')
-    const range = rangeOfSite('example.net', 7, false)
+    const [range = { from: '', to: '' }, ...more] = rangesOfSite('example.net', [7, 9], false)
+    expect(more.map(other => isIn(flowOf({ ...parts, slot: 9 }, false), other))).toEqual([true])
     expect(isIn(flowOf(parts, false), range)).toBe(true)
     for (const site of ['example.ne', 'example.net.au', 'example.neta', 'example.net!'])
       expect(isIn(flowOf({ ...parts, site }, false), range)).toBe(false)
@@ -59,7 +60,7 @@ describe('ranges of slots', () => {
   test('of the relay are all of its flows, and the other mode has none of them', () => {
     const [range = { from: '', to: '' }] = rangesOfSlots([1], true)
     expect(isIn(flowOf(parts, true), range)).toBe(true)
-    expect(rangeOfSite(RELAY_SITE, 0, true)).toEqual(range)
+    expect(rangesOfSite(RELAY_SITE, [0, 3], true)).toEqual([range])
     for (const relay of [true, false]) {
       expect(isIn(flowOf(parts, !relay), rangeOfOtherMode(relay))).toBe(true)
       expect(isIn(flowOf(parts, relay), rangeOfOtherMode(relay))).toBe(false)

@@ -72,11 +72,13 @@ export function rangesOfSlots(slots: Iterable<number>, relay: boolean): FlowRang
   return ranges
 }
 
-/** The flows of one site in one slot, or of everything in relay mode. */
-export function rangeOfSite(site: string, slot: number, relay: boolean): FlowRange {
-  if (relay) return { from: 'r ', to: `r${AFTER}` }
-  const prefix = `d ${slotName(slot)} ${site}`
-  return { from: `${prefix} `, to: `${prefix}${AFTER}` }
+/** The flows of one site in these slots, one range for each. In relay mode the range of everything, whatever the slots. */
+export function rangesOfSite(site: string, slots: readonly number[], relay: boolean): FlowRange[] {
+  if (relay) return rangesOfSlots(slots, relay)
+  return slots.map(slot => {
+    const prefix = `d ${slotName(slot)} ${site}`
+    return { from: `${prefix} `, to: `${prefix}${AFTER}` }
+  })
 }
 
 /** The names that were made for the other delivery mode. */
