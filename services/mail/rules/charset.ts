@@ -55,22 +55,23 @@ const WINDOWS_1252 = new TextDecoder('windows-1252')
  * kept: making one costs as much as decoding some kilobytes.
  */
 function strictDecoder(charset: string): (octets: Uint8Array) => string | undefined {
-  let decoder = newDecoder(charset)
+  let decoder = newDecoder(charset, { fatal: true })
   return octets => {
     try {
       return decoder?.decode(octets)
     } catch {
-      decoder = newDecoder(charset) // the old one may have kept a part of what was invalid
+      decoder = newDecoder(charset, { fatal: true }) // the old one may have kept a part of what was invalid
       return undefined
     }
   }
 }
 
-function newDecoder(charset: string) {
+/** A decoder; undefined when the platform does not know the charset. */
+export function newDecoder(charset: string, options?: { fatal: boolean }) {
   try {
-    return new TextDecoder(charset, { fatal: true })
+    return new TextDecoder(charset, options)
   } catch {
-    return undefined // the platform does not know it
+    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads the header of a message into fields, strictly: what one reader takes for a field and another for text is refused. */
+import { newDecoder } from './charset.ts'
 
 /** One field with its place in the message. */
 export interface HeaderField {
@@ -102,14 +103,6 @@ function charsetDecoders() {
   return (charset: string) => {
     if (!decoders.has(charset) && decoders.size < MAX_CHARSETS) decoders.set(charset, newDecoder(charset))
     return decoders.get(charset)
-  }
-}
-
-function newDecoder(charset: string) {
-  try {
-    return new TextDecoder(charset)
-  } catch {
-    return undefined // the platform does not know it
   }
 }
 

@@ -1,7 +1,7 @@
 /** The operations on apps, their credentials and payment channels, with their schemas. */
 import { z } from 'zod'
 import { endpoint } from '../../platform/endpoint.ts'
-import { flag, integer, pathId, text } from '../rules/fields.ts'
+import { emailOrNone, flag, integer, pathId, text } from '../rules/fields.ts'
 import { pageQuery } from '../rules/paging.ts'
 import { EVENT_TYPES } from '../rules/webhook.ts'
 import { SUPER, VIEW_ANY } from './access.ts'
@@ -68,9 +68,7 @@ export const updateAppOperation = endpoint({
     /** 1: the server API takes only signed requests of this app; it needs an hmac credential first. */
     require_signature: flag.optional(),
     /** Sender of this app's reminders, in a verified domain of an administrator of the platform; empty: the platform's own. */
-    mail_from: z
-      .union([z.literal(''), z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email())])
-      .optional(),
+    mail_from: emailOrNone.optional(),
     version: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   }),
   response: wire.app,

@@ -1,6 +1,6 @@
 /** End users: the fields that apps send, and what search looks at. */
-import { z } from 'zod'
-import { text } from './fields.ts'
+import type { z } from 'zod'
+import { emailOrNone, text } from './fields.ts'
 
 /** The four identities; a user has at least one. */
 export const identityFields = {
@@ -19,7 +19,7 @@ export const profileFields = {
   province: text(0, 64).optional(),
   city: text(0, 64).optional(),
   phone: text(0, 32).optional(),
-  email: z.union([z.literal(''), z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email())]).optional(),
+  email: emailOrNone.optional(),
   platform: text(0, 32).optional(),
 }
 

@@ -18,6 +18,12 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const ALLOWED = String.raw`[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]`
 const VISIBLE = String.raw`[^\s\u0000-\u001f\u007f]`
 
+/** An address of at most 254 characters (RFC 5321, 4.5.3.1.3), trimmed, or an empty text for none. */
+export const emailOrNone = z.union([
+  z.literal(''),
+  z.string().trim().max(254).meta({ format: 'email' }).pipe(z.email()),
+])
+
 /** A whole number in a range, as a number or as its text. */
 export const integer = (min: number, max: number) =>
   z
