@@ -2,10 +2,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
 import { CLOSE, type Script, type ScriptedServer, startScriptedServer } from '../../../test/support/scripted-server.ts'
+import { transaction } from '../../../test/support/transaction.ts'
 import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { Deadlines, RecipientOutcome, Transaction } from './transaction.ts'
+import type { Deadlines, RecipientOutcome } from './transaction.ts'
 import type { Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }
@@ -64,17 +65,6 @@ async function world(script: Script, relay?: Omit<Relay, 'port'>, deadlines: Dea
     },
   }
 }
-
-const transaction = (): Transaction => ({
-  origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
-  from: 'a@example.com',
-  recipients: [{ email: 'b@example.net' }],
-  content: Buffer.from('Subject: hi\r\n\r\nhello\r\n'),
-  eightBit: false,
-  utf8: false,
-  mark: async () => true,
-  mayFinish: () => true,
-})
 
 function show(outcome: RecipientOutcome | undefined): string {
   if (outcome?.kind === 'reply') return `${outcome.stage} ${outcome.reply.code}`

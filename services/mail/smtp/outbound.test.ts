@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../test/support/receiver.ts'
+import { transaction } from '../../../test/support/transaction.ts'
 import { until } from '../../../test/support/until.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
@@ -50,20 +51,6 @@ async function setUp(
 
 const route = (...hosts: string[]): Route => ({ key: hosts.join(' '), hosts })
 const to = (...emails: string[]) => emails.map(email => ({ email }))
-
-function transaction(given: Partial<Transaction> = {}): Transaction {
-  return {
-    origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
-    from: 'a@example.com',
-    recipients: to('b@example.net'),
-    content: Buffer.from('Subject: hi\r\n\r\nhello\r\n'),
-    eightBit: false,
-    utf8: false,
-    mark: async () => true,
-    mayFinish: () => true,
-    ...given,
-  }
-}
 
 describe('a transaction', () => {
   test('is delivered with all its bytes', async () => {

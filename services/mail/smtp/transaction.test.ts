@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { CLOSE, type Script, type ScriptedServer, startScriptedServer } from '../../../test/support/scripted-server.ts'
+import { transaction as transactionOf } from '../../../test/support/transaction.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
 import { type Deadlines, type RecipientOutcome, Session, type Transaction } from './transaction.ts'
@@ -47,19 +48,8 @@ function transportTo({ port }: ScriptedServer, deadlines: Partial<Deadlines> = {
     transport.send({ key: 'one', hosts: ['localhost'] }, transaction(given), most)
 }
 
-function transaction(given: Partial<Transaction> = {}): Transaction {
-  return {
-    origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
-    from: 'a@example.com',
-    recipients: [{ email: 'b@example.net' }, { email: 'c@example.net' }],
-    content: Buffer.from('Subject: hi\r\n\r\nhello\r\n'),
-    eightBit: false,
-    utf8: false,
-    mark: async () => true,
-    mayFinish: () => true,
-    ...given,
-  }
-}
+const TWO = [{ email: 'b@example.net' }, { email: 'c@example.net' }]
+const transaction = (given: Partial<Transaction> = {}) => transactionOf({ recipients: TWO, ...given })
 
 /** `dot 250`, `rcpt 550`, or the kind of what went wrong. */
 const show = (outcomes: readonly RecipientOutcome[]) =>

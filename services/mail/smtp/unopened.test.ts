@@ -3,22 +3,12 @@ import type { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Script, startScriptedServer } from '../../../test/support/scripted-server.ts'
 import { startTcpServer } from '../../../test/support/tcp-server.ts'
+import { transaction } from '../../../test/support/transaction.ts'
 import { createOutbound } from './outbound.ts'
 import { createTlsPolicy } from './tls-policy.ts'
 import type { Transaction } from './transaction.ts'
 
 const DEADLINES = { connect: 5_000, greeting: 50, command: 5_000, data: 5_000, block: 5_000, dot: 5_000 }
-
-const transaction = (): Transaction => ({
-  origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
-  from: 'a@example.com',
-  recipients: [{ email: 'b@example.net' }],
-  content: Buffer.from('Subject: hi\r\n\r\nhello\r\n'),
-  eightBit: false,
-  utf8: false,
-  mark: async () => true,
-  mayFinish: () => true,
-})
 
 function sendTo({ port, stop }: { port: number; stop(): Promise<void> }, greeting = DEADLINES.greeting) {
   const transport = createOutbound({

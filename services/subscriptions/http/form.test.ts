@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { turnsDuring } from '../../../test/support/turns.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { filesOfForm, parameterOf } from './form.ts'
 
@@ -87,16 +88,8 @@ describe('a form', () => {
   })
 
   test('leaves others their turn while it is searched', async () => {
-    let rounds = 0
-    let over = false
-    const round = () => {
-      rounds++
-      if (!over) setImmediate(round)
-    }
-    setImmediate(round)
-    await read(`${part(FILE, 'x'.repeat(8 * 1024 * 1024))}--b--`)
-    over = true
-    expect(rounds).toBeGreaterThanOrEqual(8)
+    const large = `${part(FILE, 'x'.repeat(8 * 1024 * 1024))}--b--`
+    expect(await turnsDuring(() => read(large))).toBeGreaterThanOrEqual(8)
   })
 })
 
