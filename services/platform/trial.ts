@@ -13,6 +13,7 @@ import { embeddedFolder, startEmbeddedMongod } from './mongod/embedded.ts'
 import { releaseOfData } from './mongod/release.ts'
 import { cacheFolder, findMongod } from './mongod/source.ts'
 import type { Prepared, Running } from './run.ts'
+import { isRunning } from './running.ts'
 
 /** First logins that are made and then shown once. */
 export interface FirstLogins {
@@ -229,12 +230,4 @@ async function lockFolder(dataDir: string): Promise<Running> {
   return { stop: () => rm(path, { force: true }) }
 }
 
-async function isPostwright(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
-    return command === undefined || command.includes('services/')
-  } catch {
-    return false
-  }
-}
+const isPostwright = (pid: number) => isRunning(pid, words => words.some(word => word.includes('services/')))

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import mongoose from 'mongoose'
 import type { Log } from '../log.ts'
 import { isMongoCode } from '../mongo.ts'
+import { isRunning } from '../running.ts'
 import { whyMongodEnded } from './diagnosis.ts'
 import { type EmbeddedState, loadState, saveState } from './embedded-state.ts'
 
@@ -268,15 +269,7 @@ async function stopOrphan(state: EmbeddedState, folder: string, log: Log): Promi
   await rm(join(folder, 'mongod.lock'), { force: true })
 }
 
-async function isOurs(pid: number, folder: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
-    return command === undefined || command.split('\0').includes(folder)
-  } catch {
-    return false
-  }
-}
+const isOurs = (pid: number, folder: string) => isRunning(pid, words => words.includes(folder))
 
 /** The port of the last run when it is free, else another: clients read it from the connection string only. */
 function usablePort(wanted: number): Promise<number> {
