@@ -16,7 +16,7 @@ beforeEach(async () => {
   await ensureIndexes(mongo.db, [DELIVERIES])
   queue = new DeliveryQueue(mongo)
 })
-afterAll(() => mongo.stop())
+afterAll(() => mongo?.stop())
 
 async function give(_id: string, change: Partial<DeliveryDoc> = {}): Promise<DeliveryDoc> {
   const doc: DeliveryDoc = {

@@ -19,7 +19,7 @@ beforeEach(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, [MESSAGES, BODIES])
 })
-afterAll(() => mongo.stop())
+afterAll(() => mongo?.stop())
 
 /** A message with a body of one or two parts; `finalAt`: when its last recipient became final. */
 async function give(
