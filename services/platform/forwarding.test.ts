@@ -37,6 +37,7 @@ test('a thousand requests are one line and one note, the next ones ten minutes l
   const { clock, warned, watch } = watched()
   for (let i = 0; i < 1_000; i++) watch('10.0.0.7', 'x-forwarded-for')
   expect(warned).toEqual([{ peer: '10.0.0.7', header: 'x-forwarded-for' }])
+  await until(async () => (await peers()).includes('10.0.0.7'))
   clock.advance(599_999)
   watch('10.0.0.8', 'x-forwarded-for')
   expect(warned).toHaveLength(1)
