@@ -26,11 +26,9 @@ function postfixProgram(): string {
   return path
 }
 
-/** The services that receiving needs; `n` in the fifth column: no chroot. */
-const MASTER = `
-127.0.0.1:PORT inet n - n - - smtpd
+/** What every Postfix needs to take mail into its queue, for its master.cf; `n` in the fifth column: no chroot. */
+export const QUEUE_SERVICES = `
 cleanup unix n - n - 0 cleanup
-qmgr unix n - n 300 1 qmgr
 tlsmgr unix - - n 1000? 1 tlsmgr
 rewrite unix - - n - - trivial-rewrite
 bounce unix - - n - 0 bounce
@@ -39,10 +37,17 @@ trace unix - - n - 0 bounce
 proxymap unix - - n - - proxymap
 error unix - - n - - error
 retry unix - - n - - error
-virtual unix - n n - - virtual
 anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd
 `
+
+/** Its queue manager: without it nothing is delivered. */
+export const QUEUE_MANAGER = 'qmgr unix n - n 300 1 qmgr\n'
+
+/** What receiving needs besides. */
+const MASTER = `127.0.0.1:PORT inet n - n - - smtpd
+virtual unix - n n - - virtual
+${QUEUE_MANAGER}${QUEUE_SERVICES}`
 
 /** Starts Postfix, with STARTTLS. `settings`: further lines of its main.cf. */
 export async function startPostfix(domain: string, settings = ''): Promise<Postfix> {
