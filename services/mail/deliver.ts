@@ -88,6 +88,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
       await queue.recover(taken, clock.now(), VISIBILITY_MS)
       bell.ring()
     },
+    onReleased: released => wake.release(released),
     idle: slot => hand.idle(slot),
     isIdle: slot => hand.isIdle(slot),
     onCount: owned => metrics.slotsOwned.set(owned),
@@ -159,7 +160,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
     }
   }
 
-  const deaf = wake.listen((_, flows) => {
+  const deaf = wake.listen((_, flows, released) => {
+    if (released.length > 0) leases.lookForFree()
     claiming.hint(flows)
     bell.ring()
   })
@@ -186,6 +188,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Running> 
       stopping.abort()
       deaf()
       bell.ring()
+      void leases.retire() // not waited for: without a database it takes as long as the driver's patience lasts
       // While the database is away a round takes as long as the driver's patience lasts, and then another one.
       const late = abortableDelay(options.graceMs, hopeless.signal).then(() => hopeless.abort())
       await Promise.race([Promise.all(loops), late])

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 export const PRIVATE = 'private'
 
 /** Loopback, link-local, RFC 1918, RFC 6598 (CGNAT) and RFC 4193. */
-export const PRIVATE_NETWORKS = [
+const PRIVATE_NETWORKS = [
   ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
   ...['::1/128', 'fc00::/7', 'fe80::/10'],
 ] as const
@@ -41,12 +41,14 @@ export function inNetwork(address: string, network: string): boolean {
   return parsed.match(base, bits ?? (base.kind() === 'ipv4' ? 32 : 128))
 }
 
+/** The networks that TRUSTED_PROXIES names, those of `private` one by one. */
+export function proxyNetworks(trusted: readonly string[]): string[] {
+  return trusted.flatMap(entry => (entry === PRIVATE ? PRIVATE_NETWORKS : entry))
+}
+
 /** True when forwarding headers of this peer count; `trusted` is TRUSTED_PROXIES. */
 export function isTrustedProxy(peer: string, trusted: readonly string[]): boolean {
-  if (!ipaddr.isValid(peer)) return false
-  return trusted
-    .flatMap(entry => (entry === PRIVATE ? PRIVATE_NETWORKS : entry))
-    .some(network => inNetwork(peer, network))
+  return ipaddr.isValid(peer) && proxyNetworks(trusted).some(network => inNetwork(peer, network))
 }
 
 /**

@@ -291,6 +291,41 @@ describe('slots', () => {
     expect(taken.slice(5).map(({ slot }) => slot)).toEqual([1, 1])
   })
 
+  test('that come are all looked at in the next round, however many flows are known', async () => {
+    const queue = new DeliveryQueue(mongo)
+    const asked: string[] = []
+    const known = Array.from({ length: 3_000 }, (_, n) => ({
+      _id: `d 0000 ${n}.example usr_a transactional`,
+      due: ago(1_000),
+    }))
+    queue.heads = async ({ from }) => {
+      asked.push(from)
+      return from === 'd 0000 ' ? known : []
+    }
+    const { claiming, owned } = scene({ queue })
+    await claiming.round()
+    owned.slots = [0, 1, 2, 3]
+    asked.length = 0
+    await claiming.round()
+    expect(asked.slice(0, 3)).toEqual(['d 0001 ', 'd 0002 ', 'd 0003 '])
+  })
+
+  test('that are given back while a round reads are not claimed from any more', async () => {
+    await give(...many(3, 'a'), ...many(2, 'b', { slot: 1, site: 'b.example' }))
+    const queue = new DeliveryQueue(mongo)
+    const { claiming, taken, owned, hand } = scene({ queue, slots: [0, 1] })
+    const ready = queue.ready.bind(queue)
+    queue.ready = async (...given) => {
+      owned.slots = [1]
+      return ready(...given)
+    }
+    await claiming.round()
+    expect(taken.map(({ slot }) => slot)).toEqual([1, 1])
+    expect(hand.size).toBe(2)
+    const stored = await collectionOf(mongo.db, DELIVERIES).find({ slot: 0 }).toArray()
+    expect(stored.every(({ tok }) => tok === undefined)).toBe(true)
+  })
+
   test('of others are passed over in relay mode, where flows span all slots', async () => {
     const flow = 'r usr_a transactional'
     await give(...many(10, 'a', { flow }), ...many(10, 'b', { flow, slot: 1 }))

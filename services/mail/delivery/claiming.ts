@@ -4,6 +4,7 @@
  * that this worker makes ready, and by looking at the index, which finds what hints have missed.
  */
 import { randomBytes } from 'node:crypto'
+import { split } from '../../platform/split.ts'
 import { type Draw, FairQueue } from '../rules/fair-queue.ts'
 import { type Flow, parseFlow } from '../rules/flow.ts'
 import { type Claimed, type ClaimScope, type DeliveryQueue, underClaim } from '../store/deliveries.ts'
@@ -93,7 +94,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
   const flows = new FairQueue()
   const readings = new Map<string, Reading>()
   const look = createLook(options, names => learn(names))
-  let owned = ''
+  let owned: ReadonlyMap<number, number> = new Map()
   let readyAt = Number.NEGATIVE_INFINITY
   let readyFrom: Date | undefined
   let readyWholeAt = Number.NEGATIVE_INFINITY
@@ -138,15 +139,18 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     readings.delete(name)
   }
 
-  /** After slots came or went everything is looked at again. */
+  /** Forgets what is of slots that went, and has those looked at that came: their mail was hinted to others. */
   const noticeOwnership = (epochs: ReadonlyMap<number, number>) => {
-    const now = [...epochs].join()
-    if (now === owned) return
-    owned = now
-    flows.retain(({ slot }) => slot === undefined || epochs.has(slot))
-    for (const name of readings.keys()) if (!flows.has(name)) readings.delete(name)
+    const came = [...epochs].flatMap(([slot, epoch]) => (owned.get(slot) === epoch ? [] : [slot]))
+    const gone = owned.size + came.length > epochs.size
+    owned = epochs
+    if (gone) {
+      flows.retain(({ slot }) => slot === undefined || epochs.has(slot))
+      for (const name of readings.keys()) if (!flows.has(name)) readings.delete(name)
+    }
+    if (came.length === 0) return
     readyFrom = undefined
-    look.everything()
+    look.slots(came)
   }
 
   /** How many more deliveries one round may take. */
@@ -157,10 +161,10 @@ export function createClaiming(options: ClaimingOptions): Claiming {
 
   /** Answers true when there may be more, which made progress. */
   const makeReadyOnce = async (): Promise<boolean> => {
-    const slots = [...options.claimable().keys()]
+    const asked = options.claimable()
+    const slots = [...asked.keys()]
     if (slots.length === 0) return false
     const { now } = world()
-    const ours = owned
     const whole = performance.now() - readyWholeAt >= WHOLE_MS * 5
     if (whole) readyWholeAt = performance.now()
     const from = whole || !readyFrom ? undefined : new Date(readyFrom.getTime() - OVERLAP_MS)
@@ -170,7 +174,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       { limit: READY_AT_ONCE, relay, skip: id => hand.has(id) },
     )
     // Slots that came meanwhile were not asked for.
-    readyFrom = full || owned !== ours ? undefined : now
+    readyFrom = full || [...owned].some(([slot, epoch]) => asked.get(slot) !== epoch) ? undefined : now
     learn(names, true)
     return full && names.size > 0
   }
@@ -240,7 +244,15 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     }
   }
 
-  const claim = async (found: readonly DeliveryDoc[], epochs: ReadonlyMap<number, number>, now: Date) => {
+  /** Slots may have been given back since the round began: what is in hand keeps one, what is not yet must not go in. */
+  const stillClaimable = <T extends { slot: number }>(all: readonly T[], epochs: ReadonlyMap<number, number>): T[] => {
+    const claimable = options.claimable()
+    return all.filter(({ slot }) => claimable.has(slot) && claimable.get(slot) === epochs.get(slot))
+  }
+
+  const claim = async (ready: readonly DeliveryDoc[], epochs: ReadonlyMap<number, number>, now: Date) => {
+    const found = stillClaimable(ready, epochs)
+    if (found.length === 0) return 0
     const tok = randomBytes(9).toString('base64url')
     const scope = { epochs, tok, now, until: new Date(now.getTime() + VISIBILITY_MS) }
     const wanted = underClaim(found, scope)
@@ -280,7 +292,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
     scope: ClaimScope,
   ): Promise<readonly Claimed[]> => {
     const found = await siblingsOf(queue, claimed, messages, scope.now)
-    const fresh = underClaim(found, scope).filter(({ _id, slot }) => !hand.has(_id) && scope.epochs.has(slot))
+    const fresh = stillClaimable(underClaim(found, scope), scope.epochs).filter(({ _id }) => !hand.has(_id))
     const wanted: Claimed[] = []
     for (const group of Map.groupBy(fresh, ({ m }) => m).values()) {
       const ofAccount = wanted.filter(({ user_id }) => user_id === group[0]?.user_id).length
@@ -312,7 +324,7 @@ export function createClaiming(options: ClaimingOptions): Claiming {
       // A draw that used up the room of a site put its flows aside although there was room when it was asked for.
       for (const site of [...flows.sitesAside()]) if (sites.roomAt(site) > 0) flows.readmit(site)
       const draws = flows.draw(room, site => sites.roomAt(site), isWithinShare)
-      if (draws.length === 0) return { taken: 0, full: false }
+      if (draws.length === 0) return { taken: 0, full: look.hasTaken() }
       const found = await read(draws, now)
       const fresh = found.filter(({ _id, slot }) => epochs.has(slot) && !hand.has(_id))
       // A failover can bring back what is in hand: it stays in its flow until its transaction ends, so there is no hurry.
@@ -359,13 +371,6 @@ function startOf(readings: ReadonlyMap<string, Reading>, name: string, now: numb
   if (!reading || now - reading.wholeAt < WHOLE_MS) return reading?.from
   reading.wholeAt = now
   return undefined
-}
-
-function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
-  const yes: T[] = []
-  const no: T[] = []
-  for (const item of all) (test(item) ? yes : no).push(item)
-  return [yes, no]
 }
 
 function chunks<T>(all: readonly T[], size: number): T[][] {

@@ -6,7 +6,16 @@ import { until } from '../../../test/support/until.ts'
 import type { JobRun, Jobs } from '../../platform/jobs.ts'
 import { silentLog } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
-import { beat, fixSlotCount, leave, releaseSlots, SLOTS, takeSlots, unownedSlots } from '../store/slots.ts'
+import {
+  beat,
+  fixSlotCount,
+  leave,
+  livingWorkers,
+  releaseSlots,
+  SLOTS,
+  takeSlots,
+  unownedSlots,
+} from '../store/slots.ts'
 import { createLeases, type Leases, type LeaseTimes } from './leases.ts'
 
 /** Agenda's part, played by the test: nobody is invited unless it says so. */
@@ -34,28 +43,39 @@ const NEVER_RENEWS: LeaseTimes = { ttl: 600, renew: 60_000, margin: 200, run: 1_
 interface Worker extends Leases {
   taken: number[]
   counts: number[]
+  /** Slots that it gave back, those of one write together. */
+  released: (readonly number[])[]
   invite(slot: number, signal?: AbortSignal): Promise<void>
   /** Slots with something in hand. */
   busy: Map<number, PromiseWithResolvers<void>>
+  /** Nothing is in hand of the slot any more. */
+  end(slot: number): void
 }
 
 function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Worker {
   const taken: number[] = []
   const counts: number[] = []
+  const released: (readonly number[])[] = []
   const busy = new Map<number, PromiseWithResolvers<void>>()
   const { jobs, invite } = invitations()
   const leases = createLeases({
     ...{ mongo, owner, times, slots, log: silentLog, jobs },
     onTaken: async ids => void taken.push(...ids),
+    onReleased: ids => void released.push(ids),
     idle: slot => busy.get(slot)?.promise ?? Promise.resolve(),
     isIdle: slot => !busy.has(slot),
     onCount: count => counts.push(count),
   })
+  const end = (slot: number) => {
+    const ended = busy.get(slot)
+    busy.delete(slot)
+    ended?.resolve()
+  }
   onTestFinished(async () => {
-    for (const { resolve } of busy.values()) resolve()
+    for (const slot of busy.keys()) end(slot)
     await leases.stop().catch(() => undefined) // a test may have let it fail
   })
-  return { ...leases, invite, taken, counts, busy }
+  return { ...leases, invite, taken, counts, released, busy, end }
 }
 
 /** Slots that a worker left behind long ago. */
@@ -143,7 +163,7 @@ describe('a worker', () => {
     await beat(mongo, 'two', 60_000)
     const one = worker(mongo, 'one', QUICK, 5)
     await one.start()
-    expect(one.taken.toSorted()).toEqual([0, 1, 2])
+    expect((await owners(mongo)).toSorted()).toEqual(['', '', 'one', 'one', 'one'])
     await mongo.db.collection<{ _id: string }>('workers').deleteOne({ _id: 'two' })
     while (one.claimable().size < 5) await sleep(10)
     expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one', 'one'])
@@ -204,10 +224,138 @@ test('a worker with more than its share begins nothing more in the surplus, fini
   expect([0, 1, 2, 3].every(slot => one.mayFinish({ slot, epoch: 7 }))).toBe(true)
   expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one'])
   const kept = [...one.claimable().keys()]
-  for (const { resolve } of one.busy.values()) resolve()
+  for (const slot of one.busy.keys()) one.end(slot)
   while ((await owners(mongo)).filter(owner => owner === 'one').length > 2) await sleep(5)
   expect([...one.claimable().keys()]).toEqual(kept)
   expect([0, 1, 2, 3].filter(slot => one.mayFinish({ slot, epoch: 7 }))).toEqual(kept)
+})
+
+test('slots with nothing in hand are given back first and at once; the others each when it is done', async () => {
+  const mongo = await abandonedSlots(6)
+  const one = worker(mongo, 'one', QUICK, 6)
+  await one.start()
+  for (const slot of [0, 1, 2, 3, 4]) one.busy.set(slot, Promise.withResolvers())
+  await beat(mongo, 'two', 60_000)
+  await until(() => one.released.length === 1)
+  expect(one.released).toEqual([[5]])
+  expect([...one.claimable().keys()]).toEqual([0, 1, 2])
+  one.end(4)
+  await until(() => one.released.length === 2)
+  expect(one.released).toEqual([[5], [4]])
+  expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one', '', ''])
+})
+
+test('what another worker gives back is taken when it says so, up to the fair share, without a renewal', async () => {
+  const mongo = await databaseForThisTest()
+  await fixSlotCount(mongo, 4)
+  await beat(mongo, 'two', 60_000)
+  await takeSlots(mongo, 'two', [0, 1, 2, 3], 60_000)
+  const one = worker(mongo, 'one', { ...NEVER_RENEWS, ttl: 30_000 })
+  await one.start()
+  await releaseSlots(mongo, 'two', [3])
+  one.lookForFree()
+  await until(() => one.taken.length === 1)
+  await releaseSlots(mongo, 'two', [1, 2])
+  for (let time = 0; time < 3; time++) one.lookForFree()
+  await until(() => one.taken.length === 2)
+  expect((await owners(mongo)).toSorted()).toEqual(['', 'one', 'one', 'two'])
+  await leave(mongo, 'two')
+  one.lookForFree()
+  await until(() => one.taken.length === 3)
+  expect(await owners(mongo)).toEqual(['two', 'one', 'one', 'one'])
+})
+
+test('free slots are shared at once by workers that hear of them in the same moment', async () => {
+  const mongo = await databaseForThisTest()
+  const all = Array.from({ length: 12 }, (_, slot) => slot)
+  await fixSlotCount(mongo, 12)
+  await takeSlots(mongo, 'gone', all, 60_000)
+  const workers = ['one', 'two', 'three'].map(name => worker(mongo, name, { ...NEVER_RENEWS, ttl: 30_000 }, 12))
+  for (const each of workers) await each.start()
+  await releaseSlots(mongo, 'gone', all)
+  for (const each of workers) each.lookForFree()
+  await until(() => workers.every(({ taken }) => taken.length === 4))
+  expect(await owners(mongo)).not.toContain('')
+})
+
+describe('a worker that retires', () => {
+  test('gives back at once what has nothing in hand, the rest as it ends, and keeps that until then', async () => {
+    const mongo = await abandonedSlots()
+    const one = worker(mongo, 'one', QUICK)
+    await one.start()
+    one.busy.set(2, Promise.withResolvers())
+    await one.retire()
+    await until(() => one.released.length === 1)
+    expect(await owners(mongo)).toEqual(['', '', 'one', ''])
+    expect(one.claimable().size).toBe(0)
+    const end = performance.now() + QUICK.ttl * 2
+    while (performance.now() < end) {
+      expect(await takeSlots(mongo, 'two', [2], 60_000)).toEqual([])
+      await sleep(50)
+    }
+    expect(one.mayFinish({ slot: 2, epoch: 7 })).toBe(true)
+    expect(await livingWorkers(mongo)).toBe(0)
+    one.end(2)
+    await until(async () => (await owners(mongo))[2] === '')
+  })
+
+  test('takes nothing any more: neither what is free, nor by invitation', async () => {
+    const mongo = await abandonedSlots()
+    const one = worker(mongo, 'one', QUICK)
+    await one.start()
+    await one.retire()
+    await until(() => one.released.length === 1)
+    one.lookForFree()
+    await one.invite(0)
+    const renewals = one.counts.length
+    await until(() => one.counts.length > renewals + 3)
+    expect(await owners(mongo)).toEqual(['', '', '', ''])
+    expect(one.taken).toHaveLength(4)
+  })
+
+  test('stops as others do', async () => {
+    const mongo = await abandonedSlots()
+    const one = worker(mongo, 'one', QUICK)
+    await one.start()
+    void one.retire()
+    await one.stop()
+    expect(await owners(mongo)).toEqual(['', '', '', ''])
+    expect(one.released.flat().toSorted()).toEqual([0, 1, 2, 3])
+  })
+})
+
+test('a slot that was lost while it was to be given back, and came back since, is kept', async () => {
+  const mongo = await abandonedSlots(2)
+  const one = worker(mongo, 'one', QUICK, 2)
+  await one.start()
+  one.busy.set(0, Promise.withResolvers())
+  one.busy.set(1, Promise.withResolvers())
+  await beat(mongo, 'two', 60_000)
+  await until(() => one.claimable().size === 1)
+  const [slot = 0] = [0, 1].filter(id => !one.claimable().has(id))
+  const slots = mongo.db.collection<{ _id: number }>(SLOTS.name)
+  await slots.updateOne({ _id: slot }, { $set: { owner: 'two', epoch: 8, until: new Date(Date.now() + 60_000) } })
+  await until(() => !one.mayFinish({ slot, epoch: 7 }))
+  await leave(mongo, 'two')
+  await releaseSlots(mongo, 'two', [slot])
+  await until(() => one.claimable().has(slot))
+  one.end(slot)
+  const renewals = one.counts.length
+  await until(() => one.counts.length > renewals + 3)
+  expect([...one.claimable()].toSorted()).toEqual([0, 1].map(id => [id, id === slot ? 9 : 7]))
+  expect(one.released).toEqual([])
+})
+
+test('a worker that stops takes nothing that is given back meanwhile, and does not count as one that lives', async () => {
+  const mongo = await abandonedSlots()
+  const one = worker(mongo, 'one', QUICK)
+  await one.start()
+  one.lookForFree()
+  const stopped = one.stop()
+  one.lookForFree()
+  await stopped
+  expect(await owners(mongo)).toEqual(['', '', '', ''])
+  expect(await livingWorkers(mongo)).toBe(0)
 })
 
 describe('a database that refuses to take slots back', () => {

@@ -5,7 +5,8 @@
 import type { Jobs } from '../../platform/jobs.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mongo } from '../../platform/mongo.ts'
-import { beat, leave, releaseSlots, renewSlots, takeSlots, unownedSlots } from '../store/slots.ts'
+import { split } from '../../platform/split.ts'
+import { beat, leave, livingWorkers, releaseSlots, renewSlots, takeSlots, unownedSlots } from '../store/slots.ts'
 import { abortableDelay } from './timing.ts'
 
 /** Times of ownership, in milliseconds. */
@@ -31,6 +32,13 @@ export interface Leases {
   mayFinish(claim: { slot: number; epoch: number }): boolean
   /** Starts renewing and taking part; resolves after the first renewal. */
   start(): Promise<void>
+  /** Takes what is free, up to the fair share, soon and not only at the next renewal: another worker gave slots back. */
+  lookForFree(): void
+  /**
+   * Begins nothing more: gives back the slots that have nothing in hand, and the others as they end. What is ours is
+   * renewed until {@link Leases.stop}. Never rejects.
+   */
+  retire(): Promise<void>
   /** Gives back the slots that have nothing in hand; of the others the leases run out, so that nobody begins before. */
   stop(): Promise<void>
 }
@@ -47,6 +55,8 @@ export interface LeaseOptions {
   times: LeaseTimes
   /** Called after slots were taken over. */
   onTaken(slots: readonly number[]): Promise<void>
+  /** Called after slots were given back: nobody works on them until another worker takes them. */
+  onReleased(slots: readonly number[]): void
   /** Resolves when nothing of the slot is in hand any more. */
   idle(slot: number): Promise<void>
   /** True when nothing of the slot is in hand at this moment. */
@@ -59,6 +69,8 @@ const JOB = 'delivery-slot'
 const AGENDA_LOCK_MS = 30_000
 /** How soon a slot's job comes up again after a run. */
 const INVITE_MS = 5_000
+/** Least time between two looks for free slots; when a worker stops, each of its last slots is a hint to all others. */
+const LOOK_GAP_MS = 100
 
 interface Lease {
   epoch: number
@@ -73,6 +85,9 @@ export function createLeases(options: LeaseOptions): Leases {
   /** Still ours, but no new deliveries are claimed. */
   const leaving = new Set<number>()
   let workers = 1
+  let looking = false
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let retired = false
   const ended = new AbortController()
   let renewing: Promise<void> = Promise.resolve()
 
@@ -100,40 +115,90 @@ export function createLeases(options: LeaseOptions): Leases {
     await options.onTaken(taken.map(({ _id }) => _id))
   }
 
-  /** Lets what is in hand finish, then gives the slots back: a new owner would take it for abandoned. */
-  const give = async (ids: readonly number[]) => {
-    if (ids.length === 0) return
-    for (const id of ids) leaving.add(id)
-    await Promise.all(ids.map(options.idle))
-    await inTurn(async () => {
+  /** Gives back those of the slots that are still to be given back and have nothing in hand. */
+  const release = (given: readonly number[]) =>
+    inTurn(async () => {
+      // One that was lost meanwhile and taken again is not given by this any more.
+      const ids = given.filter(id => leaving.has(id) && options.isIdle(id))
+      if (ids.length === 0) return
       // Before the write, because its outcome may be unknown: what is ours all the same is found by the next renewal.
       for (const id of ids) leases.delete(id)
       for (const id of ids) leaving.delete(id)
       options.onCount(leases.size)
       await releaseSlots(mongo, owner, ids)
+      options.onReleased(ids)
     })
+
+  /**
+   * Lets what is in hand finish, then gives the slots back: a new owner would take it for abandoned. Each goes as soon as
+   * it can, because until then nobody begins anything in it.
+   */
+  const give = async (given: readonly number[]) => {
+    const ids = given.filter(id => leases.has(id))
+    for (const id of ids) leaving.add(id)
+    const [idle, busy] = split(ids, options.isIdle)
+    const finish = async (id: number) => {
+      await options.idle(id)
+      await release([id])
+    }
+    await Promise.all([release(idle), ...busy.map(finish)])
+  }
+
+  /** What is above our share. Slots with nothing in hand go first: they change hands at once. */
+  const excess = () => {
+    const held = [...leases.keys()].filter(slot => !leaving.has(slot))
+    const [idle, busy] = split(held, options.isIdle)
+    return [...busy, ...idle].slice(fairShare())
+  }
+
+  /**
+   * Takes, without Agenda, what a worker that vanished left behind, whoever comes first; and what is free, up to our share,
+   * because Agenda's invitations may go to the same worker again and again, and that one may have enough.
+   */
+  const takeUnowned = async () => {
+    const { expired, free } = await unownedSlots(mongo)
+    const room = Math.max(0, fairShare() - leases.size - expired.length)
+    // Not all workers want the same ones of them.
+    const offset = Math.floor(Math.random() * free.length)
+    const wanted = [...expired, ...[...free.slice(offset), ...free.slice(0, offset)].slice(0, room)]
+    if (wanted.length === 0) return
+    await take(wanted)
+    if (wanted.some(slot => !leases.has(slot))) lookForFree()
+  }
+
+  const lookForFree = () => {
+    if (looking || retired) return
+    looking = true
+    const look = async () => {
+      looking = false // what is given back from now on needs another look
+      lookedAt = performance.now()
+      if (retired) return
+      workers = await livingWorkers(mongo)
+      await takeUnowned()
+    }
+    void abortableDelay(lookedAt + LOOK_GAP_MS - performance.now(), ended.signal)
+      .then(() => inTurn(look))
+      .catch((error: unknown) => log.warn({ err: error }, 'free slots not taken'))
   }
 
   const renew = async () => {
     const asked = performance.now()
-    const [docs, live] = await Promise.all([renewSlots(mongo, owner, times.ttl), beat(mongo, owner, times.ttl)])
-    workers = live
+    const [docs] = await Promise.all([renewSlots(mongo, owner, times.ttl), retired || beat(mongo, owner, times.ttl)])
     const still = new Set(docs.map(({ _id }) => _id))
     const lost = [...leases.keys()].filter(slot => !still.has(slot))
     for (const slot of lost) leases.delete(slot)
+    for (const slot of lost) leaving.delete(slot)
     if (lost.length > 0) log.warn({ slots: lost.length }, 'slots have a new owner')
     // A slot that is ours without our knowledge: the answer to the take was lost, or giving it back failed.
     const found = docs.filter(({ _id }) => !leases.has(_id) && !leaving.has(_id)).map(({ _id }) => _id)
     note(docs, asked)
+    if (retired) return
     if (found.length > 0) await options.onTaken(found)
-    // Without Agenda: what a worker that vanished left behind, whoever comes first; and what is free, up to our share,
-    // because Agenda's invitations may go to the same worker again and again, and that one may have enough.
-    const { expired, free } = await unownedSlots(mongo)
-    const wanted = [...expired, ...free.slice(0, Math.max(0, fairShare() - leases.size - expired.length))]
-    if (wanted.length > 0) await take(wanted)
-    const excess = [...leases.keys()].filter(slot => !leaving.has(slot)).slice(fairShare())
+    workers = await livingWorkers(mongo)
+    await takeUnowned()
+    const surplus = excess()
     // Not waited for: what is in hand may take minutes, and renewing goes on meanwhile.
-    give(excess).catch((error: unknown) => log.warn({ err: error, slots: excess.length }, 'slots not given back'))
+    give(surplus).catch((error: unknown) => log.warn({ err: error, slots: surplus.length }, 'slots not given back'))
   }
 
   const renewForEver = async () => {
@@ -142,6 +207,19 @@ export function createLeases(options: LeaseOptions): Leases {
       if (ended.signal.aborted) return
       await inTurn(renew).catch((error: unknown) => log.warn({ err: error }, 'slots not renewed'))
     }
+  }
+
+  /** Begins nothing more in any slot. Answers those that are ours; giving them back is the next step. */
+  const withdraw = async (): Promise<number[]> => {
+    retired = true
+    await turn // what is being taken goes with the others, and no renewal counts this worker again
+    const ids = [...leases.keys()]
+    for (const id of ids) leaving.add(id)
+    // Before the slots are given back: a worker that takes them counts how many there are.
+    await leave(mongo, owner).catch((error: unknown) =>
+      log.warn({ err: error }, 'still counted as a worker for a while'),
+    )
+    return ids
   }
 
   const tooMany = () => leases.size - leaving.size > fairShare()
@@ -161,7 +239,8 @@ export function createLeases(options: LeaseOptions): Leases {
     { concurrency: options.slots, lockLifetimeMs: AGENDA_LOCK_MS },
     async ({ data, touch, signal }) => {
       const slot = Number(data.key)
-      if (!leases.has(slot) && leases.size < fairShare() && !signal.aborted) await inTurn(() => take([slot]))
+      const isWanted = () => !leases.has(slot) && leases.size < fairShare() && !retired && !signal.aborted
+      if (isWanted()) await inTurn(async () => isWanted() && (await take([slot])))
       if (leases.has(slot)) await hold(slot, touch, signal)
     },
   )
@@ -183,13 +262,17 @@ export function createLeases(options: LeaseOptions): Leases {
       await jobs.hurry(JOB)
       renewing = renewForEver()
     },
+    lookForFree,
+    async retire() {
+      const ids = await withdraw()
+      give(ids).catch((error: unknown) => log.warn({ err: error }, 'slots not given back'))
+    },
     async stop() {
+      retired = true // before the renewal under way is waited for: it takes nothing more
       ended.abort()
       await renewing
-      const ids = [...leases.keys()]
-      for (const id of ids) leaving.add(id)
+      const ids = await withdraw()
       await give(ids.filter(options.isIdle))
-      await leave(mongo, owner)
       await jobs.hurry(JOB)
     },
   }

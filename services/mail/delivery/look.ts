@@ -1,5 +1,5 @@
 /** Looks at the index for flows with ready mail, at a bounded share of the time: it finds what hints have missed. */
-import { type FlowRange, rangeOfOtherMode, rangeOfSite, rangesOfSlots } from '../rules/flow.ts'
+import { type FlowRange, rangeOfOtherMode, rangesOfSite, rangesOfSlots } from '../rules/flow.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
 
 /** What {@link createLook} depends on. */
@@ -15,8 +15,10 @@ export interface LookOptions {
 
 /** Looks at the index. */
 export interface Look {
-  /** Everything is looked at as soon as possible. */
-  everything(): void
+  /** These slots, which this worker took over, are looked at in the next rounds, without the pauses of the regular look. */
+  slots(taken: readonly number[]): void
+  /** True while some of them have not been looked at. */
+  hasTaken(): boolean
   /** A site is looked at in the next round. */
   at(site: string): void
   /** The earliest due time of ready mail that the last whole look found. */
@@ -28,6 +30,8 @@ export interface Look {
 /** The index is looked at so often, or more rarely: no more than a fiftieth of the time is spent on it. */
 const LOOK_MS = 500
 const LOOK_SHARE = 50
+/** Slots that were taken over are looked at for so long in one round, so that claims go on between them. */
+const TAKEN_MS = 50
 /** Above this many flows one look covers a single range of slots. */
 const WHOLE_LOOK = 2_000
 /** Deliveries of the other mode that one look makes timed. */
@@ -43,6 +47,7 @@ export function createLook(options: LookOptions, learn: (names: Iterable<string>
   let least: Date | undefined
   let oldest: Date | undefined
   let urgent = new Set<string>()
+  let taken: FlowRange[] = []
 
   const heads = async (ranges: readonly FlowRange[]) => {
     const found = (await Promise.all(ranges.map(range => queue.heads(range)))).flat()
@@ -52,18 +57,26 @@ export function createLook(options: LookOptions, learn: (names: Iterable<string>
 
   const urgentRanges = () => {
     const epochs = claimable()
-    const all = [...urgent].flatMap(site =>
-      (relay ? [0] : slotsOf(site).filter(slot => epochs.has(slot))).map(slot => rangeOfSite(site, slot, relay)),
-    )
+    const slots = (site: string) => slotsOf(site).filter(slot => epochs.has(slot))
+    const all = [...urgent].flatMap(site => rangesOfSite(site, slots(site), relay))
     urgent = new Set()
     return all
+  }
+
+  const lookAtTaken = async () => {
+    const end = performance.now() + TAKEN_MS
+    while (taken.length > 0 && performance.now() < end) {
+      // A range that could not be read is read again.
+      await heads(taken.slice(0, 1))
+      taken.shift()
+    }
   }
 
   const begin = async (slots: readonly number[]) => {
     inParts = seen > WHOLE_LOOK
     seen = 0
     least = undefined
-    pending = inParts ? slots.flatMap(slot => rangesOfSlots([slot], relay)) : rangesOfSlots(slots, relay)
+    pending = inParts ? slotBySlot(slots, relay) : rangesOfSlots(slots, relay)
     // Mail that was accepted before DELIVERY_MODE changed waits under names of the other mode.
     await queue.forgetFlows(rangeOfOtherMode(relay), FORGET_AT_ONCE)
   }
@@ -76,14 +89,15 @@ export function createLook(options: LookOptions, learn: (names: Iterable<string>
   }
 
   return {
-    everything() {
-      pending = []
-      dueAt = Number.NEGATIVE_INFINITY
+    slots(ids) {
+      taken = [...taken, ...slotBySlot(ids, relay)]
     },
+    hasTaken: () => taken.length > 0,
     at: site => void urgent.add(site),
     oldest: () => oldest,
     async next(slots) {
       if (urgent.size > 0) await heads(urgentRanges())
+      await lookAtTaken()
       if (performance.now() < dueAt) return
       const started = performance.now()
       if (pending.length === 0) await begin(slots)
@@ -92,4 +106,9 @@ export function createLook(options: LookOptions, learn: (names: Iterable<string>
       dueAt = performance.now() + (pending.length === 0 ? Math.max(LOOK_MS, pause) : pause)
     },
   }
+}
+
+/** In relay mode a flow is in no slot, and there is one range. */
+function slotBySlot(slots: readonly number[], relay: boolean): FlowRange[] {
+  return relay ? rangesOfSlots(slots, relay) : slots.flatMap(slot => rangesOfSlots([slot], relay))
 }

@@ -1,5 +1,6 @@
 /** Sorts what was claimed: what needs no attempt is settled or given back, the rest is grouped by its way and handed on. */
 import type { Log } from '../../platform/log.ts'
+import { split } from '../../platform/split.ts'
 import { flowOf, RELAY_SITE } from '../rules/flow.ts'
 import { isProvider } from '../rules/slots.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
@@ -206,13 +207,6 @@ function isUsers({ outgoing }: Pair): boolean {
 
 function isCanceled({ delivery, outgoing }: Pair): boolean {
   return outgoing.message.rcpts[recipientOf(delivery._id)]?.status === 'canceled'
-}
-
-function split<T>(all: readonly T[], test: (item: T) => boolean): [T[], T[]] {
-  const yes: T[] = []
-  const no: T[] = []
-  for (const item of all) (test(item) ? yes : no).push(item)
-  return [yes, no]
 }
 
 /** Adds a delivery to the group of its message and route; a full group goes at once. */

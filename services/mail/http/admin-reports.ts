@@ -3,11 +3,12 @@ import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { forwardingNotes } from '../../platform/forwarding.ts'
-import { isTrustedProxy, PRIVATE, PRIVATE_NETWORKS } from '../../platform/networks.ts'
+import { isTrustedProxy, proxyNetworks } from '../../platform/networks.ts'
 import { bind } from '../../platform/web.ts'
 import { judgeHealth, overall } from '../rules/health.ts'
-import { livingWorkers, oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
+import { oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
 import { troubledSites } from '../store/sites.ts'
+import { livingWorkers } from '../store/slots.ts'
 import type { LogRoutesDeps } from './emails.ts'
 import { getHealth, getQueues } from './reports-contract.ts'
 
@@ -59,7 +60,7 @@ export function addAdminReports(
       hostname: config.MAIL_HOSTNAME,
       sendingIps: config.SENDING_IP,
       mode: config.DELIVERY_MODE,
-      trustedProxies: trusted.flatMap(entry => (entry === PRIVATE ? PRIVATE_NETWORKS : entry)),
+      trustedProxies: proxyNetworks(trusted),
       untrustedProxy: untrusted?.peer,
       clockSkewMs: clockSkewMs(),
       now,

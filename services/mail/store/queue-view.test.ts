@@ -3,8 +3,8 @@ import { databaseForThisTest } from '../../../test/support/database.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { DELIVERIES } from './deliveries.ts'
 import type { DeliveryDoc } from './documents.ts'
-import { livingWorkers, oldestDueOf, viewQueue } from './queue-view.ts'
-import { beat, leave, WORKERS } from './slots.ts'
+import { oldestDueOf, viewQueue } from './queue-view.ts'
+import { WORKERS } from './slots.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1_000)
@@ -73,16 +73,4 @@ describe('the queue', () => {
   ])('has its oldest delivery %s', async (_, deliveries, oldest) => {
     expect(await oldestDueOf(await queue(deliveries))).toEqual(oldest)
   })
-})
-
-test('workers live as long as they say so, by the clock of the database', async () => {
-  const mongo = await queue([])
-  expect(await livingWorkers(mongo)).toBe(0)
-  expect([await beat(mongo, 'one', 60_000), await beat(mongo, 'two', 60_000)]).toEqual([1, 2])
-  await beat(mongo, 'gone', -1)
-  expect(await livingWorkers(mongo)).toBe(2)
-  expect(await beat(mongo, 'one', 60_000)).toBe(2)
-  await leave(mongo, 'two')
-  await leave(mongo, 'nobody')
-  expect(await livingWorkers(mongo)).toBe(1)
 })

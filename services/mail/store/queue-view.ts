@@ -1,7 +1,6 @@
 /** Looks at the delivery queue as a whole, at a bounded cost however long it is. */
 import { collectionOf, type Mongo } from '../../platform/mongo.ts'
 import { DELIVERIES, NO_FLOW } from './deliveries.ts'
-import { WORKERS } from './slots.ts'
 
 /** A destination with waiting mail. */
 export interface WaitingSite {
@@ -75,9 +74,4 @@ export async function oldestDueOf(mongo: Mongo): Promise<Date | null> {
   ])
   const times = [ready, timed].flatMap(found => (found ? [found.due.getTime()] : []))
   return times.length > 0 ? new Date(Math.min(...times)) : null
-}
-
-/** How many delivery workers live, by the database's clock. */
-export function livingWorkers(mongo: Mongo): Promise<number> {
-  return collectionOf(mongo.db, WORKERS).countDocuments({ $expr: { $gt: ['$until', '$$NOW'] } })
 }

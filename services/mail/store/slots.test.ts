@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database.ts'
-import { beat, fixSlotCount, leave, releaseSlots, renewSlots, SLOTS, takeSlots, unownedSlots } from './slots.ts'
+import {
+  beat,
+  fixSlotCount,
+  leave,
+  livingWorkers,
+  releaseSlots,
+  renewSlots,
+  SLOTS,
+  takeSlots,
+  unownedSlots,
+} from './slots.ts'
 
 describe('the number of slots', () => {
   test('is fixed by whoever asks first, also at once', async () => {
@@ -52,9 +62,11 @@ describe('a slot', () => {
 
 test('workers count while they renew', async () => {
   const mongo = await databaseForThisTest()
-  expect(await beat(mongo, 'a', 60_000)).toBe(1)
-  expect(await beat(mongo, 'b', 60_000)).toBe(2)
-  expect(await beat(mongo, 'b', -1)).toBe(1)
-  await leave(mongo, 'a')
-  expect(await beat(mongo, 'c', 60_000)).toBe(1)
+  expect(await livingWorkers(mongo)).toBe(0)
+  for (const worker of ['a', 'b', 'b']) await beat(mongo, worker, 60_000)
+  expect(await livingWorkers(mongo)).toBe(2)
+  await beat(mongo, 'b', -1)
+  expect(await livingWorkers(mongo)).toBe(1)
+  for (const worker of ['a', 'nobody']) await leave(mongo, worker)
+  expect(await livingWorkers(mongo)).toBe(0)
 })

@@ -3,6 +3,7 @@
  * judged by the database's clock, so that workers' clocks do not matter.
  */
 import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
+import { split } from '../../platform/split.ts'
 import type { SlotDoc } from './documents.ts'
 
 /** Slots; `owner` is empty when nobody has it. */
@@ -90,15 +91,18 @@ export async function unownedSlots(mongo: Mongo): Promise<{ expired: number[]; f
     .find({ $or: [{ owner: '' }, { $expr: { $lt: ['$until', '$$NOW'] } }] })
     .project<{ _id: number; owner: string }>({ owner: 1 })
     .toArray()
-  const [free, expired] = [found.filter(({ owner }) => owner === ''), found.filter(({ owner }) => owner !== '')]
+  const [free, expired] = split(found, ({ owner }) => owner === '')
   return { expired: expired.map(({ _id }) => _id), free: free.map(({ _id }) => _id) }
 }
 
-/** Says that a worker lives; answers how many do. */
-export async function beat(mongo: Mongo, owner: string, ttlMs: number): Promise<number> {
-  const workers = collectionOf(mongo.db, WORKERS)
-  await workers.updateOne({ _id: owner }, [{ $set: { until: inMs(ttlMs) } }], { upsert: true })
-  return workers.countDocuments({ $expr: { $gt: ['$until', '$$NOW'] } })
+/** Says that a worker lives. */
+export async function beat(mongo: Mongo, owner: string, ttlMs: number): Promise<void> {
+  await collectionOf(mongo.db, WORKERS).updateOne({ _id: owner }, [{ $set: { until: inMs(ttlMs) } }], { upsert: true })
+}
+
+/** How many delivery workers live, by the database's clock. */
+export function livingWorkers(mongo: Mongo): Promise<number> {
+  return collectionOf(mongo.db, WORKERS).countDocuments({ $expr: { $gt: ['$until', '$$NOW'] } })
 }
 
 /** Forgets a worker that stops. */

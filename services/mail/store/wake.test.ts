@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { until } from '../../../test/support/until.ts'
 import { wakeOf } from './wake.ts'
@@ -40,6 +40,46 @@ test('another process hears rings, gathered while it rings often, and not its ow
   const before = heard.length
   listener.ring([99])
   expect(heard.slice(before)).toEqual([99])
+  end.abort()
+  await following
+})
+
+test('another process hears which slots were given back, beside what has new mail', async () => {
+  const listener = otherProcess()
+  const other = otherProcess()
+  const heard: [readonly number[], readonly string[], readonly number[]][] = []
+  listener.listen((...hint) => heard.push(hint))
+  const end = new AbortController()
+  const following = listener.follow(end.signal)
+  await until(() => {
+    other.release([4, 7])
+    return heard.length > 0
+  })
+  expect(heard[0]).toEqual([[], [], [4, 7]])
+  heard.length = 0
+  other.ring([1], ['d 0001 a.example usr_a bulk'])
+  other.release([8])
+  other.release([9])
+  await until(() => heard.some(([, , released]) => released.includes(9)))
+  const together = heard.flatMap(([, , released]) => released).filter(slot => slot > 7)
+  expect(together).toEqual([8, 9])
+  const before = heard.length
+  listener.release([5])
+  expect(heard.slice(before)).toEqual([])
+  end.abort()
+  await following
+})
+
+test('the small collection of an earlier release is enlarged', async () => {
+  const own = await freshDatabase()
+  onTestFinished(() => own.stop())
+  await own.db.createCollection('delivery_hints', { capped: true, size: 262_144 })
+  const wake = wakeOf(own)
+  const end = new AbortController()
+  const following = wake.follow(end.signal)
+  await until(async () => (await own.db.collection('delivery_hints').countDocuments()) > 0)
+  const [collection] = await own.db.listCollections({ name: 'delivery_hints' }).toArray()
+  expect(collection).toMatchObject({ options: { capped: true, size: 4_194_304 } })
   end.abort()
   await following
 })

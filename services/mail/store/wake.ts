@@ -1,11 +1,12 @@
 /**
- * Tells workers that a slot has new mail, so that a quiet system delivers at once. Only a hint: what it loses, the
- * poll of the worker finds. Inside a process it is a call; across processes it is a document in a capped collection,
- * read by a tailable cursor (a change stream would look at every write of the database).
+ * Tells workers that a slot has new mail, so that a quiet system delivers at once, and that a slot has no owner. Only a
+ * hint: what it loses, the poll of the worker or its next renewal finds. Inside a process it is a call; across processes
+ * it is a document in a capped collection, read by a tailable cursor (a change stream would look at every write of the
+ * database).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../platform/ids.ts'
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, isMongoCode, type Mongo } from '../../platform/mongo.ts'
 
 /** A hint in the capped collection. */
 interface HintDoc {
@@ -15,28 +16,40 @@ interface HintDoc {
   slots: number[]
   /** Names of flows that have new mail (rules/flow.ts), the first {@link FLOWS} of them. Absent in hints of release 0.1.0. */
   flows?: string[]
+  /** Slots that a worker gave back. Absent in hints of release 0.1.0. */
+  released?: number[]
 }
 
-/** Called with the slots and the names of flows that have new mail; the flows may be fewer than there are. */
-export type WakeListener = (slots: readonly number[], flows: readonly string[]) => void
+/**
+ * Called with the slots and the names of flows that have new mail (the flows may be fewer than there are), and with the
+ * slots that a worker gave back.
+ */
+export type WakeListener = (slots: readonly number[], flows: readonly string[], released: readonly number[]) => void
 
 /** The doorbell of one process. */
 export interface Wake {
   /** Says that these slots, and these flows in them, have deliveries that are due. Returns at once and never throws. */
   ring(slots: Iterable<number>, flows?: Iterable<string>): void
-  /** Calls `listener` for rings of this process and, while {@link Wake.follow} runs, of others. Returns the way to stop. */
+  /** Says that these slots have no owner now, for another worker to take them. Returns at once and never throws. */
+  release(slots: readonly number[]): void
+  /**
+   * Calls `listener` for rings of this process and, while {@link Wake.follow} runs, of others, and for releases of others.
+   * Returns the way to stop.
+   */
   listen(listener: WakeListener): () => void
   /** Reads the hints of other processes until the signal aborts. */
   follow(signal: AbortSignal): Promise<void>
 }
 
 const HINTS = defineCollection<HintDoc>('delivery_hints')
-/** 256 KiB hold some thousand hints, seconds of the busiest accept process. */
-const CAPPED = { capped: true, size: 262_144 } as const
+/** In bytes. A hint of {@link FLOWS} flows takes some 12 KiB, so this is a quarter of a minute of the busiest process. */
+const SIZE = 4 * 1024 * 1024
 /** Least time between two hints of a process: as long as a worker leaves between two claims, so none comes in vain. */
 const GAP_MS = 50
 /** Flows that one hint names at most; the others are found by looking. */
 const FLOWS = 200
+/** Answer of MongoDB when a collection is there already, with other options. */
+const NAMESPACE_EXISTS = 48
 /** Pause before the cursor is opened again after an error. */
 const REOPEN_MS = 500
 
@@ -55,29 +68,38 @@ function createWake(mongo: Mongo): Wake {
   const listeners = new Set<WakeListener>()
   let gathered = new Set<number>()
   let flowsGathered = new Set<string>()
+  let releasedGathered = new Set<number>()
   let pausing = false
   let created: Promise<void> | undefined
   const write = () => {
-    if (gathered.size === 0) {
+    if (gathered.size === 0 && releasedGathered.size === 0) {
       pausing = false
       return
     }
-    const doc: HintDoc = { _id: newId('wh'), from: me, slots: [...gathered], flows: [...flowsGathered] }
+    const doc: HintDoc = {
+      ...{ _id: newId('wh'), from: me, slots: [...gathered], flows: [...flowsGathered] },
+      ...(releasedGathered.size > 0 && { released: [...releasedGathered] }),
+    }
+    created ??= create(mongo)
+    // Unacknowledged: a lost hint costs one interval of looking for mail, or for free slots.
+    created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
     gathered = new Set()
     flowsGathered = new Set()
+    releasedGathered = new Set()
     pausing = true
     setTimeout(write, GAP_MS).unref()
-    created ??= create(mongo)
-    // Unacknowledged: a lost hint costs one poll interval.
-    created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
   }
   return {
     ring(slots, flows = []) {
       const list = [...slots]
       const names = [...flows]
-      for (const listener of listeners) listener(list, names)
+      for (const listener of listeners) listener(list, names, [])
       for (const flow of names) if (flowsGathered.size < FLOWS) flowsGathered.add(flow)
       for (const slot of list) gathered.add(slot)
+      if (!pausing) write()
+    },
+    release(slots) {
+      for (const slot of slots) releasedGathered.add(slot)
       if (!pausing) write()
     },
     listen(listener) {
@@ -86,6 +108,8 @@ function createWake(mongo: Mongo): Wake {
     },
     async follow(signal) {
       while (!signal.aborted) {
+        created = create(mongo)
+        await created
         await tail(mongo, signal, me, listeners).catch(() => undefined)
         if (!signal.aborted) await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined)
       }
@@ -93,19 +117,27 @@ function createWake(mongo: Mongo): Wake {
   }
 }
 
-/** Makes the capped collection; an insert into a missing one would make a plain one, which cannot be followed. */
+/**
+ * Makes the capped collection; an insert into a missing one would make a plain one, which cannot be followed. One that
+ * an earlier release made is enlarged: a reader that falls behind by the whole collection loses its hints.
+ */
 async function create(mongo: Mongo): Promise<void> {
-  await mongo.db.createCollection(HINTS.name, CAPPED).catch(() => undefined) // rejects when it exists
+  const enlarge = (error: unknown) =>
+    isMongoCode(error, NAMESPACE_EXISTS) ? mongo.db.command({ collMod: HINTS.name, cappedSize: SIZE }) : undefined
+  // The right to change a collection is not in every role (`dbAdmin` has it), and a smaller one works as well.
+  await mongo.db
+    .createCollection(HINTS.name, { capped: true, size: SIZE })
+    .catch(enlarge)
+    .catch(() => undefined)
 }
 
-/** Follows the collection from now on; ends when the cursor dies or the signal aborts. */
+/** Follows the collection, which exists, from now on; ends when the cursor dies or the signal aborts. */
 async function tail(
   mongo: Mongo,
   signal: AbortSignal,
   me: string,
   listeners: ReadonlySet<WakeListener>,
 ): Promise<void> {
-  await create(mongo)
   const hints = collectionOf(mongo.db, HINTS)
   // The cursor of an empty capped collection dies at once, so there is always one document to stand on.
   const start: HintDoc = { _id: newId('wh'), from: me, slots: [] }
@@ -118,7 +150,7 @@ async function tail(
     for await (const hint of cursor) {
       if (hint._id === start._id) past = false
       if (past || hint.from === me) continue
-      for (const listener of listeners) listener(hint.slots, hint.flows ?? [])
+      for (const listener of listeners) listener(hint.slots, hint.flows ?? [], hint.released ?? [])
     }
   } finally {
     signal.removeEventListener('abort', close)
