@@ -1,5 +1,4 @@
 /** Checks a presented Bearer token: secret, revocation, expiry, owner and network. */
-
 import { type Account, createAccounts } from '../accounts/account.ts'
 import { findFirstAdmin } from '../accounts/store/users.ts'
 import type { Clock } from '../platform/clock.ts'

@@ -1,5 +1,4 @@
 /** SMTP AUTH: checks a submission login, the same way and with the same work whether the name exists or not. */
-
 import { createAccounts } from '../accounts/account.ts'
 import type { LoginLimiter, LoginOutcome } from '../accounts/login-limiter.ts'
 import { verifyPassword } from '../accounts/passwords.ts'

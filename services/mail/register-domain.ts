@@ -42,8 +42,9 @@ const declared = createLane({ perKey: 1 })
 /**
  * Claims a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
  * the account has it already, 409 `too_many_domains` when it has `most` domains (0 = no limit), 429 `rate_limited` while
- * ten others of the account wait. Several processes may exceed `most` by one each. The first DKIM key is `active` at once, since there is no older one to sign with; its
- * selector differs from those of other accounts that claim the name, because all of them live in one zone.
+ * ten others of the account wait. Several processes may exceed `most` by one each. The first DKIM key is `active` at once,
+ * since there is no older one to sign with; its selector differs from those of other accounts that claim the name, because
+ * all of them live in one zone.
  */
 export async function registerDomain(deps: DomainDeps, userId: string, typed: string, most = 0): Promise<DomainDoc> {
   const result = normaliseDomain(typed)
@@ -186,7 +187,10 @@ export async function removeDomain(deps: DomainDeps, userId: string, idOrName: s
   return domain
 }
 
-/** Marks a domain verified on the word of an admin, and looks at its records from now on; 404, or 409 `conflict` when another account has verified the name. */
+/**
+ * Marks a domain verified on the word of an admin, and looks at its records from now on; 404, or 409 `conflict` when
+ * another account has verified the name.
+ */
 export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
   const domain = await findDomainById(db, id)
   if (!domain) throw new ProblemError('not_found', 'There is no such domain.')

@@ -33,7 +33,7 @@ export function createLane({ atOnce = Number.POSITIVE_INFINITY, perKey, waiting:
 
   const start = (): void => {
     while (running < atOnce) {
-      const turn = [...lines].find(([, line]) => line.waiting.length > 0 && line.running < perKey)
+      const turn = lines.entries().find(([, line]) => line.waiting.length > 0 && line.running < perKey)
       if (!turn) return
       const [key, line] = turn
       lines.delete(key)
