@@ -116,17 +116,18 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       ...[verb, RELEASE, chart, '-n', NAMESPACE, '--create-namespace', '--wait', '--timeout', '8m'],
       ...settings(...more),
     ])
-  /** helm, and then until the addresses take connections: the node's proxy hears of a ready pod a moment after helm. */
-  const install = async () => {
-    await helm('install', 'charts/postwright')
+  const succeeds = (program: string, args: string[]) =>
+    until(async () => (await tryInside(program, args)).code === 0, PATIENCE_MS, LOOK_MS)
+  /** Until the addresses of HTTP take connections: the node's proxy hears of a ready pod a moment after helm. */
+  const untilHttpAnswers = async () => {
     for (const component of ['panel', 'send', 'admin']) {
       const url = `http://${await serviceIp(NAMESPACE, `postwright-${component}`)}`
-      await until(
-        async () => (await tryInside('curl', ['-sS', '-o', '/dev/null', url])).code === 0,
-        PATIENCE_MS,
-        LOOK_MS,
-      )
+      await succeeds('curl', ['-sS', '-o', '/dev/null', url])
     }
+  }
+  const install = async () => {
+    await helm('install', 'charts/postwright')
+    await untilHttpAnswers()
     const address = 'jsonpath={.status.loadBalancer.ingress[0].ip}'
     await until(
       async () => {
@@ -464,6 +465,8 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         (await kubectl('-n', NAMESPACE, 'get', 'pods', '-o', `jsonpath=${each}`)).split('\n').filter(Boolean)
       // Pods that the roll-back replaced may still be on their way out, and would cut their clients off.
       await until(async () => (await restarts()).length === COMPONENTS.length + 1, PATIENCE_MS, LOOK_MS)
+      await untilHttpAnswers()
+      await succeeds('swaks', ['--server', balancer, '--port', '587', '--quit-after', 'CONNECT'])
       const before = await restarts()
       const { cookie } = await logIn()
       const row = await disrupt('mongodb-away', async () => {

@@ -104,12 +104,14 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   return result
 }
 
-/** The code of the reply or of the socket, without what differs from time to time. */
+/** The code of the reply, or of the socket with what happened to it, without what differs from time to time. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { responseCode, code, cause } = error as Error & { responseCode?: number; code?: string; cause?: unknown }
   if (responseCode) return String(responseCode)
   if (cause instanceof Error) return reasonOf(cause)
+  // nodemailer has one code for a connection that is refused, one that is reset and one that the server ends.
+  if (code === 'ESOCKET') return `ESOCKET ${/E[A-Z]{5,}/.exec(error.message)?.[0] ?? error.message}`
   return code ?? error.message
 }
 
