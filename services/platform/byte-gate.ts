@@ -1,6 +1,6 @@
 /** Bounds the memory of large things that are handled at once. */
 
-import { addTo } from './tally.ts'
+import { addTo } from './counts.ts'
 
 /** Lets so many bytes in at a time; one larger than all of it goes alone. */
 export interface ByteGate {

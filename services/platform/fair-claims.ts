@@ -1,6 +1,6 @@
 /** Shares the lanes of a process among accounts or apps that have due work in the database. */
 
-import { addTo } from './tally.ts'
+import { addTo } from './counts.ts'
 
 /** How due work is claimed. */
 export interface ClaimOptions<T> {

@@ -1,6 +1,6 @@
 /** Bounds the memory that clients can make a process hold, over all clients and for each account. */
 
-import { addTo } from './tally.ts'
+import { addTo } from './counts.ts'
 
 /** Memory that accounts share. */
 export interface MemoryBudget {

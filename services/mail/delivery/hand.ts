@@ -1,5 +1,5 @@
 /** The deliveries that this worker has in hand: claimed, and neither settled nor given back. */
-import { addTo } from '../../platform/tally.ts'
+import { addTo } from '../../platform/counts.ts'
 import type { Claimed } from '../store/deliveries.ts'
 
 /** What is in hand. */
@@ -72,7 +72,8 @@ export class Hand {
     for (const delivery of claimed) {
       const site = this.#siteOf(delivery)
       const places = this.#places.get(site) ?? new Map<string, number>()
-      this.#places.set(site, places.set(delivery.m, (places.get(delivery.m) ?? 0) + 1))
+      addTo(places, delivery.m, 1)
+      this.#places.set(site, places)
       this.#held.set(delivery._id, delivery)
       addTo(this.#perSlot, delivery.slot, 1)
       addTo(this.#perAccount, delivery.user_id, 1)
@@ -113,9 +114,9 @@ export class Hand {
   #vacate(held: Claimed): void {
     const site = this.#siteOf(held)
     const places = this.#places.get(site)
-    const others = (places?.get(held.m) ?? 1) - 1
-    if (others > 0) places?.set(held.m, others)
-    else if (places?.delete(held.m) && places.size === 0) this.#places.delete(site)
+    if (!places) return
+    addTo(places, held.m, -1)
+    if (places.size === 0) this.#places.delete(site)
   }
 
   #release(): void {

@@ -2,6 +2,7 @@
 import { finished, Readable } from 'node:stream'
 import type Router from '@koa/router'
 import type { Clock } from '../../platform/clock.ts'
+import { addTo } from '../../platform/counts.ts'
 import type { Mongo } from '../../platform/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { type Authorise, bind, type WebContext } from '../../platform/web.ts'
@@ -41,9 +42,7 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
   const open = new Map<string, number>()
   let total = 0
   const change = (userId: string, by: 1 | -1) => {
-    const count = (open.get(userId) ?? 0) + by
-    if (count === 0) open.delete(userId)
-    else open.set(userId, count)
+    addTo(open, userId, by)
     total += by
   }
   bind(router, deps.authorise, streamEvents, async (_, principal, context) => {

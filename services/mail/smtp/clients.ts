@@ -1,4 +1,5 @@
 /** Counts open connections, in all and by address. */
+import { addTo } from '../../platform/counts.ts'
 import { clientNetwork } from '../../platform/networks.ts'
 
 /** The connections of one process. */
@@ -15,18 +16,15 @@ export function createClients(most: number, mostPerAddress: number): Clients {
   return {
     enter(ip) {
       const address = clientNetwork(ip)
-      const there = perAddress.get(address) ?? 0
-      if (open >= most || there >= mostPerAddress) return undefined
+      if (open >= most || (perAddress.get(address) ?? 0) >= mostPerAddress) return undefined
       open++
-      perAddress.set(address, there + 1)
+      addTo(perAddress, address, 1)
       let inside = true
       return () => {
         if (!inside) return
         inside = false
         open--
-        const left = (perAddress.get(address) ?? 1) - 1
-        if (left > 0) perAddress.set(address, left)
-        else perAddress.delete(address)
+        addTo(perAddress, address, -1)
       }
     },
     get open() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addTo } from './tally.ts'
+import { addTo } from './counts.ts'
 
 test.each([
   { changes: [2], count: 2, counts: [['a', 2]] },
