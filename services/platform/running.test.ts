@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { isRunning } from './running.ts'
 
-test('a process runs until it ends, and is told from others by its command line', async () => {
+test('a process runs until it ends, and its command line distinguishes it from others', async () => {
   const child = spawn('sleep', ['60.25'])
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child, 'spawn')

@@ -55,7 +55,7 @@ export interface LeaseOptions {
   times: LeaseTimes
   /** Called after slots were taken over. */
   onTaken(slots: readonly number[]): Promise<void>
-  /** Called after slots were given back: nobody works on them until another worker takes them. */
+  /** Called after slots were given back: no worker delivers from them until one takes them. */
   onReleased(slots: readonly number[]): void
   /** Resolves when nothing of the slot is in hand any more. */
   idle(slot: number): Promise<void>
@@ -131,7 +131,7 @@ export function createLeases(options: LeaseOptions): Leases {
 
   /**
    * Lets what is in hand finish, then gives the slots back: a new owner would take it for abandoned. Each goes as soon as
-   * it can, because until then nobody begins anything in it.
+   * it can, because until then no worker begins anything in it.
    */
   const give = async (given: readonly number[]) => {
     const ids = given.filter(id => leases.has(id))
