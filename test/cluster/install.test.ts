@@ -345,8 +345,8 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   })
 
   /** Load before, during and after a disruption; then everything accepted must arrive, each once. */
-  async function disrupt(action: string, work: () => Promise<unknown>, servers = services): Promise<Row> {
-    const { smtp, url } = await servers()
+  async function disrupt(action: string, work: () => Promise<unknown>, servers?: Servers): Promise<Row> {
+    const { smtp, url } = servers ?? (await services())
     const options: LoadOptions = {
       prefix: action,
       from: 'load@admin.example',
@@ -494,12 +494,12 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       await untilHttpAnswers()
       const before = await restarts()
       const { cookie } = await logIn()
-      const { smtp } = await pods()
+      const direct = await pods()
       const work = async () => {
         await kubectl('-n', NAMESPACE, 'scale', 'statefulset/postwright-mongodb', '--replicas=0')
         await until(async () => (await podsOf('mongodb')).length === 0, PATIENCE_MS, LOOK_MS)
         const refused = await tryInside('swaks', [
-          ...['--server', smtp.host, '--port', String(smtp.port), '--tls', '--timeout', '60'],
+          ...['--server', direct.smtp.host, '--port', String(direct.smtp.port), '--tls', '--timeout', '60'],
           ...['--from', 'hello@admin.example', '--to', 'you@inbox.example'],
           ...['--auth', 'PLAIN', '--auth-user', login.username, '--auth-password', login.password],
         ])
@@ -509,7 +509,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         await rollout('mongodb')
       }
       // While the rules of the node's proxy change, a connection to an address of a Service may reach no pod at all.
-      const row = await disrupt('mongodb-away', work, pods)
+      const row = await disrupt('mongodb-away', work, direct)
       expect(Object.keys(row.refusals).filter(said => !/ (4\d\d|503)\b/.test(said))).toEqual([])
       // The database has a new pod; nobody else was restarted or replaced for its sake.
       const others = (await restarts()).filter(pod => !pod.startsWith('postwright-mongodb-'))
