@@ -75,6 +75,8 @@ test.each(['', '?tab=preview', '?tab=source', '?tab=facts'])(
       await visitor.page.locator('summary').last().click()
       await visitor.page.locator('pre').filter({ hasText: 'S: 220 <img src=x' }).waitFor()
     }
+    if (tab === '?tab=preview') await visitor.page.frameLocator('iframe').getByText('<img src=x').waitFor()
+    if (tab === '?tab=source') await visitor.page.locator('pre').filter({ hasText: 'X-Odd: <img src=x' }).waitFor()
     await expectNothingHappened()
     expect(visitor.complaints.filter(text => !text.includes('404'))).toEqual([])
   },

@@ -139,6 +139,7 @@ describe('one message', () => {
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
     )
     expect(headers.get('x-frame-options')).toBeNull()
+    expect(headers.get('origin-agent-cluster')).toBeNull()
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(text).toContain('<img src="data:image/png;base64,iVBO">')
   })

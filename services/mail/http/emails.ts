@@ -100,6 +100,7 @@ export function answerRaw(context: WebContext, raw: Buffer, name: string): void 
 export function answerPreview(context: WebContext, raw: Buffer): void {
   context.set('Content-Security-Policy', PREVIEW_POLICY)
   context.remove('X-Frame-Options') // the policy's frame-ancestors says who may frame it
+  context.remove('Origin-Agent-Cluster') // a sandboxed page has an opaque origin, and Chromium warns of the contradiction
   context.set('Referrer-Policy', 'no-referrer')
   context.type = 'text/html; charset=utf-8'
   context.body = previewPage(readMime(raw))
