@@ -1,13 +1,73 @@
-/** Import directions of docs/architecture.md: main -> http, use cases -> store, dns, smtp -> rules; platform below all. */
+/**
+ * Import directions of docs/architecture.md: main -> http -> use cases -> store and adapters -> rules; platform below
+ * all. `scripts/boundaries.test.ts` shows for each rule that it matches files of the tree and catches a violation.
+ */
 const test = '\\.test\\.tsx?$'
+/** Folders whose modules are pure: no clock, network, database, environment or randomness. */
+const PURE = '(/rules/|^services/mail/(message|dns/records|dns/plan)/)'
+
+/**
+ * Subjects of a half, and the subjects that their use cases, stores and rules may import. `store` and `rules` are what
+ * the subjects of a half share; handlers below `http/` may call any use case and are not restricted by this table.
+ */
+const SUBJECTS = {
+  'services/mail': {
+    message: [],
+    store: ['message'],
+    dns: ['store'],
+    domains: ['message', 'store', 'dns'],
+    submission: ['message', 'store', 'domains'],
+    credentials: ['message', 'store', 'domains', 'submission'],
+    delivery: ['message', 'store', 'dns', 'domains', 'submission'],
+    log: ['message', 'store', 'domains', 'submission', 'delivery'],
+    administration: ['store', 'dns', 'delivery', 'log'],
+  },
+  'services/subscriptions': {
+    rules: [],
+    store: ['rules', 'catalogue/rules', 'flags/rules', 'webhooks/rules'],
+    counters: ['rules', 'store'],
+    webhooks: ['rules', 'store', 'audit', 'catalogue/store'],
+    audit: ['rules', 'store', 'counters', 'webhooks'],
+    people: ['rules', 'store', 'counters', 'audit', 'webhooks'],
+    catalogue: ['rules', 'store', 'counters', 'audit', 'lifecycle/store'],
+    flags: ['rules', 'store', 'audit', 'catalogue'],
+    lifecycle: ['rules', 'store', 'counters', 'audit', 'people', 'catalogue', 'payments'],
+    payments: ['rules', 'store', 'audit', 'catalogue', 'lifecycle'],
+    reminders: ['rules', 'store', 'audit', 'people', 'catalogue', 'lifecycle', 'webhooks'],
+    reports: ['rules', 'store', 'counters', 'people', 'catalogue', 'lifecycle'],
+    kubernetes: ['rules', 'store', 'audit', 'catalogue', 'flags', 'people'],
+  },
+  'services/platform': {
+    network: [],
+    json: [],
+    observability: [],
+    concurrency: [],
+    database: ['observability', 'concurrency'],
+    security: ['database'],
+    jobs: ['observability', 'concurrency', 'database'],
+    http: ['json', 'network', 'observability', 'concurrency', 'database'],
+    mongod: ['observability', 'database'],
+  },
+}
+
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from: { pathNot: test, ...from }, to })
+
 /** One vendor library, one home. */
 const home = (library, path) =>
   forbid(
-    `home-of-${library.replace(/[^a-z]+/g, '-')}`,
+    `home-of-${library.replace(/[^a-z]+/g, '-').replace(/^-|-$/g, '')}`,
     `${library} is imported only in ${path}`,
     { path: '^(services|operator)/', pathNot: [path, test] },
     { path: `node_modules/${library}(/|$)` },
+  )
+
+/** What a subject imports of its half: itself, files directly below the half, and the subjects of the table. */
+const subject = (half, name, mayImport) =>
+  forbid(
+    `${half.split('/').at(-1)}-${name}`,
+    `${half}/${name} imports only ${[...mayImport, 'itself'].join(', ')} of its half`,
+    { path: `^${half}/${name}/`, pathNot: [`^${half}/.+/http/`, test] },
+    { path: `^${half}/[^/]+/`, pathNot: [name, ...mayImport].map(one => `^${half}/${one}/`) },
   )
 
 module.exports = {
@@ -16,15 +76,9 @@ module.exports = {
     forbid(
       'rules-are-pure',
       'rules import each other, zod, node:crypto, node:buffer and the two pure data libraries (public suffixes, IP ranges)',
-      { path: '/rules/' },
+      { path: PURE },
       {
-        pathNot: [
-          '/rules/',
-          'node_modules/zod/',
-          '^(?:crypto|buffer)$',
-          'node_modules/tldts',
-          'node_modules/ipaddr\\.js',
-        ],
+        pathNot: [PURE, 'node_modules/zod/', '^(?:crypto|buffer)$', 'node_modules/tldts', 'node_modules/ipaddr\\.js'],
       },
     ),
     forbid(
@@ -37,36 +91,37 @@ module.exports = {
       'store-uses-rules-and-platform',
       'a store knows no use case',
       { path: '/store/' },
-      { path: '^(services|operator)/', pathNot: ['/store/', '/rules/', '^services/platform/'] },
+      { path: '^(services|operator)/', pathNot: ['/store/', PURE, '^services/platform/'] },
     ),
     forbid(
       'dns-and-smtp-are-adapters',
-      'adapters know rules, platform and what passes through the door; the rest is handed in',
-      { path: '^services/mail/(dns|smtp)/' },
+      'adapters know rules, platform and the types of a submission; the rest is handed in',
+      { path: '^services/mail/(dns|submission/smtp|delivery/smtp)/' },
       {
         path: '^(services|operator)/',
         pathNot: [
-          '^services/mail/(dns|smtp|rules)/',
+          '^services/mail/(dns|submission/smtp|delivery/smtp)/',
+          PURE,
           '^services/platform/',
-          '^services/mail/(store/documents|submission)\\.ts$',
+          '^services/mail/(store/documents|submission/submission)\\.ts$',
         ],
       },
     ),
     forbid(
       'use-cases-know-no-http',
       'http calls use cases, not the other way round',
-      { path: '^services/(mail|subscriptions)/[^/]+\\.ts$' },
-      { path: '/http/' },
+      { path: '^services/(mail|subscriptions|accounts)/', pathNot: ['/http/', test] },
+      { path: '/http/', pathNot: ['^services/platform/', 'node_modules/'] },
     ),
     forbid(
-      'halves-are-apart',
-      'mail knows nothing of subscriptions',
+      'mail-knows-no-subscriptions',
+      'the halves are apart',
       { path: '^services/mail/' },
       { path: '^services/subscriptions/' },
     ),
     forbid(
-      'halves-are-apart-2',
-      'subscriptions know nothing of mail',
+      'subscriptions-know-no-mail',
+      'the halves are apart',
       { path: '^services/subscriptions/' },
       { path: '^services/mail/' },
     ),
@@ -76,14 +131,17 @@ module.exports = {
       { path: '^services/accounts/' },
       { path: '^services/(mail|subscriptions)/' },
     ),
-    forbid(
-      'operator-has-no-logic-of-its-own',
-      'the operator calls use cases',
-      { path: '^operator/' },
-      { path: '^services/.*/(http|channels)/|^services/mail/smtp/' },
+    ...Object.entries(SUBJECTS).flatMap(([half, subjects]) =>
+      Object.entries(subjects).map(([name, mayImport]) => subject(half, name, mayImport)),
     ),
     forbid(
-      'nobody-imports-a-main',
+      'operator-calls-use-cases',
+      'the operator has no logic of its own',
+      { path: '^operator/' },
+      { path: '^services/.*/(http|channels|smtp)/', pathNot: '^services/platform/' },
+    ),
+    forbid(
+      'no-import-of-a-main',
       'mains are entrances',
       { path: '^(services|operator)/', pathNot: ['^services/all\\.ts$', test] },
       { path: '^(services/[^/]+\\.ts|operator/main\\.ts)$' },
@@ -94,16 +152,21 @@ module.exports = {
       { path: '^services/panel/' },
       { path: '^(services|operator)/', pathNot: ['^services/panel/', '/http/[a-z-]*contract\\.ts$'] },
     ),
-    home('koa', '(/http/|^services/platform/web)'),
-    home('@koa/', '(/http/|^services/platform/web)'),
-    home('mongoose', '(/store/|^services/platform/mongo)'),
-    home('agenda', '^services/platform/jobs'),
-    home('@agendajs/', '^services/platform/jobs'),
-    home('smtp-server', '^services/mail/smtp/listener'),
-    home('nodemailer', '^services/mail/(smtp/outbound|smtp/connection|compose)'),
-    home('prom-client', '^services/platform/metrics'),
-    home('pino', '^services/platform/log'),
-    home('selfsigned', '^services/platform/certificates'),
+    forbid(
+      'panel-ui-is-lowest',
+      'components know the state, the texts and the transport, and no page',
+      { path: '^services/panel/ui/' },
+      { path: '^services/panel/', pathNot: '^services/panel/(ui|api|i18n|state|theme)/' },
+    ),
+    home('@?koa', '/http/'),
+    home('mongoose', '(/store/|^services/platform/(database/mongo|mongod/))'),
+    home('agenda', '^services/platform/jobs/'),
+    home('@agendajs', '^services/platform/jobs/'),
+    home('smtp-server', '^services/mail/submission/smtp/listener'),
+    home('nodemailer', '^services/mail/submission/compose'),
+    home('prom-client', '^services/platform/observability/'),
+    home('pino', '^services/platform/observability/log'),
+    home('selfsigned', '^services/platform/security/self-signed-certificate'),
     home('@kubernetes/client-node', '^operator/kube/'),
     home('@node-rs/argon2', '^services/accounts/'),
   ],

@@ -35,7 +35,7 @@ export default defineConfig({
           ...node,
           name: 'operator',
           include: ['test/operator/**/*.test.ts'],
-          globalSetup: ['test/support/apiserver-setup.ts'],
+          globalSetup: ['test/support/kubernetes/apiserver-setup.ts'],
           testTimeout: 120_000,
           // Last, because the API server may have to be built first.
           sequence: { groupOrder: 1 },

@@ -1,9 +1,10 @@
 /** Main of the chart's create-once Job: makes the Secrets that an installation needs and never changes one. */
-import { makeCertificate } from '../services/platform/certificates.ts'
-import { createMetrics } from '../services/platform/metrics.ts'
-import { neededSecrets } from './bootstrap-secrets.ts'
+
+import { createMetrics } from '../services/platform/observability/metrics.ts'
+import { makeCertificate } from '../services/platform/security/self-signed-certificate.ts'
+import { createSecretOnce } from './bootstrap/create-secret.ts'
+import { neededSecrets } from './bootstrap/secret-values.ts'
 import { createKubeClient, defaultLogin } from './kube/client.ts'
-import { createSecretOnce } from './kube/create-once.ts'
 
 const { NAMESPACE = '', SECRET_NAME = '', TLS_SECRET_NAME = '', TLS_HOSTS = '', MONGODB_HOST = '' } = process.env
 if (!NAMESPACE) {

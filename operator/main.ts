@@ -1,9 +1,10 @@
 /** The operator process: reconciles the custom resources of the cluster that its service account belongs to. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Foundation, type Running, run } from '../services/platform/run.ts'
+import { type Foundation, run } from '../services/platform/process/run.ts'
+import type { Running } from '../services/platform/running.ts'
+import { startOperator } from './controller/start-operator.ts'
 import { createKubeClient, currentNamespace, defaultLogin } from './kube/client.ts'
-import { startOperator } from './start.ts'
 
 /** Builds the operator on the foundation of a process. */
 export function operator(foundation: Foundation): Promise<Running> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeClient, KubeRequest } from './kube/client.ts'
-import { missingRights } from './kube/permissions.ts'
+import { missingRights } from './kube/permission-check.ts'
 import {
   KIND_RULES,
   namespaceRules,

@@ -4,13 +4,13 @@
  */
 import { existsSync } from 'node:fs'
 import { resetPasswordByName } from '../services/accounts/reset-password.ts'
-import { readDatabaseTime } from '../services/platform/database-clock.ts'
-import { createLog } from '../services/platform/log.ts'
-import { connectMongo } from '../services/platform/mongo.ts'
-import { embeddedFolder, runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded.ts'
-import { releaseOfData } from '../services/platform/mongod/release.ts'
-import { cacheFolder, findMongod } from '../services/platform/mongod/source.ts'
-import type { Running } from '../services/platform/run.ts'
+import { readDatabaseTime } from '../services/platform/database/database-clock.ts'
+import { connectMongo } from '../services/platform/database/mongo.ts'
+import { embeddedFolder, runningEmbeddedUri, startEmbeddedMongod } from '../services/platform/mongod/embedded-mongod.ts'
+import { cacheFolder, findMongod } from '../services/platform/mongod/find-mongod.ts'
+import { releaseOfData } from '../services/platform/mongod/mongodb-release.ts'
+import { createLog } from '../services/platform/observability/log.ts'
+import type { Running } from '../services/platform/running.ts'
 
 /** Exit code for wrong arguments (EX_USAGE of sysexits.h). */
 const EX_USAGE = 64

@@ -54,7 +54,7 @@ async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   const root = join(PANEL, '../..')
   const contracts = (await readdir(join(root, 'services'), { recursive: true })).filter(name =>
-    /(^|\/)contract[^/]*\.ts$/.test(name),
+    /(^|[/-])contract\.ts$/.test(name),
   )
   const sources = (await readdir(PANEL, { recursive: true, withFileTypes: true }))
     .filter(entry => entry.isFile() && !entry.parentPath.startsWith(DIST))

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { KIND_RULES, namespaceRules, OWN_RULES, type Rule, WORKLOAD_RULES } from '../operator/rbac.ts'
-import { writeGenerated } from './generated.ts'
+import { writeGenerated } from './generated-files.ts'
 
 const CHART = 'charts/postwright'
 

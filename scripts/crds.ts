@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { toCrd } from '../operator/resources/crd.ts'
-import { describeKinds } from '../operator/resources/document.ts'
 import { GROUP } from '../operator/resources/kind.ts'
 import { kinds } from '../operator/resources/kinds.ts'
+import { describeKinds } from '../operator/resources/reference-document.ts'
 
 const root = join(import.meta.dirname, '..')
 

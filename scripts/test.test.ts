@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { PACKAGES } from '../test/support/programs.ts'
+import { PACKAGES } from '../test/support/programs/programs.ts'
 
 const FILE = `scripts/missing-${process.pid}.test.ts`
 const CASES = `
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aptInstall, MissingProgram } from '../test/support/missing-program.ts'
+import { aptInstall, MissingProgram } from '../test/support/programs/missing-program.ts'
 test('runs', () => expect(1).toBe(1))
 test('lacks\\none', () => { throw new MissingProgram('there is no frobnicate', 'get frobnicate') })
 describe('a server', () => {
@@ -49,32 +49,44 @@ test.each([
 
 /** What a test does that needs the program, as code, and the command that it must be told. */
 const NEEDS: readonly (readonly [name: string, use: string, command: string])[] = [
-  ['mongod', "await (await load('database')).freshDatabase()", 'apt-get install'],
-  ['a mongod of its own', "await (await load('mongod')).startTestMongod()", 'python3-pip, or set MONGOD_BINARY'],
-  ['a whole Postwright', "await (await load('postwright')).trialSettings('/tmp')", 'set MONGOD_BINARY'],
+  ['mongod', "await (await load('database/test-database')).freshDatabase()", 'apt-get install'],
+  [
+    'a mongod of its own',
+    "await (await load('database/test-mongod')).startTestMongod()",
+    'python3-pip, or set MONGOD_BINARY',
+  ],
+  [
+    'a whole Postwright',
+    "await (await load('processes/postwright-process')).trialSettings('/tmp')",
+    'set MONGOD_BINARY',
+  ],
   [
     'named',
-    "await (await load('dns-servers')).startDnsServer('bind', [])",
+    "await (await load('dns/authoritative-servers')).startDnsServer('bind', [])",
     'apt-get install --no-install-recommends bind9',
   ],
   [
     'knotd',
-    "await (await load('dns-servers')).startDnsServer('knot', [])",
+    "await (await load('dns/authoritative-servers')).startDnsServer('knot', [])",
     'apt-get install --no-install-recommends knot',
   ],
-  ['postfix', "await (await load('postfix')).startPostfix('x.test')", 'postfix libsasl2-modules'],
+  ['postfix', "await (await load('mail/postfix')).startPostfix('x.test')", 'postfix libsasl2-modules'],
   ['chromium', "await (await load('../panel/support/browser')).startBrowser()", 'chromium fonts-wqy-microhei'],
-  ['python3', "await (await load('python')).runPython('', '')", 'apt-get install --no-install-recommends python3'],
-  ['dkimpy', "await (await load('dkimpy')).dkimpyVerdicts([], {})", 'python3 python3-dkim python3-nacl'],
-  ['the Python tools', "await (await load('python-tools')).findPythonTools()", 'python3 python3-pip'],
-  ['helm', "await (await load('render-chart')).renderChart()", 'install Go 1.24 or newer'],
+  [
+    'python3',
+    "await (await load('programs/python')).runPython('', '')",
+    'apt-get install --no-install-recommends python3',
+  ],
+  ['dkimpy', "await (await load('programs/dkimpy')).dkimpyVerdicts([], {})", 'python3 python3-dkim python3-nacl'],
+  ['the Python tools', "await (await load('programs/python-tools')).findPythonTools()", 'python3 python3-pip'],
+  ['helm', "await (await load('kubernetes/render-chart')).renderChart()", 'install Go 1.24 or newer'],
   ['kube-score', 'programs.pathOf(await programs.findKubeScore())', 'install Go 1.24 or newer'],
   ['kubeconform', 'programs.pathOf(await programs.findKubeconform())', 'install Go 1.24 or newer'],
   ['a Go module', "programs.pathOf(await programs.findGoModule('a.example/b@v1'))", 'install Go 1.24 or newer'],
   ['kubectl', 'programs.kubectlProgram()', 'install kubectl (https://'],
   [
     'kube-apiserver',
-    "(await load('apiserver-setup')).accessOf({ unavailable: 'none', install: (await load('apiserver-binaries')).HOW_TO_INSTALL })",
+    "(await load('kubernetes/apiserver-setup')).accessOf({ unavailable: 'none', install: (await load('kubernetes/apiserver-binaries')).HOW_TO_INSTALL })",
     'set KUBEBUILDER_ASSETS',
   ],
   ...Object.entries(PACKAGES).map(
@@ -88,7 +100,7 @@ test('without any program each test that needs one is skipped, with what brings 
   onTestFinished(() => rmSync(empty, { recursive: true }))
   const cases = [
     "import { test } from 'vitest'",
-    "import * as programs from '../test/support/programs.ts'",
+    "import * as programs from '../test/support/programs/programs.ts'",
     "const load = (name: string) => import('../test/support/' + name + '.ts')",
     ...NEEDS.map(([name, use]) => `test(${JSON.stringify(name)}, async () => { ${use} })`),
   ]

@@ -1,14 +1,15 @@
 /** The Subscription Administration API on its own port: administrators, server API, switch evaluation, notices. */
 import { knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
-import { domains } from './mail/store/domains.ts'
-import { createMaySendFrom } from './mail/system-sender.ts'
-import { FORWARDING_NOTES } from './platform/forwarding.ts'
-import { serveHttp } from './platform/http-server.ts'
-import { ensureIndexes } from './platform/mongo.ts'
-import { type Foundation, type Running, run } from './platform/run.ts'
+import { domains } from './mail/domains/store/domains.ts'
+import { createMaySendFrom } from './mail/submission/system-sender.ts'
+import { ensureIndexes } from './platform/database/mongo.ts'
+import { serveHttp } from './platform/http/http-server.ts'
+import { FORWARDING_NOTES } from './platform/http/untrusted-proxy.ts'
+import { type Foundation, run } from './platform/process/run.ts'
+import type { Running } from './platform/running.ts'
 import { openSubscriptions } from './subscriptions/context.ts'
-import { answerNonsense, createAdminApi } from './subscriptions/http/index.ts'
+import { answerNonsense, createAdminApi } from './subscriptions/http/admin-api.ts'
 import { subscriptionCollections } from './subscriptions/store/collections.ts'
 
 /** Starts the API; resolves with the port that it listens on. */

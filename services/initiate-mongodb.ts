@@ -1,5 +1,5 @@
 /** Main of the side container of the chart's trial database: initiates the set, then waits to be ended. */
-import { initiateTrialMongod } from './platform/mongod/initiate.ts'
+import { initiateTrialMongod } from './platform/mongod/initiate-replica-set.ts'
 
 const { MONGODB_MEMBER = '', MONGODB_PASSWORD = '' } = process.env
 if (!MONGODB_MEMBER || !MONGODB_PASSWORD) {

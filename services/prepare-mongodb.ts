@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { chmod, copyFile, rm } from 'node:fs/promises'
-import { waitForOwnName } from './platform/mongod/own-name.ts'
+import { waitForOwnName } from './platform/mongod/wait-for-pod-dns.ts'
 
 const { KEYFILE_FROM = '', KEYFILE_TO = '', MONGODB_MEMBER = '', POD_IP = '' } = process.env
 if (!KEYFILE_FROM || !KEYFILE_TO || !MONGODB_MEMBER || !POD_IP) {

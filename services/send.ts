@@ -1,14 +1,16 @@
 /** The HTTP send API as a process of its own, to be scaled apart from the panel. */
-import { authoriseWith } from './mail/http/authorise.ts'
+
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
-import { openDoor } from './mail/open-door.ts'
+import { authoriseWith } from './mail/http/shared/authorise.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
-import { FORWARDING_NOTES, watchForwarding } from './platform/forwarding.ts'
-import { serveHttp } from './platform/http-server.ts'
-import { ensureIndexes } from './platform/mongo.ts'
-import { type Foundation, type Running, run } from './platform/run.ts'
-import { securityHeaders } from './platform/security-headers.ts'
-import { createWeb, notFound } from './platform/web.ts'
+import { openDoor } from './mail/submission/submission-service.ts'
+import { ensureIndexes } from './platform/database/mongo.ts'
+import { serveHttp } from './platform/http/http-server.ts'
+import { securityHeaders } from './platform/http/security-headers.ts'
+import { FORWARDING_NOTES, watchForwarding } from './platform/http/untrusted-proxy.ts'
+import { createWeb, notFound } from './platform/http/web-app.ts'
+import { type Foundation, run } from './platform/process/run.ts'
+import type { Running } from './platform/running.ts'
 
 /** Serves the send API on APP_HOST:APP_PORT; resolves with the bound port. */
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createMetrics } from '../../services/platform/metrics.ts'
+import { createMetrics } from '../../services/platform/observability/metrics.ts'
 import { createKubeClient, currentNamespace, type KubeRequest } from './client.ts'
 
 interface Asked {

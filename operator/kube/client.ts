@@ -5,7 +5,7 @@
  */
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
 import { Agent, type Dispatcher, fetch, type Response } from 'undici'
-import type { OperatorMetrics } from '../../services/platform/metrics-operator.ts'
+import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 
 /** Values of the query string; undefined is left out. */
 export type Query = Record<string, string | number | boolean | undefined>

@@ -3,12 +3,12 @@
  * a new list after 410, a pause that grows after failures, a watchdog for silent connections. It never gives up.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '../../services/platform/log.ts'
-import type { OperatorMetrics } from '../../services/platform/metrics-operator.ts'
+import type { Log } from '../../services/platform/observability/log.ts'
+import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import { createBackoff } from './backoff.ts'
-import type { KubeObject, ObjectCache } from './cache.ts'
 import { type KubeClient, KubeError, type Query } from './client.ts'
-import { keyOf } from './paths.ts'
+import type { KubeObject, ObjectCache } from './object-cache.ts'
+import { keyOf } from './object-paths.ts'
 
 /** What a reflector watches. */
 export interface ReflectorOptions {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { databaseForThisTest } from '../../test/support/database.ts'
-import { testFoundation } from '../../test/support/foundation.ts'
-import { giveUser } from '../../test/support/tenants.ts'
-import { ensureIndexes } from '../platform/mongo.ts'
+import { giveUser } from '../../test/support/accounts/accounts-and-domains.ts'
+import { databaseForThisTest } from '../../test/support/database/test-database.ts'
+import { testFoundation } from '../../test/support/processes/test-foundation.ts'
+import { ensureIndexes } from '../platform/database/mongo.ts'
 import { ensureFirstAdmin } from './first-admin.ts'
-import { verifyPassword } from './passwords.ts'
+import { verifyPassword } from './password-hashing.ts'
 import { findUserByName, users } from './store/users.ts'
 
 async function start(env: Record<string, string>) {

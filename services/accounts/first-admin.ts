@@ -1,6 +1,6 @@
 /** The first admin, from the configuration. */
-import type { Foundation } from '../platform/run.ts'
-import { createUser } from './manage-users.ts'
+import type { Foundation } from '../platform/process/run.ts'
+import { createUser } from './manage-accounts.ts'
 import { newPassword } from './rules/password.ts'
 import { username } from './rules/username.ts'
 import { findFirstAdmin, findUserByName, type UserDoc } from './store/users.ts'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { freshDatabase, type TestDatabase } from '../../test/support/database/test-database.ts'
+import { collectionOf, ensureIndexes } from '../platform/database/mongo.ts'
 import { newId } from '../platform/ids.ts'
-import { createMetrics } from '../platform/metrics.ts'
-import { collectionOf, ensureIndexes } from '../platform/mongo.ts'
+import { createMetrics } from '../platform/observability/metrics.ts'
 import { createLoginLimiter, knownNetworks, type LoginChannel, loginLimits } from './login-limiter.ts'
 
 let mongo: TestDatabase

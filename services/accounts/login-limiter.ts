@@ -1,9 +1,9 @@
 /** Slows down the guessing of passwords, on every channel, over all processes. */
 import { type RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Metrics } from '../platform/metrics.ts'
-import { collectionOf, type Db, defineCollection } from '../platform/mongo.ts'
-import { clientNetwork } from '../platform/networks.ts'
-import { type CounterDoc, createRateLimiter } from '../platform/rate-limiter.ts'
+import { collectionOf, type Db, defineCollection } from '../platform/database/mongo.ts'
+import { type CounterDoc, createRateLimiter } from '../platform/database/rate-limiter.ts'
+import { clientNetwork } from '../platform/network/ip-networks.ts'
+import type { Metrics } from '../platform/observability/metrics.ts'
 
 /** Counters of login attempts; written by the limiter alone. */
 export const loginLimits = defineCollection<CounterDoc>('login_limits', [

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { databaseForThisTest } from '../../test/support/database.ts'
-import { giveUser } from '../../test/support/tenants.ts'
+import { giveUser } from '../../test/support/accounts/accounts-and-domains.ts'
+import { databaseForThisTest } from '../../test/support/database/test-database.ts'
 import { systemClock } from '../platform/clock.ts'
-import { ensureIndexes } from '../platform/mongo.ts'
+import { ensureIndexes } from '../platform/database/mongo.ts'
 import { ensureNamespaceAccount } from './namespace-account.ts'
-import { verifyPassword } from './passwords.ts'
+import { verifyPassword } from './password-hashing.ts'
 import { findUser, users } from './store/users.ts'
 
 async function depsOf() {

@@ -1,8 +1,8 @@
 /** The account that a Kubernetes namespace acts for. Nobody logs in with it: its password is made and forgotten. */
 import type { Clock } from '../platform/clock.ts'
-import type { Mongo } from '../platform/mongo.ts'
+import type { Mongo } from '../platform/database/mongo.ts'
 import { ProblemError } from '../platform/problems.ts'
-import { createUser } from './manage-users.ts'
+import { createUser } from './manage-accounts.ts'
 import { findUserByName, type ResourceRef, type UserDoc } from './store/users.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { databaseForThisTest } from '../../test/support/database.ts'
-import { giveUser } from '../../test/support/tenants.ts'
+import { giveUser } from '../../test/support/accounts/accounts-and-domains.ts'
+import { databaseForThisTest } from '../../test/support/database/test-database.ts'
 import { systemClock } from '../platform/clock.ts'
-import { ensureIndexes } from '../platform/mongo.ts'
-import { verifyPassword } from './passwords.ts'
+import { ensureIndexes } from '../platform/database/mongo.ts'
+import { verifyPassword } from './password-hashing.ts'
 import { resetPasswordByName } from './reset-password.ts'
-import { listAudit } from './store/audit.ts'
+import { listAudit } from './store/audit-log.ts'
 import { findUser, users } from './store/users.ts'
 
 async function depsOf() {

@@ -1,7 +1,7 @@
 /** The way back in from the command line, for somebody who has the machine but no login. */
-import { resetPassword, type UserDeps } from './manage-users.ts'
+import { resetPassword, type UserDeps } from './manage-accounts.ts'
 import { foldUsername } from './rules/username.ts'
-import { recordAudit } from './store/audit.ts'
+import { recordAudit } from './store/audit-log.ts'
 import { findUserByName } from './store/users.ts'
 
 /** What the command tells. */

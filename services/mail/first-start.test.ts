@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { databaseForThisTest } from '../../test/support/database.ts'
-import { testFoundation } from '../../test/support/foundation.ts'
-import { giveCredential, giveUser } from '../../test/support/tenants.ts'
-import { ensureIndexes } from '../platform/mongo.ts'
-import { openDkimKey } from './dkim-keys.ts'
+import { giveCredential, giveUser } from '../../test/support/accounts/accounts-and-domains.ts'
+import { databaseForThisTest } from '../../test/support/database/test-database.ts'
+import { testFoundation } from '../../test/support/processes/test-foundation.ts'
+import { ensureIndexes } from '../platform/database/mongo.ts'
+import { readCredentialPassword } from './credentials/manage-smtp-credentials.ts'
+import { credentials, findCredentialByName } from './credentials/store/smtp-credentials.ts'
+import { openDkimKey } from './domains/dkim-keys.ts'
+import { normaliseDomain } from './domains/rules/domain-name.ts'
+import { createSenderDomains, domains, findDomain } from './domains/store/domains.ts'
 import { ensureFirstCredential, ensureSandboxDomain } from './first-start.ts'
-import { normaliseDomain } from './rules/domain-name.ts'
-import { readCredentialPassword } from './smtp-credentials.ts'
-import { credentials, findCredentialByName } from './store/credentials.ts'
-import { createSenderDomains, domains, findDomain } from './store/domains.ts'
 
 async function start(env: Record<string, string>) {
   const mongo = await databaseForThisTest()

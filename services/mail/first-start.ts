@@ -3,12 +3,12 @@ import { setting } from '../accounts/first-admin.ts'
 import { newPassword } from '../accounts/rules/password.ts'
 import { username } from '../accounts/rules/username.ts'
 import { ProblemError } from '../platform/problems.ts'
-import type { Foundation } from '../platform/run.ts'
-import { newDomain } from './register-domain.ts'
-import { createCredential } from './smtp-credentials.ts'
-import { findCredentialByName } from './store/credentials.ts'
+import type { Foundation } from '../platform/process/run.ts'
+import { createCredential } from './credentials/manage-smtp-credentials.ts'
+import { findCredentialByName } from './credentials/store/smtp-credentials.ts'
+import { newDomain } from './domains/register-domain.ts'
+import { findDomain, insertDomain } from './domains/store/domains.ts'
 import type { DomainDoc } from './store/documents.ts'
-import { findDomain, insertDomain } from './store/domains.ts'
 
 type Deps = Pick<Foundation, 'config' | 'mongo' | 'clock' | 'secrets'>
 

@@ -1,10 +1,10 @@
 /** The records of the mail half that Kubernetes resources own, with where each resource stands. */
-import { collectionOf, type Db } from '../platform/mongo.ts'
-import { credentials } from './store/credentials.ts'
-import { dnsAccounts } from './store/dns-accounts.ts'
+import { collectionOf, type Db } from '../platform/database/mongo.ts'
+import { credentials } from './credentials/store/smtp-credentials.ts'
+import { tokens } from './credentials/store/tokens.ts'
+import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from './domains/store/domains.ts'
 import type { ManagedBy, ResourceState } from './store/documents.ts'
-import { domains } from './store/domains.ts'
-import { tokens } from './store/tokens.ts'
 
 /** A record and the resource that owns it. */
 export interface ManagedRecord {

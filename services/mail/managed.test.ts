@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
-import { databaseForThisTest } from '../../test/support/database.ts'
-import { testFoundation } from '../../test/support/foundation.ts'
-import { issueToken, revokeToken, rotateToken } from './issue-token.ts'
+import { databaseForThisTest } from '../../test/support/database/test-database.ts'
+import { testFoundation } from '../../test/support/processes/test-foundation.ts'
+import {
+  changeCredential,
+  createCredential,
+  removeCredential,
+  setCredentialPassword,
+} from './credentials/manage-smtp-credentials.ts'
+import { issueToken, revokeToken, rotateToken } from './credentials/manage-tokens.ts'
+import { findCredential } from './credentials/store/smtp-credentials.ts'
+import { registerDomain, removeDomain } from './domains/register-domain.ts'
+import { findDomain } from './domains/store/domains.ts'
 import { refuseManaged } from './managed.ts'
-import { registerDomain, removeDomain } from './register-domain.ts'
-import { changeCredential, createCredential, removeCredential, setCredentialPassword } from './smtp-credentials.ts'
-import { findCredential } from './store/credentials.ts'
-import { findDomain } from './store/domains.ts'
 
 const mine = { kind: 'MailDomain', namespace: 'shop', name: 'shop-example', uid: 'uid-1' }
 const other = { ...mine, name: 'other', uid: 'uid-2' }

@@ -1,5 +1,5 @@
 /** Records that a Kubernetes resource manages are read-only for people: the resource would undo what they change. */
-import { isOwner } from '../platform/managed.ts'
+import { isOwner } from '../platform/owning-resource.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { ManagedBy } from './store/documents.ts'
 

@@ -1,10 +1,10 @@
 /** Writes where a resource stands onto the record that it manages, for the panel. */
-import { collectionOf, type Db } from '../platform/mongo.ts'
-import { credentials } from './store/credentials.ts'
-import { dnsAccounts } from './store/dns-accounts.ts'
+import { collectionOf, type Db } from '../platform/database/mongo.ts'
+import { credentials } from './credentials/store/smtp-credentials.ts'
+import { tokens } from './credentials/store/tokens.ts'
+import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from './domains/store/domains.ts'
 import type { ResourceState } from './store/documents.ts'
-import { domains } from './store/domains.ts'
-import { tokens } from './store/tokens.ts'
 
 const COLLECTIONS = {
   DNSProvider: dnsAccounts,

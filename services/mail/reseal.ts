@@ -1,12 +1,12 @@
 /** What the mail half keeps sealed: DKIM keys, copyable SMTP passwords, credentials of DNS accounts. */
-import { collectionOf, type Db } from '../platform/mongo.ts'
-import { reseal } from '../platform/reseal.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import { dkimPlace } from './dkim-keys.ts'
-import { credentialPlace } from './smtp-credentials.ts'
-import { credentials } from './store/credentials.ts'
-import { dnsAccounts } from './store/dns-accounts.ts'
-import { domains } from './store/domains.ts'
+import { collectionOf, type Db } from '../platform/database/mongo.ts'
+import { reseal } from '../platform/security/reseal.ts'
+import type { Secrets } from '../platform/security/secrets.ts'
+import { credentialPlace } from './credentials/manage-smtp-credentials.ts'
+import { credentials } from './credentials/store/smtp-credentials.ts'
+import { dkimPlace } from './domains/dkim-keys.ts'
+import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from './domains/store/domains.ts'
 
 /** Seals all of it with the current secret; resolves to how many values were stale. */
 export async function resealMail(db: Db, secrets: Secrets): Promise<number> {

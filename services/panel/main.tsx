@@ -6,8 +6,8 @@ import '@mantine/notifications/styles.css'
 import './theme/global.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { preferences } from './app/preferences.ts'
 import { startWords } from './i18n/index.ts'
+import { preferences } from './state/preferences.ts'
 
 const root = document.getElementById('root')
 if (root) {

@@ -1,19 +1,10 @@
-/** Whether processes run. */
-import { readFile } from 'node:fs/promises'
+/** What the parts of a process have in common: they run until they are stopped. */
 
-/**
- * True when a process with this id runs that we may signal, and the words of its command line pass the test. Where these
- * cannot be read (outside of Linux) the id alone decides.
- */
-export async function isRunning(
-  pid: number,
-  isMeant: (words: readonly string[]) => boolean = () => true,
-): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined)
-  return command === undefined || isMeant(command.split('\0'))
+/** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
+export interface Running {
+  stop(): Promise<void>
+  /** Why this part cannot take work yet, for `/readyz`; undefined when it can. */
+  notReady?(): string | undefined
+  /** Why this part must be started again, for `/healthz`; undefined while it lives. */
+  notAlive?(): string | undefined
 }

@@ -1,15 +1,15 @@
 /** Each process takes numbers in blocks, so the later record often has the lower number: time decides which is the last. */
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscription-half.ts'
+import { openSubscriptionHalf } from '../../test/support/subscriptions/subscriptions-module.ts'
+import { listAudit } from './audit/store/audit-log.ts'
+import { updatePlan } from './catalogue/manage-plans.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
-import { updatePlan } from './manage-plans.ts'
-import { refundSubscription } from './refund.ts'
+import { type Purchase, subscribe } from './lifecycle/start-or-renew.ts'
+import { findByChannelRef } from './lifecycle/store/subscriptions.ts'
+import { refundSubscription } from './payments/refund.ts'
+import { findPaymentOf, lastPayment } from './payments/store/payments-and-orders.ts'
 import { pageOf } from './rules/paging.ts'
 import { STATUS } from './rules/period.ts'
-import { listAudit } from './store/audit.ts'
-import { findPaymentOf, lastPayment } from './store/payments.ts'
-import { findByChannelRef } from './store/subscriptions.ts'
-import { type Purchase, subscribe } from './subscribe.ts'
 
 const SECOND = 1_000
 

@@ -5,11 +5,11 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { silentLog } from '../../services/platform/log.ts'
-import { connectMongo } from '../../services/platform/mongo.ts'
-import { freePort, startTestMongod } from '../support/mongod.ts'
-import { cpuMs, residentMiB, startService } from '../support/process.ts'
-import { giveDomain, giveToken, giveUser } from '../support/tenants.ts'
+import { connectMongo } from '../../services/platform/database/mongo.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { giveDomain, giveToken, giveUser } from '../support/accounts/accounts-and-domains.ts'
+import { freePort, startTestMongod } from '../support/database/test-mongod.ts'
+import { cpuMs, residentMiB, startService } from '../support/processes/service-process.ts'
 
 const [bytes = 4096, connections = 20, seconds = 10] = process.argv.slice(2).map(Number)
 

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cpuMs, residentMiB } from '../support/process.ts'
-import { openSender } from '../support/sender.ts'
-import { LOGIN_NAME, startSubmissionProcess } from '../support/submission-process.ts'
-import { PASSWORD } from '../support/tenants.ts'
+import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { openSender } from '../support/mail/load-sender.ts'
+import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
+import { cpuMs, residentMiB } from '../support/processes/service-process.ts'
 
 const [bytes = 4096, connections = 20, seconds = 10] = process.argv.slice(2).map(Number)
 

@@ -3,12 +3,12 @@
  * `node test/bench/deliver.ts [messages] [bytes] [waiting]`; `waiting` deliveries lie in the queue for later.
  */
 import { randomBytes } from 'node:crypto'
-import { createEnqueue } from '../../services/mail/store/enqueue.ts'
-import type { NewMessage } from '../../services/mail/store/new-message.ts'
 import { fixSlotCount } from '../../services/mail/store/slots.ts'
+import type { NewMessage } from '../../services/mail/submission/store/message-documents.ts'
+import { createEnqueue } from '../../services/mail/submission/store/store-accepted.ts'
 import { newId } from '../../services/platform/ids.ts'
-import { silentLog } from '../../services/platform/log.ts'
-import { createMetrics } from '../../services/platform/metrics.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { createMetrics } from '../../services/platform/observability/metrics.ts'
 import { cpuSeconds, type Rig, residentMiB, startRig, startSink, startWorker, until } from './rig.ts'
 
 const [messages = 5_000, bytes = 4_096, waiting = 0] = process.argv.slice(2).map(Number)

@@ -3,20 +3,20 @@
  * `node test/bench/dns.ts [domains]`; starts a mongod and a Knot of its own.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { createDnsDeps } from '../../services/mail/dns-deps.ts'
-import { checkDueDomains } from '../../services/mail/dns-jobs.ts'
-import { publicKeyValue } from '../../services/mail/rules/dkim.ts'
-import { guidance, spfTerms } from '../../services/mail/rules/dns-guidance.ts'
-import { planDns } from '../../services/mail/rules/dns-plan.ts'
-import { quoteTxt } from '../../services/mail/rules/dns-record.ts'
-import { dnsCollections } from '../../services/mail/store/dns-collections.ts'
+import { createDnsDeps } from '../../services/mail/dns/dns-context.ts'
+import { planDns } from '../../services/mail/dns/plan/dns-plan.ts'
+import { publicKeyValue } from '../../services/mail/dns/records/dkim.ts'
+import { guidance, spfTerms } from '../../services/mail/dns/records/guidance.ts'
+import { quoteTxt } from '../../services/mail/dns/records/record.ts'
+import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
+import { dnsCollections } from '../../services/mail/domains/store/dns-collections.ts'
+import { domains } from '../../services/mail/domains/store/domains.ts'
 import type { DomainDoc } from '../../services/mail/store/documents.ts'
-import { domains } from '../../services/mail/store/domains.ts'
-import { silentLog } from '../../services/platform/log.ts'
-import { collectionOf, connectMongo, ensureIndexes } from '../../services/platform/mongo.ts'
-import { startDnsServer } from '../support/dns-servers.ts'
-import { testFoundation } from '../support/foundation.ts'
-import { startTestMongod } from '../support/mongod.ts'
+import { collectionOf, connectMongo, ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { startTestMongod } from '../support/database/test-mongod.ts'
+import { startDnsServer } from '../support/dns/authoritative-servers.ts'
+import { testFoundation } from '../support/processes/test-foundation.ts'
 
 const [count = 10_000] = process.argv.slice(2).map(Number)
 const HOST = { hostname: 'mail.sender.test', addresses: ['192.0.2.10'], spfMechanisms: [] }

@@ -2,7 +2,7 @@
  * Kills under load: `node test/bench/kills.ts [kills of workers and mongod] [messages a second]`. One member first,
  * then three with step-downs, then a worker frozen past its lease. Prints a table; exits with 1 if anything was lost.
  */
-import { type Blow, type KillPlan, type KillReport, runKills } from '../support/kills.ts'
+import { type Blow, type KillPlan, type KillReport, runKills } from '../support/mail/kills-under-load.ts'
 
 const [kills = 50, rate = 60] = process.argv.slice(2).map(Number)
 const say = (line: string) => process.stderr.write(`${line} `)

@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
-import { LOGIN_NAME, startSubmissionProcess } from '../support/submission-process.ts'
-import { PASSWORD } from '../support/tenants.ts'
+import { PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { LOGIN_NAME, startSubmissionProcess } from '../support/mail/submission-process.ts'
 
 const [kind = 'large'] = process.argv.slice(2)
 const [connections = 14, mib = 20, seconds = 60] = process.argv.slice(3).map(Number)

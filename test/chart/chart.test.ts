@@ -1,7 +1,7 @@
 /** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { describeSettings, readConfig } from '../../services/platform/config.ts'
-import { databaseForThisTest } from '../support/database.ts'
+import { describeSettings, readConfig } from '../../services/platform/process/config.ts'
+import { databaseForThisTest } from '../support/database/test-database.ts'
 import {
   LEAST,
   lintChart,
@@ -10,7 +10,7 @@ import {
   renderChart,
   renderRelease,
   VALUE_SETS,
-} from '../support/render-chart.ts'
+} from '../support/kubernetes/render-chart.ts'
 
 const set = (...pairs: string[]) => pairs.flatMap(pair => ['--set', pair])
 interface Container {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { describeSettings } from '../../services/platform/config.ts'
+import { describeSettings } from '../../services/platform/process/config.ts'
 
 interface Compose {
   services: Record<'mongodb' | 'postwright', Service>

@@ -3,8 +3,8 @@
  * other end on every port: what it does not name must be refused.
  */
 import { expect, test } from 'vitest'
-import { type End, isAllowed, type PolicyPod } from '../support/network-policy.ts'
-import { LEAST, type Manifest, renderChart } from '../support/render-chart.ts'
+import { type End, isAllowed, type PolicyPod } from '../support/kubernetes/network-policy.ts'
+import { LEAST, type Manifest, renderChart } from '../support/kubernetes/render-chart.ts'
 
 /** The value sets under test: open to all namespaces with the trial database, and closed as far as values allow. */
 const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { createMetrics } from '../../services/platform/metrics.ts'
-import { program } from '../support/programs.ts'
+import { createMetrics } from '../../services/platform/observability/metrics.ts'
+import { program } from '../support/programs/programs.ts'
 
 interface Rules {
   groups: { rules: { alert: string; expr: string; annotations: { runbook_url: string } }[] }[]

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { findKubeScore, pathOf } from '../support/programs.ts'
-import { renderText, VALUE_SETS } from '../support/render-chart.ts'
+import { renderText, VALUE_SETS } from '../support/kubernetes/render-chart.ts'
+import { findKubeScore, pathOf } from '../support/programs/programs.ts'
 
 interface Scored {
   object_name: string

@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startPanelApi } from '../support/panel-api.ts'
-import { findPythonTools } from '../support/python-tools.ts'
-import { startSubscriptionApi } from '../support/subscription-api.ts'
-import { giveDomain, giveToken, PASSWORD } from '../support/tenants.ts'
+import { giveDomain, giveToken, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { startPanelApi } from '../support/http/panel-api.ts'
+import { findPythonTools } from '../support/programs/python-tools.ts'
+import { startSubscriptionApi } from '../support/subscriptions/subscription-api.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')

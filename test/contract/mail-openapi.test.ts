@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openApiChecker } from '../support/openapi.ts'
+import { openApiChecker } from '../support/http/openapi-checker.ts'
 
 const check = openApiChecker('mail')
 const accepted = {

@@ -7,15 +7,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSession } from '../../services/accounts/sessions.ts'
-import { sealCredentials } from '../../services/mail/dns-deps.ts'
-import { insertDnsAccount } from '../../services/mail/store/dns-accounts.ts'
+import { openSession } from '../../services/accounts/login-sessions.ts'
+import { sealCredentials } from '../../services/mail/dns/dns-context.ts'
+import { insertDnsAccount } from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { newId } from '../../services/platform/ids.ts'
-import { type PanelApi, startPanelApi } from '../support/panel-api.ts'
-import { findPythonTools } from '../support/python-tools.ts'
-import { giveMessage } from '../support/sent-mail.ts'
-import { type ApiAnswer, type SubscriptionApi, startSubscriptionApi } from '../support/subscription-api.ts'
-import { giveDomain } from '../support/tenants.ts'
+import { giveDomain } from '../support/accounts/accounts-and-domains.ts'
+import { type PanelApi, startPanelApi } from '../support/http/panel-api.ts'
+import { giveMessage } from '../support/mail/stored-messages.ts'
+import { findPythonTools } from '../support/programs/python-tools.ts'
+import {
+  type ApiAnswer,
+  type SubscriptionApi,
+  startSubscriptionApi,
+} from '../support/subscriptions/subscription-api.ts'
 
 const SETTINGS = join(import.meta.dirname, 'schemathesis')
 const NOBODY = 'http://127.0.0.1:1'

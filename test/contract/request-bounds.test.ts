@@ -1,14 +1,14 @@
 /** Every list and record that a request may have has a bound: without one a small body could cost seconds. */
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
-import { emailRequest } from '../../services/mail/rules/email-request.ts'
-import { boundOf, partsOf } from '../../services/platform/bounds.ts'
-import type { AnyEndpoint } from '../../services/platform/endpoint.ts'
-import { operationsOf } from '../../services/platform/openapi.ts'
-import * as appsContract from '../../services/subscriptions/http/apps-contract.ts'
-import * as contract from '../../services/subscriptions/http/contract.ts'
+import { emailRequest } from '../../services/mail/submission/rules/email-request.ts'
+import type { AnyEndpoint } from '../../services/platform/http/endpoint.ts'
+import { operationsOf } from '../../services/platform/http/openapi.ts'
+import { boundOf, partsOf } from '../../services/platform/json/bounded-validation.ts'
+import * as appsContract from '../../services/subscriptions/catalogue/http/apps-contract.ts'
+import * as contract from '../../services/subscriptions/http/admin-contract.ts'
 import * as serverContract from '../../services/subscriptions/http/server-contract.ts'
-import { MAIL_OPERATIONS } from '../support/panel-api.ts'
+import { MAIL_OPERATIONS } from '../support/http/panel-api.ts'
 
 const OPERATIONS: readonly AnyEndpoint[] = [
   ...MAIL_OPERATIONS,

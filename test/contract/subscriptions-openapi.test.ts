@@ -1,8 +1,8 @@
 /** The frozen document against the generated one: nothing of the reference may get lost. */
 import { describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../services/subscriptions/http/openapi.ts'
-import { openApiChecker } from '../support/openapi.ts'
-import { frozenDocument } from '../support/subscription-api.ts'
+import { openApiChecker } from '../support/http/openapi-checker.ts'
+import { frozenDocument } from '../support/subscriptions/subscription-api.ts'
 
 type Json = Record<string, unknown>
 const generated = openApiDocument() as unknown as { paths: Record<string, Record<string, Json>> }

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { Agent, fetch } from 'undici'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { type Definition, locationIn, type OpenApi, writeSchemas } from '../support/json-schemas.ts'
-import { findGoModule, findKubeconform, pathOf } from '../support/programs.ts'
-import { LEAST, renderText, VALUE_SETS } from '../support/render-chart.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { type Definition, locationIn, type OpenApi, writeSchemas } from '../support/kubernetes/json-schemas.ts'
+import { LEAST, renderText, VALUE_SETS } from '../support/kubernetes/render-chart.ts'
+import { findGoModule, findKubeconform, pathOf } from '../support/programs/programs.ts'
 
 /** Definitions of other projects' kinds, which a bare API server does not know, by the Go module that holds them. */
 const FOREIGN: Record<string, string[]> = {

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
-import { listPath } from '../../operator/kube/paths.ts'
+import { listPath } from '../../operator/kube/object-paths.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
 import { kinds } from '../../operator/resources/kinds.ts'
 import { generatedFiles, staleFiles } from '../../scripts/crds.ts'
-import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { adminClient, newNamespace } from '../support/kube.ts'
-import { kubectlProgram } from '../support/programs.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { kubectlProgram } from '../support/programs/programs.ts'
 
 const run = promisify(execFile)
 

@@ -1,16 +1,16 @@
 /** The reflector against a real API server behind a proxy that makes faults. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createCache, type KubeObject } from '../../operator/kube/cache.ts'
 import type { KubeClient } from '../../operator/kube/client.ts'
-import { listPath } from '../../operator/kube/paths.ts'
+import { createCache, type KubeObject } from '../../operator/kube/object-cache.ts'
+import { listPath } from '../../operator/kube/object-paths.ts'
 import { type Reflector, startReflector } from '../../operator/kube/reflector.ts'
 import { API_VERSION } from '../../operator/resources/kind.ts'
-import { silentLog } from '../../services/platform/log.ts'
-import { createMetrics } from '../../services/platform/metrics.ts'
-import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { adminClient, newNamespace } from '../support/kube.ts'
-import { type KubeProxy, startKubeProxy } from '../support/kube-proxy.ts'
-import { until } from '../support/until.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { createMetrics } from '../../services/platform/observability/metrics.ts'
+import { type KubeProxy, startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { until } from '../support/time/until.ts'
 
 onApiServer('reflector', () => {
   let admin: KubeClient

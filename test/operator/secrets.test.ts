@@ -1,13 +1,13 @@
 /** Secrets as people leave them: octets that are no text, keys that are missing, names of another namespace. */
 import { expect, onTestFinished, test } from 'vitest'
-import type { KubeObject } from '../../operator/kube/cache.ts'
-import type { SecretObject } from '../../operator/kube/writer.ts'
-import { onApiServer, sharedApiServer } from '../support/apiserver-shared.ts'
-import { sharedMongoUri } from '../support/database.ts'
-import { extraNamespace } from '../support/kube.ts'
-import { startKubeProxy } from '../support/kube-proxy.ts'
-import { type OperatorUnderTest, operatorUnderTest } from '../support/operator.ts'
-import { until } from '../support/until.ts'
+import type { KubeObject } from '../../operator/kube/object-cache.ts'
+import type { SecretObject } from '../../operator/kube/object-writer.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { extraNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { type OperatorUnderTest, operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
+import { until } from '../support/time/until.ts'
 
 /** Octets that are no UTF-8: a lone continuation, an overlong slash, a surrogate, a beginning without an end. */
 const NO_TEXT = Buffer.from([0x80, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xe2, 0x82]).toString('base64')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { PANEL_FOLDER } from '../../services/mail/http/panel-files.ts'
-import { builtPanel } from './support/built.ts'
+import { builtPanel } from './support/built-panel.ts'
 
 const KB = 1024
 let entry: string[]

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
-import { open, signedIn, words } from './support/people.ts'
-import { type PanelService, startPanelService } from './support/service.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { open, signedIn, words } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser

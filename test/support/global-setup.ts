@@ -1,6 +1,7 @@
 /** Starts one real mongod for all test files of a run, or uses TEST_MONGODB_URI. */
-import { MissingProgram } from './missing-program.ts'
-import { startTestMongod } from './mongod.ts'
+
+import { startTestMongod } from './database/test-mongod.ts'
+import { MissingProgram } from './programs/missing-program.ts'
 
 /** The mongod, or why there is none: the tests that ask for it are skipped, see `sharedMongoUri`. */
 export type SharedMongod = { uri: string } | { reason: string; install: string }

@@ -1,8 +1,8 @@
 /** Finds the session of a request and keeps other sites from using it. */
 import type { Clock } from '../../platform/clock.ts'
+import type { WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import type { WebContext } from '../../platform/web.ts'
-import { type OpenSession, readSession, type SessionStore } from '../sessions.ts'
+import { type OpenSession, readSession, type SessionStore } from '../login-sessions.ts'
 import { readCookie, type SessionCookie } from './session-cookie.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])

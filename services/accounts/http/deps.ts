@@ -1,12 +1,12 @@
 /** What the operations on sessions, accounts and the audit log need. */
 import type { z } from 'zod'
 import type { Clock } from '../../platform/clock.ts'
-import type { Mongo } from '../../platform/mongo.ts'
-import type { Secrets } from '../../platform/secrets.ts'
-import type { Authorise, WebContext } from '../../platform/web.ts'
+import type { Mongo } from '../../platform/database/mongo.ts'
+import type { Authorise, WebContext } from '../../platform/http/web-app.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
 import type { LoginLimiter } from '../login-limiter.ts'
-import type { Audit, Caller } from './caller.ts'
-import type { AccountsAccess, session } from './contract.ts'
+import type { AccountsAccess, session } from './accounts-contract.ts'
+import type { Audit, Caller } from './audit-caller.ts'
 import type { SessionCookie } from './session-cookie.ts'
 
 /** Handed to every file of this folder. */

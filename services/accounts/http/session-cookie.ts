@@ -1,5 +1,5 @@
 /** The cookie that carries a session. */
-import type { WebContext } from '../../platform/web.ts'
+import type { WebContext } from '../../platform/http/web-app.ts'
 
 /** Name and flags of the cookie; they follow the scheme of APP_BASE_URL, never the socket, which a proxy may decrypt. */
 export interface SessionCookie {

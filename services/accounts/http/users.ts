@@ -1,9 +1,9 @@
 /** What admins do with accounts. */
-import { toPage } from '../../platform/pages.ts'
-import { bind, type createRouter, type WebContext } from '../../platform/web.ts'
-import { changeLimit, createUser, getUser, resetPassword, suspendUser, unsuspendUser } from '../manage-users.ts'
+import { toPage } from '../../platform/cursor-pages.ts'
+import { bind, type createRouter, type WebContext } from '../../platform/http/web-app.ts'
+import { changeLimit, createUser, getUser, resetPassword, suspendUser, unsuspendUser } from '../manage-accounts.ts'
 import { listUsers, type UserDoc } from '../store/users.ts'
-import type { Caller } from './caller.ts'
+import { showUser } from './account-view.ts'
 import {
   changeUserOperation,
   createUserOperation,
@@ -12,9 +12,9 @@ import {
   resetPasswordOperation,
   suspendUserOperation,
   unsuspendUserOperation,
-} from './contract.ts'
+} from './accounts-contract.ts'
+import type { Caller } from './audit-caller.ts'
 import type { AccountsHttpDeps } from './deps.ts'
-import { showUser } from './show-user.ts'
 
 /** Puts the operations of admins on the router. */
 export function mountUsers(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {

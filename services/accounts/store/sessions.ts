@@ -1,5 +1,5 @@
 /** Login sessions of the panel. Only a keyed hash of the cookie's value is stored: a stolen database opens no session. */
-import { collectionOf, type Db, defineCollection, type Session } from '../../platform/mongo.ts'
+import { collectionOf, type Db, defineCollection, type Session } from '../../platform/database/mongo.ts'
 
 /** A session; `_id` is the HMAC-SHA-256 of its token in hex, under the key `session`. Removed at `expires_at`. */
 export interface SessionDoc {

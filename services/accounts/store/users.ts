@@ -1,7 +1,8 @@
 /** User accounts: the tenants of the mail half and the admins of both halves. */
-import { takeGuard } from '../../platform/guard.ts'
-import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/mongo.ts'
-import type { PageRequest } from '../../platform/pages.ts'
+
+import type { PageRequest } from '../../platform/cursor-pages.ts'
+import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
+import { takeGuard } from '../../platform/database/transaction-guard.ts'
 
 /** What an account may do: an `admin` also runs the service, a `user` only owns its own things. */
 export type Role = 'admin' | 'user'

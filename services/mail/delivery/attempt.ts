@@ -1,17 +1,17 @@
 /** One attempt: read and sign the message, mark it, send it to its recipients at one destination, judge what came back. */
 
-import { createByteGate } from '../../platform/byte-gate.ts'
-import { createGroupCommit } from '../../platform/group-commit.ts'
-import type { Log } from '../../platform/log.ts'
-import type { SiteLimits } from '../rules/site-control.ts'
-import type { SignedMessage } from '../smtp/signer.ts'
-import type { Recipient, Transaction } from '../smtp/transaction.ts'
-import type { Route, Sent, Transport } from '../smtp/transport.ts'
+import { createByteGate } from '../../platform/concurrency/byte-limit.ts'
+import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
+import type { Log } from '../../platform/observability/log.ts'
 import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { Outgoing } from '../store/outgoing.ts'
-import type { FindKeys } from './keys.ts'
 import { createPreparation } from './prepare.ts'
 import { type LocalFailure, localResult, type Result, type ResultWorld, resultOf } from './result.ts'
+import type { SiteLimits } from './rules/site-control.ts'
+import type { FindKeys } from './signing-keys.ts'
+import type { SignedMessage } from './smtp/signer.ts'
+import type { Recipient, Transaction } from './smtp/transaction.ts'
+import type { Route, Sent, Transport } from './smtp/transport.ts'
 
 /** Recipients of a message that share one transaction. */
 export interface Group {

@@ -1,10 +1,10 @@
 /** The way out of capture mode: in place of the socket, a collection. Everything else is as in direct mode. */
 import type { Clock } from '../../platform/clock.ts'
-import { createGroupCommit } from '../../platform/group-commit.ts'
-import type { Mongo } from '../../platform/mongo.ts'
-import type { RecipientOutcome, Transaction } from '../smtp/transaction.ts'
-import type { Sent, Transport, Unopened } from '../smtp/transport.ts'
+import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
+import type { Mongo } from '../../platform/database/mongo.ts'
 import { saveCaptured } from '../store/captured.ts'
+import type { RecipientOutcome, Transaction } from './smtp/transaction.ts'
+import type { Sent, Transport, Unopened } from './smtp/transport.ts'
 
 /** How long captured mail is kept. */
 const KEEP_MS = 7 * 86_400_000

@@ -1,8 +1,8 @@
 /** Gauges of this worker: what waits in its slots (the sum over all workers is the queue), and sites in trouble. */
-import type { Metrics } from '../../platform/metrics.ts'
-import type { FlowRange } from '../rules/flow.ts'
+import type { Metrics } from '../../platform/observability/metrics.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
-import type { Sites } from './sites.ts'
+import type { FlowRange } from '../store/rules/flow.ts'
+import type { Sites } from './sites/sites.ts'
 
 /** Sets the gauges of the queue for these slots, whose flows are in `ranges`; `oldest`: when its first mail was due. */
 export async function measureQueue(

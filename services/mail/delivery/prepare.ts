@@ -1,13 +1,14 @@
 /** What goes to the wire: the stored message read, signed, and for servers without 8BITMIME converted to 7 bits. */
-import type { Log } from '../../platform/log.ts'
-import { SecretError } from '../../platform/secrets.ts'
-import { concatInTurns, nextTurn } from '../../platform/turns.ts'
-import { type SevenBitFault, toSevenBit, Unconvertible } from '../rules/seven-bit.ts'
-import type { Reply } from '../rules/smtp-reply.ts'
-import { type SignedMessage, type SigningKey, signMessage } from '../smtp/signer.ts'
+
+import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
+import type { Log } from '../../platform/observability/log.ts'
+import { SecretError } from '../../platform/security/secrets.ts'
+import { type SevenBitFault, toSevenBit, Unconvertible } from '../message/seven-bit.ts'
 import type { Outgoing } from '../store/outgoing.ts'
-import type { FindKeys } from './keys.ts'
 import type { LocalFailure } from './result.ts'
+import type { Reply } from './rules/smtp-reply.ts'
+import type { FindKeys } from './signing-keys.ts'
+import { type SignedMessage, type SigningKey, signMessage } from './smtp/signer.ts'
 
 /** Dependencies of {@link createPreparation}. */
 export interface PreparationOptions {

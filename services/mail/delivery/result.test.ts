@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { RecipientOutcome } from '../smtp/transaction.ts'
-import type { Sent } from '../smtp/transport.ts'
-import { WireError } from '../smtp/wire.ts'
 import type { Claimed } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { localResult, recordedResult, resultOf, unnotedResult } from './result.ts'
+import { WireError } from './smtp/smtp-wire.ts'
+import type { RecipientOutcome } from './smtp/transaction.ts'
+import type { Sent } from './smtp/transport.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR = 3_600_000

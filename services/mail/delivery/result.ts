@@ -1,14 +1,14 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
-import { type Judged, judgeReply } from '../rules/outcome.ts'
-import { afterAmbiguous, afterFailure, type NextStep } from '../rules/retry.ts'
-import { type Reply, showReply } from '../rules/smtp-reply.ts'
-import type { RecipientOutcome } from '../smtp/transaction.ts'
-import type { Sent } from '../smtp/transport.ts'
 import type { Claimed } from '../store/deliveries.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
+import { type Judged, judgeReply } from './rules/outcome.ts'
+import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
+import { type Reply, showReply } from './rules/smtp-reply.ts'
+import type { RecipientOutcome } from './smtp/transaction.ts'
+import type { Sent } from './smtp/transport.ts'
 
 /** An attempt that can be written down. */
 export interface Result {

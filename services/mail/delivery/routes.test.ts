@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { StsPolicy } from '../rules/tls.ts'
-import type { MxAnswer } from '../smtp/mx.ts'
 import { captureRoute, directRoutes, type FoundRoute, fixedRoute } from './routes.ts'
+import type { StsPolicy } from './rules/tls-requirement.ts'
+import type { MxAnswer } from './smtp/mx.ts'
 
 const enforce: StsPolicy = { mode: 'enforce', mx: ['*.example.net'] }
 

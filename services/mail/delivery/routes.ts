@@ -1,12 +1,12 @@
 /** Finds the way for a delivery: the relay, the captured mail, or the hosts of its domain. */
-import { domainOf } from '../rules/address.ts'
-import { providerOfHosts } from '../rules/mx-hosts.ts'
-import { siteOf } from '../rules/slots.ts'
-import type { StsPolicy } from '../rules/tls.ts'
-import type { Mx } from '../smtp/mx.ts'
-import type { TlsPolicy } from '../smtp/tls-policy.ts'
-import type { Route } from '../smtp/transport.ts'
+import { domainOf } from '../message/address.ts'
+import { siteOf } from '../store/rules/assign-slot.ts'
 import type { LocalFailure } from './result.ts'
+import { providerOfHosts } from './rules/mx-hosts.ts'
+import type { StsPolicy } from './rules/tls-requirement.ts'
+import type { Mx } from './smtp/mx.ts'
+import type { TlsPolicy } from './smtp/tls-policy.ts'
+import type { Route } from './smtp/transport.ts'
 
 /** A way, with the site that its limits belong to; or why there is none. */
 export type FoundRoute = { kind: 'route'; site: string; route: Route } | { kind: 'failed'; failure: LocalFailure }

@@ -4,10 +4,10 @@
  * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */
 
-import { createGroupCommit } from '../../platform/group-commit.ts'
-import type { Log } from '../../platform/log.ts'
-import type { Metrics } from '../../platform/metrics.ts'
-import type { Mongo } from '../../platform/mongo.ts'
+import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
+import type { Mongo } from '../../platform/database/mongo.ts'
+import type { Log } from '../../platform/observability/log.ts'
+import type { Metrics } from '../../platform/observability/metrics.ts'
 import { type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import { appendEvents } from '../store/events.ts'

@@ -3,8 +3,16 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  CLASS,
+  decodeMessage,
+  encodeData,
+  encodeMessage,
+  encodeName,
+  type ResourceRecord,
+  TYPE,
+} from './dns-message.ts'
 import { createResolver } from './resolver.ts'
-import { CLASS, decodeMessage, encodeData, encodeMessage, encodeName, type ResourceRecord, TYPE } from './wire.ts'
 
 /** What a server says to a question: datagrams in order, and what it says over TCP (with its length prefix). */
 interface Behaviour {

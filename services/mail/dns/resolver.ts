@@ -3,13 +3,13 @@
  * serves one check: it remembers answers, counts queries and ends at a deadline.
  */
 import { getServers } from 'node:dns'
-import { isPublicAddress } from '../../platform/public-address.ts'
-import type { ServerAnswer, Views } from '../rules/dns-judge.ts'
-import { suffixesOf } from '../rules/dns-names.ts'
-import { canonicalValue } from '../rules/dns-record.ts'
-import type { Answer, Lookup, LookupType } from '../rules/lookup.ts'
-import { ask, type ServerAddress, TransportError } from './transport.ts'
-import { type Decoded, decodeData, isName, negativeTtl, RCODES, TYPE, WireError } from './wire.ts'
+import { isPublicAddress } from '../../platform/network/public-address.ts'
+import { type Decoded, decodeData, isName, negativeTtl, RCODES, TYPE, WireError } from './dns-message.ts'
+import { ask, type ServerAddress, TransportError } from './dns-transport.ts'
+import type { ServerAnswer, Views } from './records/evaluate-record.ts'
+import type { Answer, Lookup, LookupType } from './records/lookup.ts'
+import { suffixesOf } from './records/names.ts'
+import { canonicalValue } from './records/record.ts'
 
 /** What a resolver is made of. */
 export interface ResolverOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { decodeMessage, encodeMessage, TYPE } from './dns-message.ts'
 import { signMessage, TsigError, type TsigKey, verifyAnswer } from './tsig.ts'
-import { decodeMessage, encodeMessage, TYPE } from './wire.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const key: TsigKey = { name: 'upd-key', algorithm: 'hmac-sha512', secret: Buffer.from('secret') }

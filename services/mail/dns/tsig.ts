@@ -1,6 +1,6 @@
 /** Transaction signatures of DNS messages (RFC 8945): signing requests, verifying answers in constant time. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { CLASS, type Decoded, encodeName, encodeRecord, readName, TYPE, uint16 } from './wire.ts'
+import { CLASS, type Decoded, encodeName, encodeRecord, readName, TYPE, uint16 } from './dns-message.ts'
 
 /** Algorithms by the names that servers and their configurations use. MD5 is refused (RFC 8945 6). */
 export const TSIG_ALGORITHMS = ['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const

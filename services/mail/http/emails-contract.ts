@@ -1,10 +1,10 @@
 /** The operations that send mail and read the delivery log. */
 import { z } from 'zod'
-import { endpoint } from '../../platform/endpoint.ts'
-import { EMAIL_LIMITS, instant } from '../rules/email-parts.ts'
-import { emailRequest, emailRequestKeywords, rawRequest } from '../rules/email-request.ts'
-import { RECIPIENT_STATUSES } from '../rules/email-status.ts'
-import type { Access } from './access.ts'
+import { endpoint } from '../../platform/http/endpoint.ts'
+import { RECIPIENT_STATUSES } from '../store/rules/email-status.ts'
+import { EMAIL_LIMITS, instant } from '../submission/rules/email-parts.ts'
+import { emailRequest, emailRequestKeywords, rawRequest } from '../submission/rules/email-request.ts'
+import type { Access } from './shared/access.ts'
 
 const SEND: Access = { kind: 'account', scope: 'emails:send' }
 /** What old callers of the configured API_TOKEN may do as well. */

@@ -1,10 +1,10 @@
 /** The OpenAPI document of the mail API, generated from the contracts. */
-import * as accountsContract from '../../accounts/http/contract.ts'
+import * as accountsContract from '../../accounts/http/accounts-contract.ts'
 import { sessionCookie } from '../../accounts/http/session-cookie.ts'
-import type { AnyEndpoint } from '../../platform/endpoint.ts'
-import { openApi, operationsOf } from '../../platform/openapi.ts'
-import { type Access, scopesFor } from './access.ts'
+import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
+import { openApi, operationsOf } from '../../platform/http/openapi.ts'
 import * as mailContract from './contract.ts'
+import { type Access, scopesFor } from './shared/access.ts'
 
 type AnyAccess = Access | { kind: 'public' }
 

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compressFolder } from '../../../scripts/build-panel.ts'
-import { silentLog } from '../../platform/log.ts'
-import { createMetrics } from '../../platform/metrics.ts'
-import { createWeb, notFound } from '../../platform/web.ts'
+import { createWeb, notFound } from '../../platform/http/web-app.ts'
+import { silentLog } from '../../platform/observability/log.ts'
+import { createMetrics } from '../../platform/observability/metrics.ts'
 import { mountPanel } from './panel-files.ts'
 
 const script = `console.log("${'postwright '.repeat(200)}")`

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import type Koa from 'koa'
+import type { WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import type { WebContext } from '../../platform/web.ts'
 
 /** Where `scripts/build-panel.ts` puts the built app. */
 export const PANEL_FOLDER = join(import.meta.dirname, '../../panel/dist')

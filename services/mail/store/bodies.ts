@@ -1,8 +1,8 @@
 /** Raw messages in compressed parts of at most 1 MiB. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
-import { concatInTurns, nextTurn } from '../../platform/turns.ts'
+import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
+import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import type { BodyDoc } from './documents.ts'
 
 /** Parts of raw messages. Their time of removal is a net: delivery shortens it when the last recipient is final. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
+import { freshDatabase } from '../../../test/support/database/test-database.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import { CAPTURED, CAPTURED_PIECES, listCaptured, readCaptured, saveCaptured } from './captured.ts'
 
 let mongo: Mongo

@@ -1,7 +1,7 @@
 /** The mail of capture mode: what would have gone out, kept for a while to be looked at. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 
 /** One captured transaction. `_id` is the message's id and its first recipient's number, so that a repeat replaces it. */
 export interface CapturedDoc {

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
-import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
-import { flowOf, rangeOfOtherMode, rangesOfSlots } from '../rules/flow.ts'
+import { freshDatabase } from '../../../test/support/database/test-database.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { type Claimed, DELIVERIES, DeliveryQueue, NO_FLOW, underClaim } from './deliveries.ts'
 import type { DeliveryDoc } from './documents.ts'
+import { flowOf, rangeOfOtherMode, rangesOfSlots } from './rules/flow.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1_000)

@@ -5,9 +5,9 @@
  * - timed: no `flow`; at `due` it becomes ready. `due` is the next time to try or, while a worker holds the delivery, the
  *   time at which that worker must be gone. `tok` names the claim; every later write of the worker is matched on it.
  */
-import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
-import { type FlowRange, flowOf } from '../rules/flow.ts'
+import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import type { DeliveryDoc } from './documents.ts'
+import { type FlowRange, flowOf } from './rules/flow.ts'
 
 /**
  * One index besides `_id`: every index is written on insert, claim and removal. It holds two structures: each flow's

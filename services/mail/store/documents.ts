@@ -4,8 +4,8 @@
  * `cell` is 0 today; every message-bound document carries it so that a shard key exists from the first day.
  */
 import type { mongo } from 'mongoose'
-import type { RecipientStatus } from '../rules/email-status.ts'
-import type { Lane } from '../rules/flow.ts'
+import type { RecipientStatus } from './rules/email-status.ts'
+import type { Lane } from './rules/flow.ts'
 
 export type { RecipientStatus }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
+import { freshDatabase } from '../../../test/support/database/test-database.ts'
+import { ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { ensureIndexes, type Mongo } from '../../platform/mongo.ts'
 import type { EventDoc } from './documents.ts'
 import { appendEvents, EVENTS, eventId, findEvents } from './events.ts'
 

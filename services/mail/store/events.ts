@@ -1,5 +1,5 @@
 /** The delivery log: one document per attempt, append-only, removed by its time. */
-import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
 import type { EventDoc } from './documents.ts'
 
 /** Events of a message are a range of `_id` (`<message>.<n>#<attempt>`), see {@link eventsOfMessage}. */

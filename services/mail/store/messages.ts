@@ -1,6 +1,7 @@
 /** Accepted messages: one that is here was accepted, with everything that belongs to it. */
+
+import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
 import type { MessageDoc } from './documents.ts'
 
 /** Messages, listed by account newest first; an idempotency key is unique per account while it is on a message. */

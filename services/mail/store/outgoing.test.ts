@@ -1,15 +1,15 @@
 /** What messages say of their recipients after the notes of workers that come late, twice, or at once. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
-import { giveMessage } from '../../../test/support/sent-mail.ts'
+import { freshDatabase } from '../../../test/support/database/test-database.ts'
+import { giveMessage } from '../../../test/support/mail/stored-messages.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { collectionOf, ensureIndexes, type Mongo } from '../../platform/mongo.ts'
-import { isFinal, type RecipientStatus } from '../rules/email-status.ts'
 import { BODIES, toBodyDocs } from './bodies.ts'
 import type { MessageDoc } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 import { Outbox, type RecipientNote } from './outgoing.ts'
+import { isFinal, type RecipientStatus } from './rules/email-status.ts'
 
 const LOG_DAYS = 30
 const DAY = 86_400_000

@@ -1,5 +1,5 @@
 /** Reads accepted messages for delivery, many at once, and notes what became of their recipients. */
-import { type Collection, collectionOf, type Mongo } from '../../platform/mongo.ts'
+import { type Collection, collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
 import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'

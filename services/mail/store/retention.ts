@@ -1,5 +1,5 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
-import { collectionOf, defineCollection, type Mongo } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { firstIdAt, MESSAGES } from './messages.ts'
 

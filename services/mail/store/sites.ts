@@ -1,5 +1,5 @@
 /** What workers share of destination sites in trouble, so that a pause that one was asked for holds for all. */
-import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
 import type { SiteDoc } from './documents.ts'
 
 /** Sites that are or lately were in trouble; a document goes a day after its last change. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { databaseForThisTest } from '../../../test/support/database.ts'
+import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
 import {
   beat,
   fixSlotCount,

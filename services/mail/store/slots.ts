@@ -2,8 +2,8 @@
  * Who owns which delivery slot. The document is the truth: taken only when free or expired, with a new epoch, and
  * judged by the database's clock, so that workers' clocks do not matter.
  */
-import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/mongo.ts'
-import { split } from '../../platform/split.ts'
+import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
+import { split } from '../../platform/partition.ts'
 import type { SlotDoc } from './documents.ts'
 
 /** Slots; `owner` is empty when nobody has it. */

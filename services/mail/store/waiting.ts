@@ -1,5 +1,5 @@
 /** Mail of a domain that is accepted and not final yet. */
-import { collectionOf, type Db, isUnavailable } from '../../platform/mongo.ts'
+import { collectionOf, type Db, isUnavailable } from '../../platform/database/mongo.ts'
 import type { DomainDoc } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { until } from '../../../test/support/until.ts'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts'
+import { until } from '../../../test/support/time/until.ts'
 import { wakeOf } from './wake.ts'
 
 let database: TestDatabase

@@ -5,8 +5,8 @@
  * database).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { collectionOf, defineCollection, isMongoCode, type Mongo } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { collectionOf, defineCollection, isMongoCode, type Mongo } from '../../platform/mongo.ts'
 
 /** A hint in the capped collection. */
 interface HintDoc {

@@ -1,10 +1,10 @@
 /** Where an application connects to. */
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Copyable } from '../ui/copy.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Card } from '../ui/page.tsx'
-import type { Credential } from './types.ts'
+import { Card } from '../ui/layout/page.tsx'
+import { Copyable } from '../ui/values/copy-button.tsx'
+import { Facts } from '../ui/values/description-list.tsx'
+import type { Credential } from './access-types.ts'
 
 /** Host and ports. */
 export function SmtpConnection({ connection }: { connection: Credential['connection'] }) {

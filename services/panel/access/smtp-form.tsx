@@ -2,13 +2,13 @@
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { type Fields, useFields } from '../ui/fields.ts'
-import { linesOf, SubmitForm } from '../ui/form.tsx'
-import { useSaved } from '../ui/outcome.ts'
-import { PasswordInput } from '../ui/password.tsx'
-import type { Show } from '../ui/secret.tsx'
+import { useSaved } from '../ui/feedback/save-result.ts'
+import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
+import { PasswordInput } from '../ui/forms/password-input.tsx'
+import type { Show } from '../ui/forms/secret-once.tsx'
+import { type Fields, useFields } from '../ui/forms/use-fields.ts'
+import type { Credential } from './access-types.ts'
 import { NetworksField } from './networks-field.tsx'
-import type { Credential } from './types.ts'
 
 interface Limits {
   allowed_senders: string

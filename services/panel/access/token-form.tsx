@@ -3,9 +3,9 @@ import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/c
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
-import { useFields } from '../ui/fields.ts'
-import { linesOf, SubmitForm } from '../ui/form.tsx'
-import type { Show } from '../ui/secret.tsx'
+import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
+import type { Show } from '../ui/forms/secret-once.tsx'
+import { useFields } from '../ui/forms/use-fields.ts'
 import { NetworksField } from './networks-field.tsx'
 
 type Scope = NonNullable<Input<'createTokenOperation'>['body']['scopes']>[number]

@@ -1,5 +1,5 @@
 /** Whether a token still works. */
-import type { Token } from './types.ts'
+import type { Token } from './access-types.ts'
 
 /** Where a token stands at a time in milliseconds. */
 export function tokenState(

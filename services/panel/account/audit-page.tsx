@@ -4,11 +4,11 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
-import { Card, Page } from '../ui/page.tsx'
-import { nextOf, Pager } from '../ui/pager.tsx'
-import { Empty, Loaded } from '../ui/states.tsx'
-import { type Column, DataTable } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
+import { nextOf, Pager } from '../ui/layout/cursor-pager.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { Time } from '../ui/values/time.tsx'
 
 type Entry = Output<'listAuditLogs'>['data'][number]
 

@@ -3,15 +3,15 @@ import { SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { choose, LANGUAGES, type Language, usePreferences } from '../app/preferences.ts'
-import { sessionRead, useAccount, useKeepLanguage } from '../app/session.ts'
 import { speak } from '../i18n/index.ts'
-import { useFields } from '../ui/fields.ts'
-import { SubmitForm } from '../ui/form.tsx'
-import { tellDone, tellFailed } from '../ui/notify.ts'
-import { Card, Page } from '../ui/page.tsx'
-import { PasswordInput } from '../ui/password.tsx'
-import { browserZone } from '../ui/zone.ts'
+import { sessionRead, useAccount, useKeepLanguage } from '../session/session.ts'
+import { choose, LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
+import { tellDone, tellFailed } from '../ui/feedback/notifications.ts'
+import { SubmitForm } from '../ui/forms/form.tsx'
+import { PasswordInput } from '../ui/forms/password-input.tsx'
+import { useFields } from '../ui/forms/use-fields.ts'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { browserZone } from '../ui/values/time-zone.ts'
 
 /** Browsers leave UTC out of their own list. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]

@@ -1,5 +1,5 @@
 /** Calls of the mail API, typed from the service's own contract: wrong names, bodies and answers do not compile. */
-import type * as accounts from '../../accounts/http/contract.ts'
+import type * as accounts from '../../accounts/http/accounts-contract.ts'
 import type * as mail from '../../mail/http/contract.ts'
 import { fillPath, request } from './fetch.ts'
 import { operations } from './operations.ts'

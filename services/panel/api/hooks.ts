@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Input, type Operation, type Output } from './client.ts'
-import { aboutTheSame } from './keep.ts'
+import { aboutTheSame } from './placeholder-data.ts'
 import type { AnyInput } from './typed.ts'
 
 /** Query options of a read; the key is the operation and its input, so that equal questions share one answer. */

@@ -1,6 +1,6 @@
 /** The panel's short list of operations says the same as the contracts. */
 import { expect, test } from 'vitest'
-import * as accounts from '../../accounts/http/contract.ts'
+import * as accounts from '../../accounts/http/accounts-contract.ts'
 import * as mail from '../../mail/http/contract.ts'
 import { operations } from './operations.ts'
 

@@ -4,7 +4,7 @@ import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { cssVariables, theme } from '../theme/theme.ts'
-import { queries } from './queries.ts'
+import { queries } from './query-cache.ts'
 import { router } from './router.tsx'
 
 /** The nonce of the page's policy; the service stamps it into the document. */

@@ -12,8 +12,8 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { speak } from '../i18n/index.ts'
-import { LANGUAGES, type Language, usePreferences } from './preferences.ts'
-import { useAccount, useKeepLanguage, useSignOut } from './session.ts'
+import { useAccount, useKeepLanguage, useSignOut } from '../session/session.ts'
+import { LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
 
 /** The three. */
 export function HeaderMenus() {

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 import { IconMap2 } from '@tabler/icons-react'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { Blank, Failure } from '../ui/states.tsx'
+import { Blank, Failure } from '../ui/feedback/content-states.tsx'
 
 /** There is nothing at this address. */
 export function NotFound() {

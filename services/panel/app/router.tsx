@@ -7,19 +7,19 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { resourceSearch } from '../admin/resource-search.ts'
 import { ApiProblem } from '../api/problem.ts'
-import { messageSearch } from '../mail/message-search.ts'
-import { messageTab } from '../mail/message-tab.ts'
-import { resourceSearch } from '../operator/resource-search.ts'
-import { subSearch } from '../subscriptions/search.ts'
-import { textsOf } from '../ui/search.ts'
-import { spanSearch } from '../ui/span.tsx'
+import { messageSearch } from '../mail/messages/message-search.ts'
+import { messageTab } from '../mail/messages/message-tabs.ts'
+import { sessionRead, signInSearch } from '../session/session.ts'
+import { SignInPage } from '../session/sign-in-page.tsx'
+import { isFormOpen, setSessionOver } from '../state/session-expiry.ts'
+import { subSearch } from '../subscriptions/shared/subscriptions-search.ts'
+import { spanSearch } from '../ui/layout/days-range.tsx'
+import { textsOf } from '../ui/layout/search-params.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
-import { onSessionEnd, queries } from './queries.ts'
-import { sessionRead, signInSearch } from './session.ts'
-import { isFormOpen, setSessionOver } from './session-over.ts'
+import { onSessionEnd, queries } from './query-cache.ts'
 import { Shell } from './shell.tsx'
-import { SignInPage } from './sign-in-page.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
 
@@ -58,30 +58,30 @@ const pages = [
     getParentRoute: within,
     path: '/',
     validateSearch: spanSearch,
-    component: lazyRouteComponent(() => import('../mail/overview-page.tsx'), 'OverviewPage'),
+    component: lazyRouteComponent(() => import('../mail/overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/messages',
     validateSearch: messageSearch,
-    component: lazyRouteComponent(() => import('../mail/messages-page.tsx'), 'MessagesPage'),
+    component: lazyRouteComponent(() => import('../mail/messages/messages-page.tsx'), 'MessagesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/messages/$id',
     validateSearch: messageTab,
-    component: lazyRouteComponent(() => import('../mail/message-page.tsx'), 'MessagePage'),
+    component: lazyRouteComponent(() => import('../mail/messages/message-page.tsx'), 'MessagePage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/inbox',
     validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'open']),
-    component: lazyRouteComponent(() => import('../mail/inbox-page.tsx'), 'InboxPage'),
+    component: lazyRouteComponent(() => import('../mail/messages/captured-mail-page.tsx'), 'InboxPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/send',
-    component: lazyRouteComponent(() => import('../mail/send-page.tsx'), 'SendPage'),
+    component: lazyRouteComponent(() => import('../mail/send/send-page.tsx'), 'SendPage'),
   }),
   createRoute({
     getParentRoute: within,
@@ -92,12 +92,12 @@ const pages = [
     getParentRoute: within,
     path: '/domains',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../mail/domains-page.tsx'), 'DomainsPage'),
+    component: lazyRouteComponent(() => import('../mail/domains/domains-page.tsx'), 'DomainsPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/domains/$id',
-    component: lazyRouteComponent(() => import('../mail/domain-page.tsx'), 'DomainPage'),
+    component: lazyRouteComponent(() => import('../mail/domains/domain-page.tsx'), 'DomainPage'),
   }),
   createRoute({
     getParentRoute: within,
@@ -114,7 +114,7 @@ const pages = [
   createRoute({
     getParentRoute: within,
     path: '/dns-accounts',
-    component: lazyRouteComponent(() => import('../dns/accounts-page.tsx'), 'DnsAccountsPage'),
+    component: lazyRouteComponent(() => import('../dns/dns-accounts-page.tsx'), 'DnsAccountsPage'),
   }),
   createRoute({
     getParentRoute: within,
@@ -130,93 +130,96 @@ const pages = [
   createRoute({
     getParentRoute: within,
     path: '/admin/health',
-    component: lazyRouteComponent(() => import('../operator/health-page.tsx'), 'HealthPage'),
+    component: lazyRouteComponent(() => import('../admin/health-page.tsx'), 'HealthPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/queues',
-    component: lazyRouteComponent(() => import('../operator/queues-page.tsx'), 'QueuesPage'),
+    component: lazyRouteComponent(() => import('../admin/queue-page.tsx'), 'QueuesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/addresses',
-    component: lazyRouteComponent(() => import('../operator/addresses-page.tsx'), 'AddressesPage'),
+    component: lazyRouteComponent(() => import('../admin/sending-addresses-page.tsx'), 'AddressesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/certificates',
-    component: lazyRouteComponent(() => import('../operator/certificates-page.tsx'), 'CertificatesPage'),
+    component: lazyRouteComponent(() => import('../admin/certificates-page.tsx'), 'CertificatesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/resources',
     validateSearch: resourceSearch,
-    component: lazyRouteComponent(() => import('../operator/resources-page.tsx'), 'ResourcesPage'),
+    component: lazyRouteComponent(() => import('../admin/resources-page.tsx'), 'ResourcesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/domains',
     validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'user']),
-    component: lazyRouteComponent(() => import('../operator/all-domains-page.tsx'), 'AllDomainsPage'),
+    component: lazyRouteComponent(() => import('../admin/all-domains-page.tsx'), 'AllDomainsPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/admin/users',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../operator/users-page.tsx'), 'UsersPage'),
+    component: lazyRouteComponent(() => import('../admin/accounts-page.tsx'), 'UsersPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions',
     validateSearch: (raw: Record<string, unknown>) => ({ ...subSearch(raw), ...spanSearch(raw) }),
-    component: lazyRouteComponent(() => import('../subscriptions/figures-page.tsx'), 'FiguresPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'FiguresPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/apps',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/apps-page.tsx'), 'AppsPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/users',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/users-page.tsx'), 'EndUsersPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/plans',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/plans-page.tsx'), 'PlansPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/list',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
+    component: lazyRouteComponent(
+      () => import('../subscriptions/subscribers/subscriptions-page.tsx'),
+      'SubscriptionsPage',
+    ),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/switches',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/switches-page.tsx'), 'SwitchesPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/changes',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/changes-page.tsx'), 'ChangesPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangesPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/apps/$id',
-    component: lazyRouteComponent(() => import('../subscriptions/app-page.tsx'), 'AppPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
   }),
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/admins',
     validateSearch: subSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/admins-page.tsx'), 'AdminsPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
   }),
 ] as const
 

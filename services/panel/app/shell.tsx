@@ -6,14 +6,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Logo } from '../ui/logo.tsx'
-import { Note, Status } from '../ui/status.tsx'
+import { SessionContext, sessionRead, useSession, useTrial } from '../session/session.ts'
+import { useSessionOver } from '../state/session-expiry.ts'
+import { Note, Status } from '../ui/feedback/status-badge.tsx'
+import { Logo } from '../ui/layout/logo.tsx'
 import { HeaderMenus } from './header-menus.tsx'
-import { mayOpen, NAVIGATION, type PlaceGroup } from './nav.ts'
-import { SessionContext, sessionRead, useSession, useTrial } from './session.ts'
-import { useSessionOver } from './session-over.ts'
+import { mayOpen, NAVIGATION, type PlaceGroup } from './navigation.ts'
 
-const SignInAgain = lazy(() => import('./sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
+const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
 
 /** The frame; what is inside knows whose it is. */
 export function Shell() {

@@ -42,19 +42,19 @@ test.each(Object.entries(sentences))('%s keeps its parts and speaks Chinese', (e
 const SERVICE = join(import.meta.dirname, '../../mail')
 /** Where sentences come from that people read in the panel. */
 const SOURCES = [
-  'rules/dns-judge.ts',
-  'rules/dns-match.ts',
-  'rules/spf-evaluate.ts',
-  'rules/dkim.ts',
-  'rules/dns-guidance.ts',
-  'rules/dns-plan.ts',
-  'rules/dns-plan-dkim.ts',
-  'rules/dns-plan-dmarc.ts',
-  'rules/dns-plan-item.ts',
-  'rules/dns-plan-removal.ts',
-  'rules/dns-plan-spf.ts',
-  'rules/health.ts',
-  'apply-plan.ts',
+  'dns/records/evaluate-record.ts',
+  'dns/records/match-record.ts',
+  'dns/records/spf-evaluate.ts',
+  'dns/records/dkim.ts',
+  'dns/records/guidance.ts',
+  'dns/plan/dns-plan.ts',
+  'dns/plan/plan-dkim.ts',
+  'dns/plan/plan-dmarc.ts',
+  'dns/plan/plan-item.ts',
+  'dns/plan/plan-removal.ts',
+  'dns/plan/plan-spf.ts',
+  'administration/rules/health.ts',
+  'domains/apply-dns-plan.ts',
 ]
 
 /** The sentences in a source: literals with a capital at the beginning and a full stop at the end. */

@@ -3,9 +3,9 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { CodeBlock } from '../ui/code.tsx'
-import { tellFailed } from '../ui/notify.ts'
-import { Note } from '../ui/status.tsx'
+import { tellFailed } from '../ui/feedback/notifications.ts'
+import { Note } from '../ui/feedback/status-badge.tsx'
+import { CodeBlock } from '../ui/values/code-block.tsx'
 
 /** The step. A token made here also stands in the examples until the page is left. */
 export function AccessStep({ token, setToken }: { token: string | undefined; setToken: (token: string) => void }) {

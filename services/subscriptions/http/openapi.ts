@@ -1,15 +1,15 @@
 /** The document of this API, generated from the contracts, at `/openapi.json`. */
 import type Router from '@koa/router'
 import { z } from 'zod'
-import type { Config } from '../../platform/config.ts'
-import type { AnyEndpoint } from '../../platform/endpoint.ts'
-import type { JsonSchema } from '../../platform/json-schema.ts'
-import { openApi, operationsOf } from '../../platform/openapi.ts'
-import type { Access } from './access.ts'
-import * as apps from './apps-contract.ts'
-import * as contract from './contract.ts'
-import { ofrepOperations, ofrepRefusal } from './ofrep-contract.ts'
+import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
+import { openApi, operationsOf } from '../../platform/http/openapi.ts'
+import type { JsonSchema } from '../../platform/json/json-schema.ts'
+import type { Config } from '../../platform/process/config.ts'
+import * as apps from '../catalogue/http/apps-contract.ts'
+import { ofrepOperations, ofrepRefusal } from '../flags/http/ofrep-contract.ts'
+import * as contract from './admin-contract.ts'
 import * as server from './server-contract.ts'
+import type { Access } from './shared/access.ts'
 
 /** An operation of this API or of OFREP. */
 type AnyAccess = Access | { kind: 'key' }

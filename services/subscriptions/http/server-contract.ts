@@ -1,10 +1,10 @@
 /** The server API for the apps' own back ends, with its schemas. */
 import { z } from 'zod'
-import { endpoint } from '../../platform/endpoint.ts'
+import { endpoint } from '../../platform/http/endpoint.ts'
 import { hasIdentity, IDENTITIES, identityFields, profileFields } from '../rules/end-user.ts'
-import { flag, id, integer, money, pathId, text } from '../rules/fields.ts'
-import { APP } from './access.ts'
-import * as wire from './records.ts'
+import { flag, id, integer, money, pathId, text } from '../rules/field-schemas.ts'
+import { APP } from './shared/access.ts'
+import * as wire from './shared/record-schemas.ts'
 
 const params = z.object({ id: pathId })
 const who = { user_id: id.optional(), ...identityFields }

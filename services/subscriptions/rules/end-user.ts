@@ -1,6 +1,6 @@
 /** End users: the fields that apps send, and what search looks at. */
 import type { z } from 'zod'
-import { emailOrNone, text } from './fields.ts'
+import { emailOrNone, text } from './field-schemas.ts'
 
 /** The four identities; a user has at least one. */
 export const identityFields = {

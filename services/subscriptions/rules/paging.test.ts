@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { cursorQuery, dateQuery, dateRange, nextOf, pageOf, pageQuery, pagination, switchPagination } from './paging.ts'
-import { zoneOf } from './zone.ts'
+import { zoneOf } from './time-zone.ts'
 
 const query = z.object({ ...pageQuery, ...cursorQuery, ...dateQuery })
 const shanghai = zoneOf('Asia/Shanghai')

@@ -1,7 +1,7 @@
 /** Pages of lists: both pagination shapes of the reference, filters and date ranges. */
 import { z } from 'zod'
-import { integer } from './fields.ts'
-import { isDay, type Zone } from './zone.ts'
+import { integer } from './field-schemas.ts'
+import { isDay, type Zone } from './time-zone.ts'
 
 /** Largest page; a larger `pageSize` is cut to it. */
 const MAX_PAGE_SIZE = 100

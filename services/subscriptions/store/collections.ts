@@ -1,5 +1,5 @@
 /** The collections of the subscription half and their indexes, with the query that each index is for. */
-import { collectionOf, type Db, defineCollection } from '../../platform/mongo.ts'
+import { collectionOf, type Db, defineCollection } from '../../platform/database/mongo.ts'
 import type * as doc from './documents.ts'
 
 const definitions = {

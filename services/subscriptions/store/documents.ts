@@ -3,11 +3,12 @@
  * record stands beside the rule that shows it (`Stored…`); here is the rest. Records that the reference shows have
  * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
-import type { ManagedBy, ResourceState } from '../rules/managed.ts'
-import type { StoredPlan } from '../rules/plan.ts'
-import type { StoredSwitch } from '../rules/switch-view.ts'
-import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/views.ts'
-import type { EventType } from '../rules/webhook.ts'
+
+import type { StoredPlan } from '../catalogue/rules/plan.ts'
+import type { StoredSwitch } from '../flags/rules/flag-view.ts'
+import type { ManagedBy, ResourceState } from '../rules/managed-by.ts'
+import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/record-views.ts'
+import type { EventType } from '../webhooks/rules/webhook.ts'
 
 /** An administrator of this half: rights of a panel account. */
 export interface AdminDoc extends StoredAdmin {

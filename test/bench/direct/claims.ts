@@ -1,5 +1,5 @@
 /** The cost of claims: what the database does for the queue while little is delivered and much is waiting. */
-import type { Db } from '../../../services/platform/mongo.ts'
+import type { Db } from '../../../services/platform/database/mongo.ts'
 import { sendFresh } from './fresh.ts'
 import { seed } from './seed.ts'
 import { domainName, type SiteClass } from './site-class.ts'

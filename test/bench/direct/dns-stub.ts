@@ -8,7 +8,7 @@ import {
   type ResourceRecord,
   TYPE,
   uint16,
-} from '../../../services/mail/dns/wire.ts'
+} from '../../../services/mail/dns/dns-message.ts'
 import { addressOf, hostsOf, type SiteClass, ZONE } from './site-class.ts'
 
 const TTL = 300

@@ -1,7 +1,7 @@
 /** Fresh mail over SMTP while something waits: when each message was handed in, and when the receiver had it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSender } from '../../support/sender.ts'
-import { PASSWORD } from '../../support/tenants.ts'
+import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
+import { openSender } from '../../support/mail/load-sender.ts'
 import type { Account, Internet } from './testbed.ts'
 
 /** Messages to send. Recipient number n is `<tag>.<n>@<domain>`. */

@@ -1,7 +1,7 @@
 /** A process that plays the receiving side of the internet: a DNS server and the hosts of all classes on 127/8. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { freePort } from '../../support/mongod.ts'
+import { freePort } from '../../support/database/test-mongod.ts'
 import { startDnsStub } from './dns-stub.ts'
 import { createSinkHost, type Ledger, noCounts } from './sink-host.ts'
 import { addressOf, type ClassCounts, createRandom, hostsOf, type SiteClass } from './site-class.ts'

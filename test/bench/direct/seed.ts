@@ -1,6 +1,6 @@
 /** Fills the queue with accepted messages: documents as acceptance makes them, in bulk inserts instead of transactions. */
 import { randomBytes } from 'node:crypto'
-import { toWrites } from '../../../services/mail/store/new-message.ts'
+import { toWrites } from '../../../services/mail/submission/store/message-documents.ts'
 import { newId } from '../../../services/platform/ids.ts'
 import type { Account, Testbed } from './testbed.ts'
 

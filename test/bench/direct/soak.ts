@@ -1,9 +1,9 @@
 /** Mixed traffic for minutes while processes are killed: what was accepted, and what became of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeliveryDoc, EventDoc } from '../../../services/mail/store/documents.ts'
-import { within } from '../../../services/platform/deadline.ts'
-import { openSender } from '../../support/sender.ts'
-import { PASSWORD } from '../../support/tenants.ts'
+import { within } from '../../../services/platform/concurrency/timeout.ts'
+import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
+import { openSender } from '../../support/mail/load-sender.ts'
 import { note, type Row } from './table.ts'
 import { type Service, type Testbed, withTestbed } from './testbed.ts'
 import { createMix } from './throughput.ts'

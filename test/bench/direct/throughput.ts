@@ -1,6 +1,6 @@
 /** Scenarios that measure how fast a filled queue is delivered. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cpuMs } from '../../support/process.ts'
+import { cpuMs } from '../../support/processes/service-process.ts'
 import { awaitFresh, sendFresh, waited } from './fresh.ts'
 import { seed } from './seed.ts'
 import { createRandom, createZipf, domainName, type SiteClass } from './site-class.ts'

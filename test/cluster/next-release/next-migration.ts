@@ -1,5 +1,5 @@
 /** The step that the Dockerfile beside this adds: it fills a field and makes an index while mail goes on. */
-import type { Migration } from '../../../services/platform/migrate.ts'
+import type { Migration } from '../../../services/platform/database/migrate.ts'
 
 /** Adds the step behind the last one. It only adds data, so whoever read them before can read them after it. */
 export function addNextStep(steps: Migration[]): void {

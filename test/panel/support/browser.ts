@@ -1,6 +1,6 @@
 /** A real Chromium, a fresh profile a start, and pages that remember what must not happen: console errors, CSP violations. */
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import { program } from '../../support/programs.ts'
+import { program } from '../../support/programs/programs.ts'
 
 const FLAGS = [
   '--headless',

@@ -3,7 +3,7 @@
  * part that is taken over. A sentence without an entry is shown in English.
  */
 export const sentences: Readonly<Record<string, string>> = {
-  // The check of a record (rules/dns-judge.ts, dns-match.ts)
+  // The check of a record (records/evaluate-record.ts, records/match-record.ts)
   'The record is published; {who} still answers from its cache.': '记录已发布，{who} 仍返回缓存结果。',
   'Nothing to do: wait until the cached answer expires.': '无需操作：等待缓存过期即可。',
   '{good} has the record, {bad} does not yet.': '{good} 已有该记录，{bad} 尚未同步。',
@@ -92,7 +92,7 @@ export const sentences: Readonly<Record<string, string>> = {
   'its s= tag does not allow email': 's= 标签不允许 email',
   'The flag t=y asks receivers to ignore failures; remove it.': '标志 t=y 要求收件方忽略失败，请删除。',
   'The key has {bits} bits; use 2048 (RFC 8301).': '密钥为 {bits} 位，请使用 2048 位（RFC 8301）。',
-  // Notes of the guidance (rules/dns-guidance.ts)
+  // Notes of the guidance (records/guidance.ts)
   'Useful where this domain also receives mail: other servers then report TLS problems (RFC 8460).':
     '适用于同时收信的域名：其他服务器会报告 TLS 问题（RFC 8460）。',
   'Useful where this domain also receives mail: needs a policy at {url}, and a new id whenever the policy changes (RFC 8461).':
@@ -155,7 +155,7 @@ export const sentences: Readonly<Record<string, string>> = {
     '该域名有 {count} 条 SPF 记录，属于永久错误；请按建议只保留一条。',
   '{zone} is delegated to {servers}, not to {expected}: what is written there is not served.':
     '{zone} 委派给了 {servers}，而不是 {expected}：写入的内容不会生效。',
-  // Writing (apply-plan.ts, publish-dns.ts, dns-deps.ts) and the providers (dns/)
+  // Writing (domains/apply-dns-plan.ts, domains/publish-records.ts, dns/dns-context.ts) and the providers (dns/)
   'The zone changes all the time; another program seems to write the same records.':
     '区域不断变化，似乎有其他程序在写入相同的记录。',
   'The zone changed since this plan was made; look at the new plan.': '该计划制定后区域已发生变化，请查看新的计划。',

@@ -1,0 +1,20 @@
+/** Puts the check of the lease before every write to the API server. */
+import type { Writer } from '../kube/object-writer.ts'
+
+/** A writer that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
+export function fenced(writer: Writer, assertLeader: () => void): Writer {
+  const guarded =
+    <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      assertLeader()
+      return write(...args)
+    }
+  return {
+    readSecret: writer.readSecret,
+    readNamespace: writer.readNamespace,
+    applyStatus: guarded(writer.applyStatus),
+    setFinalizers: guarded(writer.setFinalizers),
+    applySecret: guarded(writer.applySecret),
+    labelSecret: guarded(writer.labelSecret),
+  }
+}

@@ -1,0 +1,130 @@
+/** Writes to the API server: status and Secrets by server-side apply, finalizers with the revision as a guard. */
+import type { Kind, Metadata } from '../resources/kind.ts'
+import { API_VERSION } from '../resources/kind.ts'
+import { type KubeClient, KubeError } from './client.ts'
+import type { KubeObject } from './object-cache.ts'
+import { NAMESPACES_PATH, type ObjectId, objectPath, secretsPath } from './object-paths.ts'
+
+/** A Secret as the API server keeps it; values are base64. */
+export interface SecretObject extends KubeObject {
+  type?: string
+  data?: Record<string, string>
+}
+
+/** What identifies an object for a write. */
+export type Target = Pick<Metadata, 'name' | 'namespace' | 'uid'>
+
+/** What a Secret of ours holds. */
+export interface SecretContent {
+  name: string
+  type: string
+  /** Plain values. */
+  data: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/**
+ * Label of the Secrets that are watched: `managed` for those that we write, `credentials` for those of users that a
+ * DNSProvider reads.
+ */
+export const SECRET_LABEL = 'postwright.dev/secret'
+
+/** All writes of the reconcilers. Every method throws {@link KubeError} on refusal. */
+export interface Writer {
+  /** Replaces the fields of the status that we own and gives the object back as it is then. */
+  applyStatus(kind: Kind, target: Target, status: object): Promise<KubeObject>
+  /** Sets the list of finalizers if the object is still the one that was read. */
+  setFinalizers(
+    kind: Kind,
+    target: Pick<Metadata, 'name' | 'namespace' | 'uid' | 'resourceVersion'>,
+    finalizers: readonly string[],
+  ): Promise<KubeObject>
+  /** A Secret, or undefined when there is none. */
+  readSecret(id: ObjectId): Promise<SecretObject | undefined>
+  /**
+   * Creates a Secret of ours, owned by the target, or replaces the `known` one as it was read; it holds these
+   * values and no others. 409 when somebody made, changed or removed one meanwhile.
+   */
+  applySecret(kind: Kind, owner: Target, content: SecretContent, known: KubeObject | undefined): Promise<SecretObject>
+  /** Labels a Secret of a user as credentials, so that its changes are seen. */
+  labelSecret(id: ObjectId): Promise<void>
+  /** A Namespace, or undefined when it is gone. */
+  readNamespace(name: string): Promise<KubeObject | undefined>
+}
+
+/** A writer under field managers `postwright/<kind>`. */
+export function createWriter(client: KubeClient): Writer {
+  const manager = (kind: Kind) => `postwright/${kind.kind.toLowerCase()}`
+  const read = <T extends KubeObject>(path: string): Promise<T | undefined> =>
+    client.request<T>({ method: 'GET', path }).catch((error: unknown) => {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    })
+  return {
+    applyStatus(kind, { name, namespace, uid }, status) {
+      // With the uid, an apply to an object that is gone is refused instead of creating it again.
+      const body = { apiVersion: API_VERSION, kind: kind.kind, metadata: { name, namespace, uid }, status }
+      const path = `${objectPath(kind, { namespace, name })}/status`
+      const query = { fieldManager: manager(kind), force: true }
+      return client.request({ method: 'PATCH', path, query, body, patch: 'apply' })
+    },
+    setFinalizers(kind, { name, namespace, uid, resourceVersion }, finalizers) {
+      const body = { metadata: { uid, resourceVersion, finalizers } }
+      return client.request({
+        method: 'PATCH',
+        path: objectPath(kind, { namespace, name }),
+        query: { fieldManager: manager(kind) },
+        body,
+        patch: 'merge',
+      })
+    },
+    readSecret: ({ namespace, name }) => read(`${secretsPath(namespace)}/${name}`),
+    async applySecret(kind, owner, { name, type, data, annotations }, known) {
+      const { namespace } = owner
+      const reference = { apiVersion: API_VERSION, kind: kind.kind, name: owner.name, uid: owner.uid, controller: true }
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type,
+        metadata: {
+          name,
+          namespace,
+          ...(known && { uid: known.metadata.uid, resourceVersion: known.metadata.resourceVersion }),
+          labels: { [SECRET_LABEL]: 'managed' },
+          annotations,
+          ownerReferences: [reference],
+        },
+        data: Object.fromEntries(
+          Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+        ),
+      }
+      const fieldManager = manager(kind)
+      // An apply would take over what it finds under the name.
+      if (!known) return client.request({ method: 'POST', path: secretsPath(namespace), query: { fieldManager }, body })
+      const path = `${secretsPath(namespace)}/${name}`
+      const query = { fieldManager, force: true }
+      const written = await client.request<SecretObject>({ method: 'PATCH', path, query, body, patch: 'apply' })
+      const foreign = Object.keys(written.data ?? {}).filter(key => !Object.hasOwn(data, key))
+      if (foreign.length === 0) return written
+      // An apply leaves the keys that somebody else added: they are taken out if nobody wrote meanwhile.
+      const { resourceVersion } = written.metadata
+      const without = {
+        metadata: { uid: written.metadata.uid, resourceVersion },
+        data: Object.fromEntries(foreign.map(key => [key, null])),
+      }
+      return client.request({ method: 'PATCH', path, query: { fieldManager }, body: without, patch: 'merge' })
+    },
+    async labelSecret({ namespace, name }) {
+      const body = { metadata: { labels: { [SECRET_LABEL]: 'credentials' } } }
+      const path = `${secretsPath(namespace)}/${name}`
+      await client.request({
+        method: 'PATCH',
+        path,
+        query: { fieldManager: 'postwright/source' },
+        body,
+        patch: 'merge',
+      })
+    },
+    readNamespace: name => read(`${NAMESPACES_PATH}/${name}`),
+  }
+}

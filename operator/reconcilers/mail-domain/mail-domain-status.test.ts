@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
+import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../../../services/mail/store/documents.ts'
+import { MailDomain } from '../../resources/mail-domain.ts'
+import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
+
+const now = new Date('2026-11-21T10:00:00Z')
+const key = {
+  selector: 's1',
+  algorithm: 'rsa-sha256',
+  public_key: 'p',
+  sealed_private_key: 's',
+  state: 'active',
+  created_at: now,
+} as const
+const check = (row: string, status: RecordCheckDoc['status'], more: Partial<RecordCheckDoc> = {}): RecordCheckDoc => ({
+  row,
+  status,
+  observed: [],
+  errors: [],
+  warnings: [],
+  instructions: [],
+  ...more,
+})
+const summary = (...records: RecordCheckDoc[]): CheckSummaryDoc => ({
+  at: now,
+  attempts: 1,
+  failures: 0,
+  records,
+  errors: [],
+})
+const domain = (change: Partial<DomainDoc> = {}): DomainDoc => ({
+  _id: 'dom_1',
+  user_id: 'usr_1',
+  name: 'example.com',
+  status: 'pending',
+  verification_token: 't',
+  dkim: [key],
+  created_at: now,
+  updated_at: now,
+  ...change,
+})
+
+test.each<[string, Partial<DomainDoc>, string, string]>([
+  ['not looked at', {}, 'Unknown', 'Progressing'],
+  ['verified by DNS', { status: 'verified', verified_by: 'dns' }, 'True', 'TokenFound'],
+  ['suspended by its resource', { status: 'suspended', suspended_by: 'resource' }, 'False', 'Suspended'],
+  ['suspended by an admin', { status: 'suspended' }, 'False', 'Suspended'],
+  ['without its token', { check: summary(check('ownership', 'failed')) }, 'False', 'TokenMissing'],
+  [
+    'behind a resolver that fails',
+    { check: summary(check('ownership', 'temporary_failure')) },
+    'Unknown',
+    'LookupFailed',
+  ],
+])('a domain that is %s', (_what, change, status, reason) => {
+  expect(verifiedAspect(domain(change))).toMatchObject({ type: 'Verified', status, reason })
+})
+
+test('the message says what to do', () => {
+  const failed = check('ownership', 'failed', { errors: ['No record.'], instructions: ['Add it.'] })
+  expect(verifiedAspect(domain({ check: summary(failed) })).message).toBe('No record. Add it.')
+})
+
+test.each<[string, Partial<DomainDoc>, string, string]>([
+  ['no key', { dkim: [] }, 'False', 'KeyMissing'],
+  ['a key that was not looked up', {}, 'Unknown', 'Progressing'],
+  ['a key that is not there', { check: summary(check('dkim:s1', 'failed')) }, 'False', 'KeyMissing'],
+  ['a published key', { check: summary(check('dkim:s1', 'verified')) }, 'True', 'KeyPublished'],
+  [
+    'a key in rotation',
+    { dkim: [key, { ...key, selector: 's2', state: 'pending' }], check: summary(check('dkim:s1', 'verified')) },
+    'True',
+    'Rotating',
+  ],
+])('DKIM with %s', (_what, change, status, reason) => {
+  expect(dkimAspect(domain(change))).toMatchObject({ status, reason })
+})
+
+test('the list of records is a map: of several addresses of one host one stands for all', () => {
+  const row = (id: string, value: string) =>
+    ({
+      id,
+      purpose: 'a',
+      need: 'required',
+      type: 'A',
+      name: 'mail.example.com',
+      host: 'mail',
+      value,
+      ttl: 600,
+      writable: true,
+    }) as const
+  const checks = summary(check('a:1', 'failed', { observed: ['192.0.2.9'], errors: ['Another address.'] }))
+  const { records } = statusFields(domain({ check: checks }), 'ann', [row('a:1', '192.0.2.1'), row('a:2', '192.0.2.2')])
+  expect(records).toEqual([
+    {
+      purpose: 'a',
+      name: 'mail.example.com',
+      type: 'A',
+      state: 'Mismatch',
+      expected: '192.0.2.1',
+      message: 'Another address.',
+    },
+  ])
+})
+
+test('a status never has more records, longer names or two of one key than the API server takes', () => {
+  const row = (name: string, more: Partial<GuidanceRow> = {}): GuidanceRow => ({
+    id: name,
+    purpose: 'ptr',
+    need: 'optional',
+    type: 'PTR',
+    name,
+    host: name,
+    value: 'v'.repeat(5_000),
+    ttl: 600,
+    writable: false,
+    note: 'n'.repeat(5_000),
+    ...more,
+  })
+  const long = 'a'.repeat(250)
+  const rows = [
+    row(`${long}.example`),
+    row(`${long}.exaltation`),
+    ...Array.from({ length: 80 }, (_, n) => row(`ip-${n}`)),
+  ]
+  const status = statusFields(domain(), 'ann', rows)
+  expect(MailDomain.status.safeParse(status).success).toBe(true)
+  expect(status.records).toHaveLength(64)
+  expect(new Set(status.records.map(({ purpose, name, type }) => `${purpose} ${name} ${type}`)).size).toBe(64)
+})

@@ -1,0 +1,142 @@
+/** Makes a DNSProvider true: its credentials are read from the Secret, tried, and kept sealed. */
+import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
+import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
+import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
+import { type DnsCredentials, dnsCredentials } from '../../../services/mail/dns/providers/rules/dns-credentials.ts'
+import {
+  applyDnsAccount,
+  withdrawDnsAccounts,
+} from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
+import { mirrorState } from '../../../services/mail/mirror-state.ts'
+import { ProblemError } from '../../../services/platform/problems.ts'
+import { keyOf } from '../../kube/object-paths.ts'
+import { SECRET_LABEL, type SecretObject } from '../../kube/object-writer.ts'
+import { DNSProvider } from '../../resources/dns-provider.ts'
+import type { Kind } from '../../resources/kind.ts'
+import { MailDomain } from '../../resources/mail-domain.ts'
+import { bad, good, toSeconds, unknown } from '../shared/conditions.ts'
+import { entitlementOf } from '../shared/namespace-entitlement.ts'
+import { namespaceAccount } from '../shared/namespace-owners.ts'
+import { cacheOf, managedBy, type OperatorContext } from '../shared/operator-context.ts'
+import { accepted, type Outcome, type Reconciler, type Removal } from '../shared/reconcile.ts'
+import { REFUSED_MS, refusalOf } from '../shared/use-case-errors.ts'
+import { isPermanent, pauseAfter, reasonOf } from './dns-provider-access.ts'
+
+type Spec = DNSProvider['spec']
+type Status = NonNullable<DNSProvider['status']>
+
+/** A Secret that is not there yet has no label and is not watched: look again after so long. */
+const MISSING_MS = 30_000
+/** MailDomains that still use the provider are asked for after so long. */
+const IN_USE_MS = 5_000
+/** The credentials are tried again by themselves after so long. */
+const RETEST_MS = 6 * 3_600_000
+
+/** The reconciler of DNSProviders. */
+export function dnsProviderReconciler(context: OperatorContext, dns: DnsDeps): Reconciler<Spec, Status> {
+  return {
+    kind: DNSProvider,
+    ensure: resource => ensure(context, dns, resource),
+    remove: (resource, retain) => remove(context, resource, retain),
+    mirror: (id, uid, state) => mirrorState(context.mongo.db, 'DNSProvider', uid, id, state),
+  }
+}
+
+async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvider): Promise<Outcome> {
+  const { metadata, spec, status } = resource
+  // Credentials of the namespace are not left with accounts that it may not act for any more.
+  await withdrawDnsAccounts(dns, managedBy(resource), async userId => {
+    return !(await entitlementOf(context, metadata.namespace, userId)).allowed
+  })
+  const id = { namespace: metadata.namespace, name: spec.secretRef.name }
+  const secret = await context.writer.readSecret(id)
+  const invalid = (reason: string, message: string, againMs?: number): Outcome => ({
+    aspects: [bad('CredentialsValid', reason, message)],
+    message: '',
+    ...(againMs === undefined ? {} : { againMs }),
+  })
+  if (!secret) return invalid('SecretNotFound', `There is no Secret ${id.name} in this namespace.`, MISSING_MS)
+  if (!secret.metadata.labels?.[SECRET_LABEL]) await context.writer.labelSecret(id)
+  const credentials = credentialsOf(spec, secret)
+  if (typeof credentials === 'string') return invalid('InvalidSecret', `The Secret ${id.name} ${credentials}`)
+  try {
+    const owner = await ensureNamespaceAccount(context, namespaceAccount(metadata.namespace), metadata.namespace)
+    const { account } = await applyDnsAccount(dns, managedBy(resource), owner._id, credentials)
+    const zones = account.tested.zones.length
+    return {
+      aspects: [
+        accepted(`The account belongs to ${owner.username}.`),
+        good(
+          'CredentialsValid',
+          'Available',
+          `The provider takes the credentials; they see ${zones} zone${zones === 1 ? '' : 's'}.`,
+        ),
+      ],
+      message: `The provider takes the credentials; they see ${zones} zone${zones === 1 ? '' : 's'}.`,
+      status: { accountId: account._id, zones, lastValidatedTime: toSeconds(account.tested.at) },
+      againMs: RETEST_MS,
+      recordId: account._id,
+    }
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'conflict')
+      return { aspects: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', againMs: REFUSED_MS }
+    if (!(error instanceof DnsProviderError)) return refusalOf(error)
+    const make = isPermanent(error.fault) ? bad : unknown
+    const tries = triesSince(status, context.clock.now())
+    const hint =
+      error.fault === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
+    return {
+      aspects: [make('CredentialsValid', reasonOf(error.fault), `${error.message}${hint}`)],
+      message: '',
+      againMs: pauseAfter(tries, error.retryAfter),
+    }
+  }
+}
+
+/** The credentials in the form of the API, or what is wrong with the Secret. Values are never repeated. */
+function credentialsOf({ type, cloudflare, rfc2136 }: Spec, { data = {} }: SecretObject): DnsCredentials | string {
+  const value = (key: string) => (data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString())
+  const pick = (...keys: string[]) => Object.fromEntries(keys.map(key => [key, value(key)]))
+  const forms = {
+    cloudflare: () => ({ ...pick('api_token'), ...(cloudflare?.zoneId ? { zone_id: cloudflare.zoneId } : {}) }),
+    aliyun: () => pick('access_key_id', 'access_key_secret'),
+    dnspod: () => pick('secret_id', 'secret_key'),
+    rfc2136: () => ({
+      ...pick('key_secret'),
+      server: rfc2136?.server,
+      ...(rfc2136?.zone ? { zone: rfc2136.zone } : {}),
+      key_name: rfc2136?.keyName,
+      key_algorithm: rfc2136?.keyAlgorithm,
+    }),
+  }
+  const parsed = dnsCredentials.safeParse({ provider: type, credentials: forms[type]() })
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map(({ path, code }) => {
+    const key = String(path.at(-1))
+    return value(key) === undefined && !key.startsWith('key_n')
+      ? `has no key ${key}`
+      : `has a wrong value under ${key} (${code})`
+  })
+  return `${faults.join(', ')}.`
+}
+
+/** How often it was tried since the condition turned, from the time that passed: each pause doubles. */
+function triesSince(status: Status | undefined, now: Date): number {
+  const since = status?.conditions?.find(({ type, status: is }) => type === 'CredentialsValid' && is !== 'True')
+  if (!since) return 1
+  const seconds = (now.getTime() - Date.parse(since.lastTransitionTime)) / 1000
+  return 1 + Math.max(0, Math.ceil(Math.log2(1 + seconds / 5)))
+}
+
+async function remove(context: OperatorContext, resource: DNSProvider, retain: boolean): Promise<Removal> {
+  const { metadata } = resource
+  const cache = cacheOf(context, MailDomain as unknown as Kind)
+  const users = cache.find('DNSProvider', keyOf(metadata)).filter(key => cache.get(key)?.metadata.finalizers?.length)
+  if (users.length > 0 && !retain) {
+    const names = users.slice(0, 5).map(key => key.split('/')[1])
+    const message = `${users.length} MailDomains still write with this account: ${names.join(', ')}. Delete them or point them elsewhere.`
+    return { done: false, aspect: bad('DeletionBlocked', 'InUse', message), againMs: IN_USE_MS }
+  }
+  await withdrawDnsAccounts({ db: context.mongo.db }, managedBy(resource))
+  return { done: true }
+}

@@ -1,0 +1,107 @@
+/** Conditions of a resource: pure functions over what was there, what is found now, and the time. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Condition } from '../../resources/kind.ts'
+
+/** One aspect of a resource as a reconciler finds it. */
+export interface Aspect {
+  type: string
+  status: Condition['status']
+  /** One CamelCase word for programs. */
+  reason: string
+  /** A sentence for a tired person: what is wrong and what to do. */
+  message: string
+}
+
+/** An aspect that is as it should be. */
+export function good(type: string, reason: string, message: string): Aspect {
+  return { type, status: 'True', reason, message }
+}
+
+/** An aspect that is not. */
+export function bad(type: string, reason: string, message: string): Aspect {
+  return { type, status: 'False', reason, message }
+}
+
+/** An aspect of which nothing is known yet. */
+export function unknown(type: string, reason: string, message: string): Aspect {
+  return { type, status: 'Unknown', reason, message }
+}
+
+/** Longest message of a condition in our CRDs. */
+const MESSAGE = 4_096
+
+/** What a cut leaves of a character beyond the basic plane: the API server would store another one in its place. */
+const HALF_PAIR = /[\uD800-\uDBFF]$/
+
+/** The beginning of a text for the status, of so many UTF-16 units at most. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(HALF_PAIR, '')
+}
+
+/**
+ * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
+ * True with `message`.
+ */
+export function summarise(aspects: readonly Aspect[], message: string): Aspect {
+  const first = aspects.find(({ status }) => status === 'False') ?? aspects.find(({ status }) => status === 'Unknown')
+  if (!first) return good('Ready', 'Available', message)
+  return { type: 'Ready', status: first.status, reason: first.reason, message: first.message }
+}
+
+/**
+ * The conditions to store. A condition that did not change its status keeps its time of transition, so that an
+ * unchanged state gives an equal list and needs no write.
+ */
+export function toConditions(
+  aspects: readonly Aspect[],
+  previous: readonly Condition[],
+  generation: number,
+  now: Date,
+): Condition[] {
+  return aspects.map(({ type, status, reason, message }) => {
+    const before = previous.find(condition => condition.type === type)
+    return {
+      type,
+      status,
+      observedGeneration: generation,
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : toSeconds(now),
+      reason,
+      message: cut(message, MESSAGE),
+    }
+  })
+}
+
+/** A time as Kubernetes writes it: whole seconds. */
+export function toSeconds(at: Date): string {
+  return at.toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
+/** The condition of a type. */
+export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find(condition => condition.type === type)
+}
+
+/** Fields of a status that move on by themselves. */
+const RESTLESS = ['lastCheckTime', 'nextCheckTime'] as const
+/** So old they may become while nothing else changes. */
+const REFRESH_MS = 3_600_000
+
+type Times = Partial<Record<(typeof RESTLESS)[number], unknown>>
+
+/**
+ * True when a status says more than the one before. Times alone are written once an hour: ten thousand domains that are
+ * checked every quarter of an hour would otherwise cost the API server eleven writes a second for nothing.
+ */
+export function isWorthWriting(before: object | undefined, after: object): boolean {
+  if (isDeepStrictEqual(before, after)) return false
+  if (!isDeepStrictEqual(settled(before), settled(after))) return true
+  const checked = (status: Times | undefined) => Date.parse(String(status?.lastCheckTime))
+  const age = checked(after) - checked(before)
+  return Number.isNaN(age) || age >= REFRESH_MS
+}
+
+function settled(status: object | undefined): object {
+  const rest: Times = { ...status }
+  for (const field of RESTLESS) delete rest[field]
+  return rest
+}

@@ -1,0 +1,104 @@
+/** Secrets that the operator writes: never over somebody else's, restored when lost, put right when changed. */
+import { isDeepStrictEqual } from 'node:util'
+import { KubeError } from '../../kube/client.ts'
+import type { EventInput } from '../../kube/event-recorder.ts'
+import { keyOf } from '../../kube/object-paths.ts'
+import { SECRET_LABEL, type SecretContent, type SecretObject } from '../../kube/object-writer.ts'
+import type { Kind, Metadata } from '../../resources/kind.ts'
+import { type Aspect, bad, good } from './conditions.ts'
+import type { OperatorContext } from './operator-context.ts'
+import type { Outcome } from './reconcile.ts'
+import { ToldError } from './reported-error.ts'
+
+/** What lies under the name now. */
+export type CurrentSecret =
+  | { state: 'none' }
+  | { state: 'ours'; secret: SecretObject; data: Record<string, string> }
+  | { state: 'foreign' }
+
+/** Looks into the cache, and asks the API server about Secrets that do not carry our label. */
+export async function currentSecret(
+  { secretCache, writer }: Pick<OperatorContext, 'secretCache' | 'writer'>,
+  owner: Pick<Metadata, 'namespace' | 'uid'>,
+  name: string,
+): Promise<CurrentSecret> {
+  const id = { namespace: owner.namespace, name }
+  const secret = (secretCache.get(keyOf(id)) as SecretObject | undefined) ?? (await writer.readSecret(id))
+  if (!secret) return { state: 'none' }
+  if (!secret.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) return { state: 'foreign' }
+  return { state: 'ours', secret, data: plain(secret) }
+}
+
+/** Secrets of others are not watched: look again after so long. */
+const FOREIGN_MS = 15_000
+
+/** What comes of a Secret of somebody else under the name. */
+export function foreignSecret(name: string): Outcome {
+  const aspect = bad(
+    'SecretSynced',
+    'Conflict',
+    `A Secret ${name} exists that this resource did not make. Delete it, or choose another name in a new resource.`,
+  )
+  return { aspects: [aspect], message: '', againMs: FOREIGN_MS }
+}
+
+/** What {@link keepSecret} did. */
+export interface KeptSecret {
+  aspect: Aspect
+  events: EventInput[]
+}
+
+/**
+ * Writes the Secret unless it is as wanted. `wasThere`: an earlier run wrote it, so that it is lost now if it is
+ * missing. `renewed`: its content was made anew in this run, so that a difference is no drift.
+ */
+export async function keepSecret(
+  context: OperatorContext,
+  kind: Kind,
+  owner: Metadata,
+  current: CurrentSecret,
+  content: SecretContent,
+  { wasThere, renewed }: { wasThere: boolean; renewed: boolean },
+): Promise<KeptSecret> {
+  const { name } = content
+  const aspect = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
+  if (current.state === 'ours' && isAsWanted(current, content)) return { aspect, events: [] }
+  const known = current.state === 'ours' ? current.secret : undefined
+  const written = await context.writer.applySecret(kind, owner, content, known).catch((error: unknown) => {
+    throw toldRefusal(error, name)
+  })
+  context.secretCache.put(written)
+  if (renewed) return { aspect, events: [] }
+  const drift = (reason: string, note: string): KeptSecret => {
+    context.metrics.operator.driftReverted.inc({ kind: kind.kind, place: 'secret' })
+    return { aspect, events: [{ type: 'Warning', reason, action: 'WriteSecret', note }] }
+  }
+  if (current.state === 'none' && wasThere)
+    return drift('SecretRestored', `The Secret ${name} was gone; it is back with the same content.`)
+  if (current.state === 'ours' && !isDeepStrictEqual(current.data, content.data) && sameVersion(current, content))
+    return drift('SecretReverted', `The Secret ${name} was changed; it is as before.`)
+  return { aspect, events: [] }
+}
+
+/** Quotas, admission policies and Secrets that are marked immutable refuse for good: somebody has to read why. */
+function toldRefusal(error: unknown, name: string): unknown {
+  const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
+  if (!isRefusal) return error
+  const message = `The API server refuses to write the Secret ${name}: ${error.message}`
+  return new ToldError(bad('SecretSynced', 'WriteRefused', message), error)
+}
+
+function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {
+  // Without its label the Secret is not watched: nobody would hear of its next change.
+  const isWatched = secret.metadata.labels?.[SECRET_LABEL] === 'managed'
+  return isWatched && isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
+}
+
+/** The annotations say what the content was made from; they differ after a change of the spec or a rotation. */
+function sameVersion({ secret }: { secret: SecretObject }, { annotations }: SecretContent): boolean {
+  return Object.entries(annotations).every(([key, value]) => secret.metadata.annotations?.[key] === value)
+}
+
+function plain({ data = {} }: SecretObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+}

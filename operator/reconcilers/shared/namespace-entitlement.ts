@@ -1,0 +1,50 @@
+/**
+ * Whether a namespace may still act for the account that a record belongs to. Asked of the record, not of the spec: a
+ * resource that loses its right may name another owner by the time it is deleted.
+ */
+import { findUser } from '../../../services/accounts/store/users.ts'
+import type { EventInput } from '../../kube/event-recorder.ts'
+import { type Aspect, bad } from './conditions.ts'
+import { OWNERS_ANNOTATION } from './namespace-owners.ts'
+import { type OperatorContext, ownersOf } from './operator-context.ts'
+import type { Outcome } from './reconcile.ts'
+
+/** The account of a record, and whether resources of the namespace may act for it. */
+export interface Entitlement {
+  /** Name of the account; undefined when it is gone. */
+  username: string | undefined
+  allowed: boolean
+}
+
+/** Reads the account, and the Namespace only where the account is not the namespace's own. */
+export async function entitlementOf(
+  context: Pick<OperatorContext, 'mongo' | 'writer'>,
+  namespace: string,
+  userId: string,
+): Promise<Entitlement> {
+  const user = await findUser(context.mongo.db, userId)
+  if (!user) return { username: undefined, allowed: false }
+  const { username, managed_by: owner } = user
+  const isOwn = owner?.kind === 'Namespace' && owner.name === namespace
+  return { username, allowed: isOwn || (await ownersOf(context, namespace)()).includes(username) }
+}
+
+/** Why a resource is refused whose namespace may not act for the account any more; `done` says what became of it. */
+export function withdrawnAspect(namespace: string, { username }: Entitlement, done: string): Aspect {
+  const why =
+    username === undefined
+      ? 'The account is gone.'
+      : `Namespace ${namespace} may not act for the account ${username} any more.`
+  const hint = `Whoever may change the Namespace can list the account in the annotation ${OWNERS_ANNOTATION}.`
+  return bad('Accepted', 'OwnerNotAllowed', `${why} ${done} ${hint}`)
+}
+
+/** Tells that something was withdrawn. */
+export function withdrawnEvent(note: string): EventInput {
+  return { type: 'Warning', reason: 'AccessWithdrawn', action: 'Withdraw', note }
+}
+
+/** The outcome of a login or token that was withdrawn: told once, when it happens. */
+export function withdrawnOutcome(aspect: Aspect, isNews: boolean): Outcome {
+  return { aspects: [aspect], message: '', events: isNews ? [withdrawnEvent(aspect.message)] : [] }
+}

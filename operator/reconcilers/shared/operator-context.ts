@@ -1,0 +1,67 @@
+/** What every reconciler works with. */
+
+import type { ManagedBy } from '../../../services/mail/store/documents.ts'
+import type { Foundation } from '../../../services/platform/process/run.ts'
+import type { Recorder } from '../../kube/event-recorder.ts'
+import type { ObjectCache } from '../../kube/object-cache.ts'
+import { keyOf } from '../../kube/object-paths.ts'
+import type { Writer } from '../../kube/object-writer.ts'
+import type { Kind, Metadata, Resource } from '../../resources/kind.ts'
+import { allowedOwners } from './namespace-owners.ts'
+
+/** The operator's world. */
+export interface OperatorContext extends Foundation {
+  /** Objects of each kind, by the kind's name. */
+  caches: ReadonlyMap<string, ObjectCache>
+  /** Secrets with one of our labels. */
+  secretCache: ObjectCache
+  /** Every write checks the lease first. */
+  writer: Writer
+  recorder: Recorder
+  /** The fence for writes to providers: throws when this process leads no more. */
+  assertLeader(): void
+  /** Puts another resource into its queue. */
+  enqueue(kind: string, key: string): void
+}
+
+/** What identifies an object. */
+interface Identity {
+  namespace?: string | undefined
+  name: string
+  uid: string
+}
+
+/** The mark of a resource on the records that it manages. */
+export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): ManagedBy {
+  const { namespace = '', name, uid } = metadata
+  return { kind, namespace, name, uid }
+}
+
+/** The cache of a kind. */
+export function cacheOf(context: Pick<OperatorContext, 'caches'>, kind: Pick<Kind, 'kind'>): ObjectCache {
+  const cache = context.caches.get(kind.kind)
+  if (!cache) throw new Error(`${kind.kind} is not watched`)
+  return cache
+}
+
+/** Another resource of the same namespace, parsed; undefined when it is missing, going, or not readable. */
+export function sibling<Spec, Status>(
+  context: Pick<OperatorContext, 'caches'>,
+  kind: Kind<Spec, Status>,
+  { namespace }: Pick<Metadata, 'namespace'>,
+  name: string,
+): Resource<Spec, Status> | undefined {
+  const object = cacheOf(context, kind as Kind).get(keyOf({ namespace, name }))
+  if (!object) return undefined
+  try {
+    const resource = kind.parse(object)
+    return resource.metadata.deletionTimestamp === undefined ? resource : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What the Namespace lists under postwright.dev/owners, read fresh; one that is gone lists nobody. */
+export function ownersOf({ writer }: Pick<OperatorContext, 'writer'>, namespace: string) {
+  return async () => allowedOwners((await writer.readNamespace(namespace))?.metadata.annotations)
+}

@@ -1,0 +1,256 @@
+/**
+ * What all kinds have in common: read from the cache, add the finalizer before the first outside write, make it true,
+ * write status and state only when they changed, and take the finalizer away when everything is undone.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { ResourceState } from '../../../services/mail/store/documents.ts'
+import { isUnavailable } from '../../../services/platform/database/mongo.ts'
+import { LaterError, type Reconcile, type RunResult, TerminalError } from '../../controller/controller.ts'
+import { KubeError } from '../../kube/client.ts'
+import type { EventInput } from '../../kube/event-recorder.ts'
+import { NotLeaderError } from '../../kube/leader-election.ts'
+import { type Condition, type Kind, type Resource, SpecError } from '../../resources/kind.ts'
+import { type Aspect, bad, conditionOf, good, isWorthWriting, summarise, toConditions } from './conditions.ts'
+import { FINALIZER } from './finalizer.ts'
+import { cacheOf, type OperatorContext } from './operator-context.ts'
+import { ToldError } from './reported-error.ts'
+
+/** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
+const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
+/** Annotation: `true` drops the finalizer without undoing anything. */
+const FORCE_ANNOTATION = 'postwright.dev/force-delete'
+
+/** Something vanished in the middle of a run: look again after so long, what is gone then needs nothing. */
+const GONE_MS = 5_000
+
+/** What a reconciler found and did. */
+export interface Outcome {
+  /** Conditions beside Ready. */
+  aspects: readonly Aspect[]
+  /** Message of Ready when all is well. */
+  message: string
+  /** Fields of the status beside conditions. */
+  status?: object
+  /** When to look again, in milliseconds. */
+  againMs?: number
+  events?: readonly EventInput[]
+  /** The record in the database that carries the state for the panel. */
+  recordId?: string
+  /** Called when status and events are out: what was told is not told again. */
+  reported?: () => void
+}
+
+/** What became of an undoing: done, or what stands in the way and when to try again. */
+export type Removal = { done: true; events?: readonly EventInput[] } | { done: false; aspect: Aspect; againMs: number }
+
+/** Makes one kind true. */
+export interface Reconciler<Spec, Status> {
+  kind: Kind<Spec, Status>
+  ensure(resource: Resource<Spec, Status>): Promise<Outcome>
+  /** Undoes what `ensure` did. With `retain` nothing is deleted whatever the spec says. Must stand being repeated. */
+  remove(resource: Resource<Spec, Status>, retain: boolean): Promise<Removal>
+  /** Writes the state onto the record for the panel; `uid` is the resource's. */
+  mirror(recordId: string, uid: string, state: ResourceState): Promise<void>
+}
+
+type Known = Resource<unknown, { conditions?: Condition[]; observedGeneration?: number }>
+
+/** The reconcile function of a kind, for its controller. */
+export function createReconcile<Spec, Status>(
+  context: OperatorContext,
+  reconciler: Reconciler<Spec, Status>,
+): Reconcile {
+  const { kind } = reconciler
+  const plain = kind as unknown as Kind
+  const cache = cacheOf(context, plain)
+  const mirror = createMirror(context, reconciler)
+  return async key => {
+    const object = cache.get(key)
+    if (!object) return {}
+    context.assertLeader()
+    try {
+      const resource = kind.parse(object)
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        mirror.forget(resource.metadata.uid)
+        return await undo(context, reconciler, resource)
+      }
+      if (isPaused(resource)) return await report(context, plain, resource as Known, pausedOutcome(resource as Known))
+      return await make(context, reconciler, mirror, await withFinalizer(context, kind, resource))
+    } catch (error) {
+      if (error instanceof SpecError) return specFault(context, plain, error)
+      // Gone meanwhile, and the watch will tell; or something that it names is, and nothing may tell of that.
+      if (error instanceof KubeError && error.status === 404) return { againMs: GONE_MS }
+      throw error
+    }
+  }
+}
+
+function isPaused({ metadata }: Pick<Resource, 'metadata'>): boolean {
+  return metadata.annotations[RECONCILE_ANNOTATION] === 'paused'
+}
+
+async function make<Spec, Status>(
+  context: OperatorContext,
+  reconciler: Reconciler<Spec, Status>,
+  mirror: Mirror,
+  resource: Resource<Spec, Status>,
+): Promise<RunResult> {
+  const kind = reconciler.kind as unknown as Kind
+  let outcome: Outcome
+  try {
+    outcome = await reconciler.ensure(resource)
+  } catch (error) {
+    const aspect = aspectOf(error)
+    if (aspect) await report(context, kind, resource as Known, { aspects: [aspect], message: '' })
+    throw error
+  }
+  const result = await report(context, kind, resource as Known, outcome)
+  outcome.reported?.()
+  await mirror.write(resource.metadata.uid, outcome)
+  return result
+}
+
+/** How an unexpected failure shows in the status; undefined for those that concern only this process. */
+function aspectOf(error: unknown): Aspect | undefined {
+  if (error instanceof ToldError) return error.aspect
+  if (error instanceof NotLeaderError || error instanceof KubeError) return undefined
+  if (isUnavailable(error))
+    return {
+      type: 'Accepted',
+      status: 'Unknown',
+      reason: 'DatabaseUnavailable',
+      message: 'The database does not answer; trying again.',
+    }
+  if (error instanceof TerminalError || error instanceof LaterError) return undefined
+  // The message of an unknown error may hold anything; the log has it.
+  return {
+    type: 'Accepted',
+    status: 'Unknown',
+    reason: 'InternalError',
+    message: 'Something went wrong; the log of the operator has the details. Trying again.',
+  }
+}
+
+/** Writes the status if it changed, and tells transitions of Ready as Events. */
+async function report(context: OperatorContext, kind: Kind, resource: Known, outcome: Outcome): Promise<RunResult> {
+  const { metadata, status: before } = resource
+  const previous = before?.conditions ?? []
+  const ready = summarise(outcome.aspects, outcome.message)
+  const conditions = toConditions([ready, ...outcome.aspects], previous, metadata.generation, context.clock.now())
+  const kept = keptFields(before, outcome)
+  const status = { ...kept, observedGeneration: metadata.generation, conditions }
+  const isQuiet = ready.status === 'True' && !outcome.events?.length
+  if (isQuiet ? isWorthWriting(before, status) : !isDeepStrictEqual(before, status)) {
+    const written = await context.writer.applyStatus(kind, metadata, status)
+    cacheOf(context, kind).put(written)
+  }
+  const regarding = { kind: kind.kind, metadata }
+  for (const event of outcome.events ?? []) context.recorder.record(regarding, event)
+  const was = conditionOf(previous, 'Ready')
+  const isNews = was ? was.status !== ready.status || was.reason !== ready.reason : ready.status !== 'Unknown'
+  if (isNews)
+    context.recorder.record(regarding, {
+      type: ready.status === 'False' ? 'Warning' : 'Normal',
+      reason: ready.reason,
+      action: 'Reconcile',
+      note: ready.message,
+    })
+  return outcome.againMs === undefined ? {} : { againMs: outcome.againMs }
+}
+
+/** Fields of the status that an outcome without any leaves as they are: a failed look does not forget what was known. */
+function keptFields(before: object | undefined, outcome: Outcome): object {
+  if (outcome.status) return JSON.parse(JSON.stringify(outcome.status)) as object
+  const { conditions: _, observedGeneration: __, ...rest } = (before ?? {}) as Record<string, unknown>
+  return rest
+}
+
+interface Mirror {
+  write(uid: string, outcome: Outcome): Promise<void>
+  /** Lets go of what is remembered of a resource that goes. */
+  forget(uid: string): void
+}
+
+/** Writes states onto records, each only when it is another than the last: a write wakes whoever watches the record. */
+function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: Reconciler<Spec, Status>): Mirror {
+  const last = new Map<string, string>()
+  const write: Mirror['write'] = async (uid, { recordId, aspects, message }) => {
+    if (recordId === undefined) return
+    const ready = summarise(aspects, message)
+    const conditions = aspects.map(aspect => ({ ...aspect }))
+    const state = { ready: ready.status === 'True', reason: ready.reason, message: ready.message, conditions }
+    const text = JSON.stringify([recordId, state])
+    if (last.get(uid) === text) return
+    try {
+      await mirror(recordId, uid, { ...state, observed_at: context.clock.now() })
+      last.set(uid, text)
+    } catch (error) {
+      context.metrics.operator.mirrorFailures.inc({ kind: kind.kind })
+      context.log.warn({ kind: kind.kind, record: recordId, err: error }, 'state not written to the record')
+    }
+  }
+  return { write, forget: uid => void last.delete(uid) }
+}
+
+async function withFinalizer<Spec, Status>(
+  context: OperatorContext,
+  kind: Kind<Spec, Status>,
+  resource: Resource<Spec, Status>,
+): Promise<Resource<Spec, Status>> {
+  const { metadata } = resource
+  if (metadata.finalizers.includes(FINALIZER)) return resource
+  const plain = kind as unknown as Kind
+  const written = await context.writer.setFinalizers(plain, metadata, [...metadata.finalizers, FINALIZER])
+  cacheOf(context, plain).put(written)
+  return kind.parse(written)
+}
+
+async function undo<Spec, Status>(
+  context: OperatorContext,
+  reconciler: Reconciler<Spec, Status>,
+  resource: Resource<Spec, Status>,
+): Promise<RunResult> {
+  const { metadata, kind } = resource
+  if (!metadata.finalizers.includes(FINALIZER)) return {}
+  const plain = reconciler.kind as unknown as Kind
+  const forced = metadata.annotations[FORCE_ANNOTATION] === 'true'
+  const removal: Removal = forced ? { done: true } : await reconciler.remove(resource, isPaused(resource))
+  if (!removal.done) {
+    await report(context, plain, resource as Known, { aspects: [removal.aspect], message: '' })
+    return { againMs: removal.againMs }
+  }
+  for (const event of removal.events ?? []) context.recorder.record({ kind, metadata }, event)
+  if (forced)
+    context.recorder.record(
+      { kind, metadata },
+      { type: 'Warning', reason: 'ForcedDeletion', action: 'Delete', note: 'Deleted without undoing anything.' },
+    )
+  const rest = metadata.finalizers.filter(name => name !== FINALIZER)
+  await context.writer.setFinalizers(plain, metadata, rest)
+  return {}
+}
+
+function pausedOutcome({ status, metadata }: Known): Outcome {
+  const aspects = (status?.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'Active')
+  const note = `The annotation ${RECONCILE_ANNOTATION} is "paused": nothing is written for ${metadata.name}.`
+  return { aspects: [bad('Active', 'Paused', note), ...aspects], message: '' }
+}
+
+/** A spec that this release cannot read. There is nothing to retry until somebody changes it. */
+async function specFault(context: OperatorContext, kind: Kind, error: SpecError): Promise<RunResult> {
+  const status = error.status as Known['status']
+  const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
+  if (error.metadata.deletionTimestamp === undefined) {
+    await report(context, kind, resource, { aspects: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
+    throw new TerminalError(error.message)
+  }
+  // What cannot be read cannot be undone; it must still be able to go.
+  const rest = error.metadata.finalizers.filter(name => name !== FINALIZER)
+  if (rest.length < error.metadata.finalizers.length) await context.writer.setFinalizers(kind, error.metadata, rest)
+  return {}
+}
+
+/** Accepted: the resource is taken on. */
+export function accepted(message: string): Aspect {
+  return good('Accepted', 'Accepted', message)
+}

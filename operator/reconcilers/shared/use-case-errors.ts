@@ -1,0 +1,16 @@
+/** What comes of a refusal by a use case: a condition that says so, and another look. */
+import { ProblemError } from '../../../services/platform/problems.ts'
+import { bad } from './conditions.ts'
+import type { Outcome } from './reconcile.ts'
+
+/** A refusal rests on records that others may change: look again after so long. */
+export const REFUSED_MS = 60_000
+
+/** A refusal of a use case as an outcome; anything else is thrown on, and so is what time alone mends. */
+export function refusalOf(error: unknown): Outcome {
+  if (!(error instanceof ProblemError) || error.code === 'unavailable' || error.code === 'rate_limited') throw error
+  const invalid = error.code === 'validation_failed'
+  const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
+  const message = [error.detail, details].filter(Boolean).join(' ')
+  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '', againMs: REFUSED_MS }
+}

@@ -1,0 +1,245 @@
+/** Makes an App true: the app of the Subscription Administration API, and its keys in a Secret. */
+import { createSystemSenders, type FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
+import { findApp } from '../../../services/subscriptions/catalogue/store/apps.ts'
+import type { Subscriptions } from '../../../services/subscriptions/context.ts'
+import {
+  type AppliedApp,
+  applyApp,
+  appSecretDelivered,
+  appSecretFor,
+  giveBackApp,
+  handOverApp,
+  withdrawApp,
+} from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
+import type { AppDoc } from '../../../services/subscriptions/store/documents.ts'
+import type { EventInput } from '../../kube/event-recorder.ts'
+import type { KubeObject } from '../../kube/object-cache.ts'
+import { App } from '../../resources/app.ts'
+import type { Kind } from '../../resources/kind.ts'
+import { bad } from '../shared/conditions.ts'
+import { heir, holderOf, isHolder } from '../shared/duplicate-resources.ts'
+import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
+import { withdrawnEvent } from '../shared/namespace-entitlement.ts'
+import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
+import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
+import { accepted, type Outcome, type Reconciler, type Removal } from '../shared/reconcile.ts'
+import { REFUSED_MS, refusalOf } from '../shared/use-case-errors.ts'
+import { driftOf, mayHold, notListed } from './app-ref.ts'
+import { type AppSender, senderOf } from './app-sender.ts'
+
+type Spec = App['spec']
+type Status = NonNullable<App['status']>
+
+/** An app with active subscriptions cannot go: look again after so long. */
+const IN_USE_MS = 5 * 60_000
+
+/** The reconciler of Apps. */
+export function appReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  const findSender = createSystemSenders(context)
+  return {
+    kind: App,
+    ensure: resource => ensure(context, s, findSender, resource),
+    remove: (resource, retain) => remove(context, s, resource, retain),
+    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'App', uid, Number(id), state),
+  }
+}
+
+async function ensure(
+  context: OperatorContext,
+  s: Subscriptions,
+  findSender: FindSystemSender,
+  resource: App,
+): Promise<Outcome> {
+  const { spec, metadata, status } = resource
+  const name = `${metadata.name}-app`
+  const givenBack = await giveBackLost(context, s, resource)
+  if (givenBack) {
+    const aspect = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
+    return { aspects: [aspect], message: '', againMs: REFUSED_MS, events: [givenBack], status: {} }
+  }
+  const obstacle = await obstacleOf(context, s, resource)
+  if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
+  const current = await currentSecret(context, metadata, name)
+  if (current.state === 'foreign') return foreignSecret(name)
+  const sender = await senderOf(context, findSender, resource)
+  let applied: AppliedApp
+  try {
+    applied = await applyApp(s, managedBy(resource), spec.appKey, wantedOf(spec, sender))
+  } catch (error) {
+    return refusalOf(error)
+  }
+  const secret = await appSecret(context, s, resource, current)
+  const { signingKey } = applied
+  const data = {
+    'app-key': spec.appKey,
+    'publishable-key': applied.publishableKey,
+    'app-secret': secret.value,
+    'hmac-key-id': signingKey.id,
+    'hmac-secret': signingKey.secret,
+  }
+  const held = current.state === 'ours' ? current.data['hmac-key-id'] : undefined
+  const content = { name, type: 'Opaque', data, annotations: {} }
+  const kept = await keepSecret(context, App as unknown as Kind, metadata, current, content, {
+    wasThere: status?.secretName === name,
+    // An earlier release wrote none, and the key may be another than then.
+    renewed: secret.renewed || held !== signingKey.id,
+  })
+  await appSecretDelivered(s, spec.appKey)
+  return {
+    aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect, ...sender.aspects],
+    message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
+    status: {
+      appId: String(applied.app._id),
+      secretName: name,
+      ...(sender.mailFrom === '' ? {} : { mailFrom: sender.mailFrom }),
+    },
+    events: [
+      ...driftOf(context, resource, applied.outcome, isSettled(status, sender)),
+      ...secret.events,
+      ...kept.events,
+    ],
+    recordId: String(applied.app._id),
+    ...(sender.againMs === undefined ? {} : { againMs: sender.againMs }),
+  }
+}
+
+/** Gives back an app that was taken over and that the Namespace does not list any more; undefined when it is no such app. */
+async function giveBackLost(
+  context: OperatorContext,
+  s: Subscriptions,
+  resource: App,
+): Promise<EventInput | undefined> {
+  const { metadata, spec } = resource
+  const app = await findApp(s.c, spec.appKey)
+  if (app?.managed_by?.uid !== metadata.uid || (await mayHold(context, metadata.namespace, app))) return undefined
+  const others = declaring(context, spec.appKey)
+  const may = await Promise.all(others.map(other => mayTakeOver(context, spec.appKey, other)))
+  const next = heir(
+    others.filter((_, index) => may[index]),
+    metadata.uid,
+  )
+  const to = next && managedBy({ kind: 'App', metadata: next.metadata })
+  await giveBackApp(s, managedBy(resource), spec.appKey, to)
+  const whom = to ? `App ${to.namespace}/${to.name}` : 'the administrators'
+  return withdrawnEvent(
+    `The app ${spec.appKey} was given back to ${whom}, and the secrets made for this resource are revoked. Signing keys that it had before are known to this namespace: replace them.`,
+  )
+}
+
+/** The app as the use case takes it. */
+function wantedOf({ appName, appDescription, status, requireSignature }: Spec, { mailFrom }: AppSender) {
+  return {
+    app_name: appName,
+    app_description: appDescription,
+    status: status === 'Enabled' ? ('1' as const) : ('0' as const),
+    require_signature: requireSignature,
+    mail_from: mailFrom,
+  }
+}
+
+/** True when the app was registered with this sender before. One that became usable, or is no more, is no drift. */
+function isSettled(status: Status | undefined, { mailFrom }: AppSender): boolean {
+  return status?.appId !== undefined && (status.mailFrom ?? '') === mailFrom
+}
+
+/** Why the app cannot be this resource's: reason and message. */
+async function obstacleOf(
+  context: OperatorContext,
+  s: Subscriptions,
+  resource: App,
+): Promise<[reason: string, message: string] | undefined> {
+  const { spec, metadata } = resource
+  const known = await findApp(s.c, spec.appKey)
+  const holder = holderOf(await contenders(context, resource, known), known?.managed_by)
+  if (holder && holder.metadata.uid !== metadata.uid)
+    return [
+      'Conflict',
+      `App ${holder.metadata.namespace}/${holder.metadata.name} came first and declares ${spec.appKey}.`,
+    ]
+  if (!known || known.managed_by) return undefined
+  if (await mayAdopt(metadata.annotations, spec.appKey, ownersOf(context, metadata.namespace))) return undefined
+  return [
+    'Conflict',
+    `The app ${spec.appKey} exists already. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${spec.appKey} in ${OWNERS_ANNOTATION} of the Namespace.`,
+  ]
+}
+
+/**
+ * The resources of which one holds the app: those of one namespace, who holds the app, and those that may take it over.
+ * While there is no app the first one to declare it may have it.
+ */
+async function contenders(
+  context: OperatorContext,
+  { spec: { appKey }, metadata }: App,
+  known: Pick<AppDoc, 'managed_by'> | undefined,
+): Promise<KubeObject[]> {
+  const all = declaring(context, appKey)
+  const may = await Promise.all(
+    all.map(
+      async other =>
+        known === undefined ||
+        isHolder(other, known.managed_by) ||
+        other.metadata.namespace === metadata.namespace ||
+        (await mayTakeOver(context, appKey, other)),
+    ),
+  )
+  return all.filter((_, index) => may[index])
+}
+
+/** True when its Namespace lets the resource take an existing app over. */
+function mayTakeOver(context: OperatorContext, appKey: string, { metadata }: KubeObject): Promise<boolean> {
+  return mayAdopt(metadata.annotations ?? {}, appKey, ownersOf(context, metadata.namespace ?? ''))
+}
+
+/** All resources that declare an app key. */
+function declaring(context: OperatorContext, appKey: string): KubeObject[] {
+  const cache = cacheOf(context, App as unknown as Kind)
+  return cache.find(APP_KEY_INDEX, appKey).flatMap(key => cache.get(key) ?? [])
+}
+
+/** Index of the cache: the app key that a resource declares. */
+export const APP_KEY_INDEX = 'appKey'
+
+interface AppSecret {
+  value: string
+  renewed: boolean
+  events: EventInput[]
+}
+
+/** The app secret is kept from the Secret; one that is lost there, or works no more, is made anew. */
+async function appSecret(
+  { metrics }: OperatorContext,
+  s: Subscriptions,
+  resource: App,
+  current: CurrentSecret,
+): Promise<AppSecret> {
+  const { appKey } = resource.spec
+  const held = current.state === 'ours' ? current.data['app-secret'] : undefined
+  const value = await appSecretFor(s, managedBy(resource), appKey, held)
+  if (value === held) return { value, renewed: false, events: [] }
+  if (resource.status?.secretName === undefined) return { value, renewed: true, events: [] }
+  metrics.operator.driftReverted.inc({ kind: 'App', place: 'secret' })
+  const note = `The app secret of ${appKey} was lost with the Secret, or changed in it; a new one was made. The one before keeps working until the next rotation.`
+  return { value, renewed: true, events: [{ type: 'Warning', reason: 'SecretRestored', action: 'WriteSecret', note }] }
+}
+
+async function remove(context: OperatorContext, s: Subscriptions, resource: App, retain: boolean): Promise<Removal> {
+  const { appKey, deletionPolicy } = resource.spec
+  const givenBack = await giveBackLost(context, s, resource)
+  if (givenBack) return { done: true, events: [givenBack] }
+  // An app that is somebody's already goes to nobody who could not have taken it over himself.
+  const next = heir(await contenders(context, resource, {}), resource.metadata.uid)
+  try {
+    if (next) {
+      await handOverApp(s, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
+      return { done: true }
+    }
+    await withdrawApp(s, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
+    return { done: true }
+  } catch (error) {
+    const [aspect] = refusalOf(error).aspects
+    const message = `${aspect?.message ?? ''} Set deletionPolicy: Retain to let the resource go and keep the app.`
+    return { done: false, aspect: bad('DeletionBlocked', 'ActiveSubscriptions', message.trim()), againMs: IN_USE_MS }
+  }
+}

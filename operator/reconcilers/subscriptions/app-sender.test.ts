@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import type { SystemSender } from '../../../services/mail/submission/system-sender.ts'
+import type { OperatorContext } from '../shared/operator-context.ts'
+import { senderOf } from './app-sender.ts'
+
+const sender: SystemSender = { from: 'notice@mail.example.org', domainId: 'dom_1', owner: 'platform' }
+
+/** What comes of a sender, in a Namespace that lists these owners; `read` are the Namespaces that were looked at. */
+async function decide(found: SystemSender | undefined, listed?: string, mailFrom: string | undefined = sender.from) {
+  const read: string[] = []
+  const readNamespace = async (name: string) => {
+    read.push(name)
+    return listed === undefined ? undefined : { metadata: { annotations: { 'postwright.dev/owners': listed } } }
+  }
+  const context = { writer: { readNamespace } } as unknown as Pick<OperatorContext, 'writer'>
+  const asked: string[] = []
+  const find = async (address: string) => {
+    asked.push(address)
+    return found
+  }
+  const app = { spec: { mailFrom }, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
+  const { mailFrom: stored, aspects, againMs } = await senderOf(context, find, app)
+  return {
+    stored,
+    reasons: aspects.map(({ type, status, reason }) => [type, status, reason]),
+    aspects,
+    againMs,
+    read,
+    asked,
+  }
+}
+
+describe('the sender that an App asks for', () => {
+  test.each<[string, string | undefined]>([
+    ['alone', 'platform'],
+    ['among others', 'ann, platform ,bob'],
+  ])('is used when the Namespace lists its owner %s', async (_, listed) => {
+    const { stored, reasons, againMs, read, asked } = await decide(sender, listed)
+    expect([stored, reasons]).toEqual([sender.from, [['SenderUsable', 'True', 'Available']]])
+    expect([read, asked]).toEqual([['shop'], [sender.from]])
+    // Claims of others may make it unusable without a word to us.
+    expect(againMs).toBe(5 * 60_000)
+  })
+
+  test('needs no list in the Namespace of its owner', async () => {
+    const { stored, read } = await decide({ ...sender, owner: 'k8s-shop' }, undefined)
+    expect([stored, read]).toEqual([sender.from, []])
+  })
+
+  test.each<[string, SystemSender | undefined, string | undefined, string]>([
+    ['in a domain that cannot be used', undefined, 'platform', 'DomainNotUsable'],
+    ['of an owner that is not listed', sender, 'ann', 'OwnerNotAllowed'],
+    ['of an owner whose name only begins so', sender, 'platform-team', 'OwnerNotAllowed'],
+    ['in a Namespace without a list', sender, '', 'OwnerNotAllowed'],
+    ['in a Namespace that is gone', sender, undefined, 'OwnerNotAllowed'],
+    ['of the account of another Namespace', { ...sender, owner: 'k8s-shop2' }, '', 'OwnerNotAllowed'],
+  ])('%s is not used, and says what to do', async (_, found, listed, reason) => {
+    const { stored, reasons, aspects, againMs } = await decide(found, listed)
+    expect([stored, reasons]).toEqual(['', [['SenderUsable', 'False', reason]]])
+    expect(aspects[0]?.message).toMatch(/notice@mail\.example\.org.* the platform's own sender\.$/)
+    expect(againMs).toBe(60_000)
+  })
+})
+
+test('an App that asks for none has the platform’s, without a condition and without being looked at again', async () => {
+  const app = { spec: {}, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
+  const nobody = () => expect.fail('nothing is to be asked')
+  const context = { writer: { readNamespace: nobody } } as unknown as Pick<OperatorContext, 'writer'>
+  expect(await senderOf(context, nobody, app)).toEqual({ mailFrom: '', aspects: [] })
+})

@@ -1,0 +1,72 @@
+/** Makes a SubscriptionPlan true: the plan of its App. */
+
+import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
+import { plansOfResource } from '../../../services/subscriptions/catalogue/store/plans-and-flags.ts'
+import type { Subscriptions } from '../../../services/subscriptions/context.ts'
+import { applyPlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
+import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
+import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
+import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
+import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
+import { refusalOf } from '../shared/use-case-errors.ts'
+import { appKeyOf, driftOf, withdrawalOf } from './app-ref.ts'
+
+type Spec = SubscriptionPlan['spec']
+type Status = NonNullable<SubscriptionPlan['status']>
+
+/** The reconciler of SubscriptionPlans. */
+export function subscriptionPlanReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+  return {
+    kind: SubscriptionPlan,
+    ensure: resource => ensure(context, s, resource),
+    async remove(resource, retain) {
+      const records = await plansOfResource(s.c, resource.metadata.uid)
+      const policy = retain ? 'Retain' : resource.spec.deletionPolicy
+      await withdrawPlans(s, managedBy(resource), await withdrawalOf(context, s, resource.metadata, records, policy))
+      return { done: true }
+    },
+    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'SubscriptionPlan', uid, Number(id), state),
+  }
+}
+
+async function ensure(context: OperatorContext, s: Subscriptions, resource: SubscriptionPlan): Promise<Outcome> {
+  const { spec, metadata, status } = resource
+  const app = await appKeyOf(context, s, metadata, spec.appRef.name)
+  if ('outcome' in app) return app.outcome
+  try {
+    const { plan, outcome } = await applyPlan(s, managedBy(resource), app.appKey, planSpec(spec))
+    return {
+      aspects: [accepted(`The plan ${spec.name} of ${app.appKey} is as declared.`)],
+      message: `The plan ${spec.name} of ${app.appKey} is as declared.`,
+      status: { planId: String(plan._id) },
+      events: driftOf(context, resource, outcome, status?.planId !== undefined),
+      recordId: String(plan._id),
+    }
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
+/** The plan's figures as the subscription half keeps them: money in cents. */
+export function planSpec(spec: Spec): PlanSpec {
+  const price = cents(spec.price)
+  return {
+    name: spec.name,
+    description: spec.description,
+    price_cents: price,
+    original_price_cents: spec.originalPrice === undefined ? price : cents(spec.originalPrice),
+    duration: spec.durationDays,
+    features: spec.features,
+    sort_order: spec.sortOrder,
+    status: spec.status === 'Enabled' ? '1' : '0',
+    trial_days: 0,
+    grace_days: 0,
+    auto_renew_allowed: spec.durationDays > 0,
+  }
+}
+
+/** `19.9` is 1990: by its digits, because 19.9 * 100 is no whole number. */
+function cents(amount: string): number {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
+}

@@ -1,0 +1,153 @@
+/** Each import rule of `.dependency-cruiser.cjs` matches files of the tree and catches a violation. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { cruise, type ICruiseOptions, type ICruiseResult, type IFlattenedRuleSet } from 'dependency-cruiser'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+interface Rule {
+  name: string
+  from: { path?: string; pathNot?: string | string[] }
+}
+
+const config = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as { forbidden: Rule[] }
+
+/** Imports that no rule allows: the rule, the importing file, and what it imports (a file, or a package). */
+const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[] = [
+  ['no-cycles', 'services/platform/first.ts', 'services/platform/second.ts'],
+  ['rules-are-pure', 'services/mail/log/rules/a.ts', 'services/platform/clock.ts'],
+  ['rules-are-pure', 'services/mail/message/a.ts', 'services/mail/store/b.ts'],
+  ['rules-are-pure', 'services/mail/dns/records/a.ts', 'services/mail/dns/b.ts'],
+  ['rules-are-pure', 'services/mail/dns/plan/a.ts', 'package:mongoose'],
+  ['platform-is-lowest', 'services/platform/http/a.ts', 'services/accounts/b.ts'],
+  ['store-uses-rules-and-platform', 'services/mail/domains/store/a.ts', 'services/mail/domains/b.ts'],
+  ['dns-and-smtp-are-adapters', 'services/mail/delivery/smtp/a.ts', 'services/mail/delivery/b.ts'],
+  ['dns-and-smtp-are-adapters', 'services/mail/submission/smtp/a.ts', 'services/mail/submission/b.ts'],
+  ['dns-and-smtp-are-adapters', 'services/mail/dns/a.ts', 'services/accounts/b.ts'],
+  ['use-cases-know-no-http', 'services/mail/domains/a.ts', 'services/mail/domains/http/b.ts'],
+  ['use-cases-know-no-http', 'services/subscriptions/people/a.ts', 'services/subscriptions/http/b.ts'],
+  ['mail-knows-no-subscriptions', 'services/mail/log/http/a.ts', 'services/subscriptions/b.ts'],
+  ['subscriptions-know-no-mail', 'services/subscriptions/http/a.ts', 'services/mail/b.ts'],
+  ['accounts-below-both', 'services/accounts/http/a.ts', 'services/subscriptions/b.ts'],
+  ['operator-calls-use-cases', 'operator/reconcilers/a.ts', 'services/mail/domains/http/b.ts'],
+  ['no-import-of-a-main', 'services/mail/a.ts', 'services/worker.ts'],
+  ['panel-sees-contracts-only', 'services/panel/mail/a.ts', 'services/mail/domains/b.ts'],
+  ['panel-ui-is-lowest', 'services/panel/ui/forms/a.ts', 'services/panel/mail/b.ts'],
+  ['home-of-koa', 'services/mail/domains/a.ts', 'package:koa'],
+  ['home-of-koa', 'services/mail/log/a.ts', 'package:@koa/router'],
+  ['home-of-mongoose', 'services/mail/domains/a.ts', 'package:mongoose'],
+  ['home-of-agenda', 'services/mail/domains/a.ts', 'package:agenda'],
+  ['home-of-agendajs', 'services/mail/domains/a.ts', 'package:@agendajs/mongo-backend'],
+  ['home-of-smtp-server', 'services/mail/delivery/a.ts', 'package:smtp-server'],
+  ['home-of-nodemailer', 'services/mail/delivery/a.ts', 'package:nodemailer'],
+  ['home-of-prom-client', 'services/mail/delivery/a.ts', 'package:prom-client'],
+  ['home-of-pino', 'services/mail/delivery/a.ts', 'package:pino'],
+  ['home-of-selfsigned', 'services/mail/delivery/a.ts', 'package:selfsigned'],
+  ['home-of-kubernetes-client-node', 'operator/controller/a.ts', 'package:@kubernetes/client-node'],
+  ['home-of-node-rs-argon', 'services/mail/credentials/a.ts', 'package:@node-rs/argon2'],
+  // The table of subjects: none may import a subject that it does not list.
+  ...config.forbidden.flatMap(({ name, from }) => {
+    const [, half, subject] = /^\^(services\/(?:mail|subscriptions|platform))\/([a-z]+)\/$/.exec(from.path ?? '') ?? []
+    return subject ? [[name, `${half}/${subject}/a.ts`, `${half}/unlisted/b.ts`] as const] : []
+  }),
+]
+
+/** Imports that the rules allow, one for each direction of the architecture. */
+const ALLOWED: readonly (readonly [from: string, to: string])[] = [
+  ['services/worker.ts', 'services/mail/delivery/http/b.ts'],
+  ['services/mail/domains/http/a.ts', 'services/mail/log/b.ts'],
+  ['services/mail/delivery/a.ts', 'services/mail/submission/b.ts'],
+  ['services/mail/delivery/a.ts', 'services/mail/delivery/smtp/b.ts'],
+  ['services/mail/domains/a.ts', 'services/mail/domains/store/b.ts'],
+  ['services/mail/domains/store/a.ts', 'services/mail/domains/rules/b.ts'],
+  ['services/mail/domains/rules/a.ts', 'services/mail/message/b.ts'],
+  ['services/mail/domains/rules/a.ts', 'package:zod'],
+  ['services/subscriptions/flags/a.ts', 'services/accounts/b.ts'],
+  ['operator/reconcilers/a.ts', 'services/mail/domains/b.ts'],
+  ['services/panel/mail/a.ts', 'services/mail/domains/http/domains-contract.ts'],
+  ['services/panel/mail/a.ts', 'services/panel/ui/b.ts'],
+]
+
+let root: string
+let found: Set<string>
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'pw-boundaries-'))
+  const imports = new Map<string, Set<string>>()
+  const add = (file: string, imported?: string) => {
+    const list = imports.get(file) ?? new Set()
+    imports.set(file, imported ? list.add(imported) : list)
+  }
+  const pairs = [...VIOLATIONS.map(([, from, to]) => [from, to] as const), ...ALLOWED]
+  for (const [from, to] of [...pairs, ['services/platform/second.ts', 'services/platform/first.ts'] as const]) {
+    const name = to.startsWith('package:') ? to.slice('package:'.length) : undefined
+    add(from, name ?? (to.startsWith('services/') ? relativeImport(from, to) : to))
+    if (name) {
+      write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }))
+      write(`node_modules/${name}/index.js`, '')
+    } else add(to)
+  }
+  for (const [file, list] of imports) {
+    write(file, [...list].map(one => `import '${one}'\n`).join('') || 'export {}\n')
+  }
+  found = await violationsIn(root)
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function write(file: string, content: string): void {
+  mkdirSync(dirname(join(root, file)), { recursive: true })
+  writeFileSync(join(root, file), content)
+}
+
+function relativeImport(from: string, to: string): string {
+  const path = relative(dirname(from), to)
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+/** The violations of the real configuration in a tree, as `rule from to`. */
+async function violationsIn(baseDir: string): Promise<Set<string>> {
+  const { output } = await cruise(['services', 'operator'], {
+    baseDir,
+    validate: true,
+    ruleSet: config as unknown as IFlattenedRuleSet,
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+  } satisfies ICruiseOptions)
+  return new Set((output as ICruiseResult).summary.violations.map(one => `${one.rule.name} ${one.from} ${one.to}`))
+}
+
+test.each(VIOLATIONS)('%s: %s may not import %s', (rule, from, to) => {
+  const [, name] = /^package:(.*)/.exec(to) ?? []
+  expect(found).toContain(`${rule} ${from} ${name ? `node_modules/${name}/index.js` : to}`)
+})
+
+test.each(ALLOWED)('%s may import %s', (from, to) => {
+  const [, name] = /^package:(.*)/.exec(to) ?? []
+  const pair = ` ${from} ${name ? `node_modules/${name}/index.js` : to}`
+  expect([...found].filter(one => one.endsWith(pair))).toEqual([])
+})
+
+test('no rule is without a violation above', () => {
+  const covered = new Set(VIOLATIONS.map(([rule]) => rule))
+  expect(config.forbidden.map(rule => rule.name).filter(name => !covered.has(name))).toEqual([])
+})
+
+const files = execFileSync('git', ['ls-files', 'services', 'operator'], { encoding: 'utf8' }).split('\n')
+
+test.each(config.forbidden.map(rule => [rule.name, rule] as const))('%s begins at files of the tree', (_, { from }) => {
+  const not = [from.pathNot ?? []].flat().map(one => new RegExp(one))
+  const matching = files.filter(file => new RegExp(from.path ?? '').test(file) && !not.some(one => one.test(file)))
+  expect(matching.length).toBeGreaterThan(0)
+})
+
+test.each(['mail', 'subscriptions'])('every subject of %s is in the table', half => {
+  const folders = new Set(files.flatMap(file => new RegExp(`^services/${half}/([^/]+)/`).exec(file)?.[1] ?? []))
+  const listed = config.forbidden.map(rule => rule.name).filter(name => name.startsWith(`${half}-`))
+  // `http` puts the subjects' handlers together, and `jobs` their timed work: both may import every subject.
+  expect([...folders].filter(name => !['http', 'jobs'].includes(name) && !listed.includes(`${half}-${name}`))).toEqual(
+    [],
+  )
+})

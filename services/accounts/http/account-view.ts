@@ -1,0 +1,25 @@
+/** How an account looks in answers. */
+import type { z } from 'zod'
+import type { ResourceRef, UserDoc } from '../store/users.ts'
+import type { user } from './accounts-contract.ts'
+
+/** The account without its secrets. */
+export function showUser(doc: UserDoc): z.input<typeof user> {
+  return {
+    object: 'user',
+    id: doc._id,
+    username: doc.username,
+    role: doc.role,
+    status: doc.status,
+    lang: doc.lang,
+    tz: doc.tz,
+    recipients_per_day: doc.recipients_per_day ?? 0,
+    managed_by: showManagedBy(doc.managed_by),
+    created_at: doc.created_at.toISOString(),
+  }
+}
+
+/** The Kubernetes resource that owns a record, or null. */
+export function showManagedBy(ref: ResourceRef | undefined): { kind: string; namespace: string; name: string } | null {
+  return ref ? { kind: ref.kind, namespace: ref.namespace, name: ref.name } : null
+}

@@ -1,0 +1,266 @@
+/** Operations on sessions, accounts and the audit log, with their schemas. */
+import { z } from 'zod'
+import { pageOf, pageQuery } from '../../platform/cursor-pages.ts'
+import { endpoint } from '../../platform/http/endpoint.ts'
+import { newPassword, typedPassword } from '../rules/password.ts'
+import { username } from '../rules/username.ts'
+
+/** Who may call: an account's session, an admin's session, or a token that may read the audit log. */
+export type AccountsAccess = { kind: 'session' } | { kind: 'admin' } | { kind: 'account'; scope: 'audit:read' }
+
+const ANYBODY = { kind: 'public' } as const
+const SESSION: AccountsAccess = { kind: 'session' }
+const ADMIN: AccountsAccess = { kind: 'admin' }
+const AUDIT: AccountsAccess = { kind: 'account', scope: 'audit:read' }
+
+const time = z.iso.datetime()
+const lang = z.enum(['en', 'zh'])
+const tz = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai')
+  .meta({ format: 'time-zone', examples: ['Asia/Shanghai'] })
+const userParams = z.strictObject({ id: z.string().min(1).max(128) })
+
+/** To how many recipients an account may send in a day; 0 = no limit. */
+const recipientsPerDay = z.number().int().min(0).max(1_000_000_000)
+
+/** An account as its owner and admins see it. */
+export const user = z
+  .strictObject({
+    object: z.literal('user'),
+    id: z.string(),
+    username: z.string(),
+    role: z.enum(['admin', 'user']),
+    status: z.enum(['active', 'suspended']),
+    lang,
+    tz: z.string(),
+    recipients_per_day: z.number().int().describe('To how many recipients it may send in a day (UTC); 0 = no limit.'),
+    managed_by: z.strictObject({ kind: z.string(), namespace: z.string(), name: z.string() }).nullable(),
+    created_at: time,
+  })
+  .meta({ id: 'User' })
+
+/** An account with the password that was made for it; shown this once. */
+export const userWithPassword = user.extend({ password: z.string().optional() }).meta({ id: 'UserWithPassword' })
+
+/** An account with what it has used of its day; nothing is counted without a limit. */
+export const userWithUse = user.extend({ recipients_today: z.number().int() }).meta({ id: 'UserWithUse' })
+
+/** Who is logged in, and what the panel has to know to show the right places. */
+export const session = z
+  .strictObject({
+    object: z.literal('session'),
+    user,
+    /** In capture mode nothing leaves the service. */
+    delivery_mode: z.enum(['direct', 'relay', 'capture']),
+    /** What the account may do in the subscription half; null: nothing. */
+    subscription_role: z.enum(['super', 'operator', 'viewer']).nullable(),
+    /** The zone of the times that the subscription half writes. */
+    business_time_zone: z.string(),
+  })
+  .meta({ id: 'Session' })
+
+/** An entry of the audit log. */
+export const auditEntry = z
+  .strictObject({
+    object: z.literal('audit_entry'),
+    id: z.string(),
+    at: time,
+    user_id: z.string(),
+    action: z.string(),
+    target: z.strictObject({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+    actor: z.strictObject({
+      user_id: z.string().nullable(),
+      name: z.string(),
+      via: z.enum(['session', 'token', 'legacy', 'command', 'operator']),
+      token_id: z.string().nullable(),
+      ip: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'AuditEntry' })
+
+/** `POST /api/v1/session`. */
+export const logInOperation = endpoint({
+  operationId: 'logIn',
+  tag: 'Session',
+  method: 'POST',
+  path: '/api/v1/session',
+  summary: 'Logs in and sets the session cookie; too many failures answer 429 with Retry-After.',
+  access: ANYBODY,
+  body: z.strictObject({ username: z.string().min(1).max(256), password: typedPassword }),
+  bodyBytes: 4_096,
+  response: session,
+})
+
+/** `GET /api/v1/session`. */
+export const getSession = endpoint({
+  operationId: 'getSession',
+  tag: 'Session',
+  method: 'GET',
+  path: '/api/v1/session',
+  summary: 'Tells who is logged in.',
+  access: SESSION,
+  response: session,
+})
+
+/** `DELETE /api/v1/session`. */
+export const logOutOperation = endpoint({
+  operationId: 'logOut',
+  tag: 'Session',
+  method: 'DELETE',
+  path: '/api/v1/session',
+  summary: 'Logs out.',
+  access: SESSION,
+  status: 204,
+})
+
+/** `GET /api/v1/me`. */
+export const getMe = endpoint({
+  operationId: 'getMe',
+  tag: 'Account',
+  method: 'GET',
+  path: '/api/v1/me',
+  summary: 'The own account.',
+  access: SESSION,
+  response: user,
+})
+
+/** `PATCH /api/v1/me`. */
+export const patchMe = endpoint({
+  operationId: 'updateMe',
+  tag: 'Account',
+  method: 'PATCH',
+  path: '/api/v1/me',
+  summary: 'Changes language and time zone of the own account.',
+  access: SESSION,
+  body: z.strictObject({ lang: lang.optional(), tz: tz.optional() }),
+  response: user,
+})
+
+/** `PUT /api/v1/me/password`. */
+export const putMyPassword = endpoint({
+  operationId: 'changeMyPassword',
+  tag: 'Account',
+  method: 'PUT',
+  path: '/api/v1/me/password',
+  summary: 'Changes the own password and ends all other sessions.',
+  access: SESSION,
+  body: z.strictObject({ current_password: typedPassword, new_password: newPassword }),
+  bodyBytes: 4_096,
+  status: 204,
+})
+
+/** `GET /api/v1/admin/users`. */
+export const listUsersOperation = endpoint({
+  operationId: 'listUsers',
+  tag: 'Users',
+  method: 'GET',
+  path: '/api/v1/admin/users',
+  summary: 'Lists accounts, oldest first.',
+  access: ADMIN,
+  query: pageQuery,
+  response: pageOf(userWithUse),
+})
+
+/** `POST /api/v1/admin/users`. */
+export const createUserOperation = endpoint({
+  operationId: 'createUser',
+  tag: 'Users',
+  method: 'POST',
+  path: '/api/v1/admin/users',
+  summary: 'Creates an account; without a password one is made and shown once.',
+  access: ADMIN,
+  body: z.strictObject({
+    username,
+    password: newPassword.optional(),
+    role: z.enum(['admin', 'user']).default('user'),
+    lang: lang.default('en'),
+    tz: tz.default('UTC'),
+    recipients_per_day: recipientsPerDay.default(0),
+  }),
+  status: 201,
+  response: userWithPassword,
+})
+
+/** `GET /api/v1/admin/users/{id}`. */
+export const getUserOperation = endpoint({
+  operationId: 'getUser',
+  tag: 'Users',
+  method: 'GET',
+  path: '/api/v1/admin/users/{id}',
+  summary: 'One account.',
+  access: ADMIN,
+  params: userParams,
+  response: userWithUse,
+})
+
+/** `PATCH /api/v1/admin/users/{id}`. */
+export const changeUserOperation = endpoint({
+  operationId: 'updateUser',
+  tag: 'Users',
+  method: 'PATCH',
+  path: '/api/v1/admin/users/{id}',
+  summary: 'Changes the daily limit of recipients of an account; it holds in every process within 5 seconds.',
+  access: ADMIN,
+  params: userParams,
+  body: z.strictObject({ recipients_per_day: recipientsPerDay }),
+  response: userWithUse,
+})
+
+/** `POST /api/v1/admin/users/{id}/suspend`. */
+export const suspendUserOperation = endpoint({
+  operationId: 'suspendUser',
+  tag: 'Users',
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/suspend',
+  summary: 'Suspends an account: sessions, tokens, SMTP logins and its queue stop within 5 seconds.',
+  access: ADMIN,
+  params: userParams,
+  response: user,
+})
+
+/** `POST /api/v1/admin/users/{id}/unsuspend`. */
+export const unsuspendUserOperation = endpoint({
+  operationId: 'unsuspendUser',
+  tag: 'Users',
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/unsuspend',
+  summary: 'Makes a suspended account active again.',
+  access: ADMIN,
+  params: userParams,
+  response: user,
+})
+
+/** `POST /api/v1/admin/users/{id}/reset-password`. */
+export const resetPasswordOperation = endpoint({
+  operationId: 'resetUserPassword',
+  tag: 'Users',
+  method: 'POST',
+  path: '/api/v1/admin/users/{id}/reset-password',
+  summary: 'Sets a new password and ends all sessions; without one given it is made and shown once.',
+  access: ADMIN,
+  params: userParams,
+  body: z.strictObject({ password: newPassword.optional() }),
+  response: userWithPassword,
+})
+
+/** `GET /api/v1/audit-logs`. */
+export const listAuditLogs = endpoint({
+  operationId: 'listAuditLogs',
+  tag: 'Audit log',
+  method: 'GET',
+  path: '/api/v1/audit-logs',
+  summary: 'Lists who changed what, newest first; an admin sees all accounts, or one with user_id.',
+  access: AUDIT,
+  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
+  response: pageOf(auditEntry),
+})
+
+function isTimeZone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,15 @@
+/** Mounts the operations on sessions, accounts and the audit log. */
+import type { createRouter } from '../../platform/http/web-app.ts'
+import { mountAudit } from './audit-log.ts'
+import type { AccountsHttpDeps } from './deps.ts'
+import { mountSession } from './login.ts'
+import { mountMe } from './own-account.ts'
+import { mountUsers } from './users.ts'
+
+/** Puts all of them on the router. */
+export function mountAccounts(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
+  mountSession(router, deps)
+  mountMe(router, deps)
+  mountUsers(router, deps)
+  mountAudit(router, deps)
+}

@@ -1,0 +1,76 @@
+/** API tokens over HTTP. */
+import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import { toPage } from '../../../platform/cursor-pages.ts'
+import { bind, type WebContext } from '../../../platform/http/web-app.ts'
+import type { Principal } from '../../http/shared/authorise.ts'
+import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
+import type { TokenDoc } from '../../store/documents.ts'
+import { getToken, issueToken, revokeToken, rotateToken } from '../manage-tokens.ts'
+import { tokenPrefix } from '../rules/token.ts'
+import type { TokenLimits } from '../rules/token-limits.ts'
+import { listTokens } from '../store/tokens.ts'
+import {
+  createTokenOperation,
+  getTokenOperation,
+  listTokensOperation,
+  revokeTokenOperation,
+  rotateTokenOperation,
+  type token,
+} from './tokens-contract.ts'
+
+/** Puts the operations on tokens on the router. */
+export function mountTokens(router: Router, deps: MailHttpDeps): void {
+  const { authorise, clock, mongo } = deps
+  const useCase = { db: mongo.db, clock }
+  const audit = (caller: Principal, context: WebContext, verb: string, { _id, name }: TokenDoc) =>
+    deps.audit(caller, context, { action: `token.${verb}`, target: { type: 'token', id: _id, name } })
+
+  bind(router, authorise, createTokenOperation, async ({ body }, caller, context) => {
+    const issued = await issueToken(useCase, caller.account.id, body, ownLimits(caller))
+    await audit(caller, context, 'created', issued.token)
+    context.set('Location', `/api/v1/tokens/${issued.token._id}`)
+    return { ...showToken(issued.token), token: issued.value }
+  })
+
+  bind(router, authorise, listTokensOperation, async ({ query }, { account }) =>
+    toPage(await listTokens(mongo.db, account.id, query), query.limit, showToken),
+  )
+
+  bind(router, authorise, getTokenOperation, async ({ params }, { account }) =>
+    showToken(await getToken(useCase, account.id, params.id)),
+  )
+
+  bind(router, authorise, rotateTokenOperation, async ({ params }, caller, context) => {
+    const rotated = await rotateToken(useCase, caller.account.id, params.id, ownLimits(caller))
+    await audit(caller, context, 'rotated', rotated.token)
+    return { ...showToken(rotated.token), token: rotated.value }
+  })
+
+  bind(router, authorise, revokeTokenOperation, async ({ params }, caller, context) => {
+    await audit(caller, context, 'revoked', await revokeToken(useCase, caller.account.id, params.id))
+  })
+}
+
+/** What the presented token may hand on; a session may everything. */
+function ownLimits({ token: presented, scopes }: Principal): TokenLimits | undefined {
+  return presented && { ...presented, scopes }
+}
+
+function showToken(doc: TokenDoc): z.input<typeof token> {
+  return {
+    object: 'token',
+    id: doc._id,
+    name: doc.name,
+    prefix: tokenPrefix(doc.mode, doc._id),
+    mode: doc.mode,
+    scopes: doc.scopes,
+    domains: doc.domains,
+    allowed_cidrs: doc.allowed_cidrs,
+    expires_at: doc.expires_at?.toISOString() ?? null,
+    revoked_at: doc.revoked_at?.toISOString() ?? null,
+    last_used_at: doc.last_used_at?.toISOString() ?? null,
+    managed_by: showManagedBy(doc.managed_by),
+    created_at: doc.created_at.toISOString(),
+  }
+}

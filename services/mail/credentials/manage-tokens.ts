@@ -1,0 +1,139 @@
+/** API tokens of an account: made, rotated, revoked. The value exists only in the answer that creates it. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/database/mongo.ts'
+import { newId } from '../../platform/ids.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { normaliseDomain } from '../domains/rules/domain-name.ts'
+import { findDomain } from '../domains/store/domains.ts'
+import { type ActingResource, refuseManaged } from '../managed.ts'
+import type { TokenDoc } from '../store/documents.ts'
+import { formatToken, hashSecret } from './rules/token.ts'
+import { excess, type LimitFault, limitFaults, type TokenLimits } from './rules/token-limits.ts'
+import { findToken, insertToken, updateToken } from './store/tokens.ts'
+
+/** What the use cases need. */
+export interface TokenDeps extends ActingResource {
+  db: Db
+  clock: Clock
+}
+
+/** A new token. */
+export interface NewToken {
+  name: string
+  mode: TokenDoc['mode']
+  scopes: string[]
+  domains: string[]
+  allowed_cidrs: string[]
+  expires_at?: Date | undefined
+}
+
+/** A token and its value, to be shown once. */
+export interface TokenAndValue {
+  token: TokenDoc
+  value: string
+}
+
+/**
+ * Makes a token. `by` are the limits of the token that asks, if one does: it cannot hand on what it has not, 403
+ * `insufficient_scope`. Domains must be the account's: 422.
+ */
+export async function issueToken(
+  { db, clock, resource }: TokenDeps,
+  userId: string,
+  input: NewToken,
+  by?: TokenLimits,
+): Promise<TokenAndValue> {
+  const now = clock.now()
+  const domains = await ownDomains(db, userId, input.domains)
+  const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
+  const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
+  refuseLimits('validation_failed', limitFaults(limits, now))
+  if (by) refuseLimits('insufficient_scope', excess(limits, by))
+  const secret = makeSecret()
+  const token: TokenDoc = {
+    _id: newId('key', now.getTime()),
+    user_id: userId,
+    name: input.name,
+    mode: input.mode,
+    secret_hash: hashSecret(secret),
+    scopes: input.scopes,
+    domains,
+    allowed_cidrs: input.allowed_cidrs,
+    ...(input.expires_at ? { expires_at: input.expires_at } : {}),
+    ...(resource ? { managed_by: resource } : {}),
+    created_at: now,
+  }
+  await insertToken(db, token)
+  return withValue(token, secret)
+}
+
+/** A token of the account, or 404. */
+export async function getToken({ db }: TokenDeps, userId: string, id: string): Promise<TokenDoc> {
+  return found(await findToken(db, userId, id))
+}
+
+/** Gives a token a new secret; the old one ends within 5 seconds. A token may rotate itself or one with no more rights. */
+export async function rotateToken(
+  deps: TokenDeps,
+  userId: string,
+  id: string,
+  by?: TokenLimits,
+): Promise<TokenAndValue> {
+  const token = await getToken(deps, userId, id)
+  refuseManaged(token, deps)
+  if (token.revoked_at) throw new ProblemError('conflict', 'This token is revoked; make a new one.')
+  if (by) refuseLimits('insufficient_scope', excess(limitsOf(token), by))
+  const secret = makeSecret()
+  const rotated = found(await updateToken(deps.db, userId, id, { secret_hash: hashSecret(secret) }))
+  return withValue(rotated, secret)
+}
+
+/** Revokes a token; again changes nothing. It stays in lists, so that old log entries can be read. */
+export async function revokeToken(deps: TokenDeps, userId: string, id: string): Promise<TokenDoc> {
+  const token = await getToken(deps, userId, id)
+  refuseManaged(token, deps)
+  return (await updateToken(deps.db, userId, id, { revoked_at: deps.clock.now() })) ?? token
+}
+
+/** The limits of a stored token. */
+function limitsOf(token: TokenDoc): TokenLimits {
+  return {
+    mode: token.mode,
+    scopes: token.scopes,
+    domains: token.domains,
+    allowedCidrs: token.allowed_cidrs,
+    expiresAt: token.expires_at,
+  }
+}
+
+async function ownDomains(db: Db, userId: string, typed: readonly string[]): Promise<string[]> {
+  const names = typed.map(name => normaliseDomain(name))
+  const known = await Promise.all(names.map(result => (result.ok ? findDomain(db, userId, result.name) : undefined)))
+  const wrong = known.indexOf(undefined)
+  if (wrong !== -1)
+    refuseLimits('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
+  return known.flatMap(domain => (domain ? [domain.name] : []))
+}
+
+/** Throws the first fault of what a token or login may do, with all of them. */
+export function refuseLimits(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
+  const [first] = faults
+  if (!first) return
+  throw new ProblemError(code, first.message, {
+    faults: faults.map(({ field, message }) => ({ pointer: `/${field}`, code: 'not_allowed', message })),
+  })
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+function withValue(token: TokenDoc, secret: string): TokenAndValue {
+  return { token, value: formatToken({ mode: token.mode, id: token._id, secret }) }
+}
+
+function found(token: TokenDoc | undefined): TokenDoc {
+  if (!token) throw new ProblemError('not_found', 'There is no such token.')
+  return token
+}

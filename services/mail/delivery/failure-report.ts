@@ -1,0 +1,124 @@
+/** Reports to senders on what failed for good (RFC 3464), submitted as mail of the system itself. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import { newId } from '../../platform/ids.ts'
+import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-status-notification.ts'
+import { recipientOf } from '../store/deliveries.ts'
+import type { Enqueue } from '../submission/store/store-accepted.ts'
+import { SYSTEM_USER } from '../submission/system-sender.ts'
+import type { Result } from './result.ts'
+import { splitMessage } from './rules/dkim-signature-draft.ts'
+
+/** What reports need. */
+export interface ReportOptions {
+  enqueue: Enqueue
+  /** The whole raw message. */
+  readRaw(messageId: string, parts: number): Promise<Buffer | undefined>
+  clock: Clock
+  /** Sender of reports in their header; the envelope sender is empty. */
+  from: string
+  /** This system's name. */
+  hostname: string
+}
+
+/** Settlements are repeated within minutes; a worker that was away for a day finds its results settled by others. */
+const KEY_LIFE_MS = 24 * 3_600_000
+/** RET=FULL returns at most so much; above, the header (RFC 3461 section 6.2 allows it). */
+const FULL_BYTES = 1024 * 1024
+
+/**
+ * Makes the function that sends what final results ask for, one report for all recipients of a message among them.
+ * Never about mail with an empty sender. Rejects when a report could not be stored, so that the results stay; called
+ * again with the same results it sends nothing more.
+ */
+export function createReport(options: ReportOptions): (results: readonly Result[]) => Promise<void> {
+  return async results => {
+    const due = results.flatMap(result => {
+      const recipient = toRecipient(result)
+      return recipient && result.message.mail_from !== '' ? [{ result, recipient }] : []
+    })
+    if (due.length === 0) return
+    const byMessage = Map.groupBy(due, ({ result }) => result.message._id)
+    for (const entries of byMessage.values()) {
+      const [first] = entries
+      if (first)
+        await send(
+          options,
+          first.result.message,
+          entries.map(({ recipient }) => recipient),
+          entries.map(({ result }) => result.event._id),
+        )
+    }
+  }
+}
+
+/** What a report says of a recipient; undefined when it asks for none. */
+function toRecipient(result: Result): DsnRecipient | undefined {
+  const { delivery, message, event, next, reportsItself } = result
+  // Who canceled it knows.
+  if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
+  const state = message.rcpts[recipientOf(delivery._id)]
+  const action = next.kind !== 'delivered' ? 'failed' : result.inMailbox ? 'delivered' : 'relayed'
+  if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
+  // An expired delivery failed for good, though its last reply was a passing one.
+  const status = action === 'failed' ? (event.enhanced ?? '5.0.0').replace(/^[24]/, '5') : '2.0.0'
+  return {
+    email: delivery.rcpt,
+    action,
+    status: event.type === 'expired' ? '5.4.7' : status,
+    diagnostic: event.text,
+    at: event.at,
+    ...(state?.orcpt && { orcpt: state.orcpt }),
+    ...(event.mx && { remote: event.mx }),
+  }
+}
+
+async function send(
+  { enqueue, readRaw, clock, from, hostname }: ReportOptions,
+  message: Result['message'],
+  recipients: readonly DsnRecipient[],
+  attempts: readonly string[],
+): Promise<void> {
+  const raw = (await readRaw(message._id, message.parts)) ?? Buffer.alloc(0)
+  const full = message.dsn?.ret === 'FULL' && raw.length <= FULL_BYTES
+  const now = clock.now()
+  const id = newId('em', now.getTime())
+  const messageId = `<${id}@${hostname}>`
+  const report = buildDsn({
+    from,
+    to: message.mail_from,
+    reportingMta: hostname,
+    messageId,
+    boundary: `=_${randomBytes(18).toString('base64url')}`,
+    at: now,
+    arrivedAt: message.created_at,
+    ...(message.dsn?.envid && { envid: message.dsn.envid }),
+    recipients,
+    original: { bytes: full ? raw : Buffer.from(splitMessage(raw).header, 'latin1'), full },
+  })
+  const outcome = await enqueue({
+    id,
+    user_id: SYSTEM_USER,
+    report_for: message.user_id,
+    domain_id: '',
+    via: { channel: 'system' },
+    mail_from: '',
+    from,
+    subject: 'Delivery report',
+    message_id: messageId,
+    lane: 'system',
+    ambiguous: 'retry',
+    created_at: now,
+    raw: report,
+    recipients: [{ email: message.mail_from, type: 'envelope' }],
+    idem: keyOf(attempts, now),
+  })
+  // key_taken: it lies in the queue already, or has gone out.
+  if (outcome.kind === 'unavailable') throw new Error('a delivery report could not be stored')
+}
+
+/** A report on the same attempts is the same report. */
+function keyOf(attempts: readonly string[], now: Date) {
+  const hash = createHash('sha256').update(attempts.toSorted().join('\n')).digest('base64url')
+  return { key: `report:${hash}`, hash, answer: '[]', until: new Date(now.getTime() + KEY_LIFE_MS) }
+}

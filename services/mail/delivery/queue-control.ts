@@ -1,0 +1,135 @@
+/** What an account may do with its waiting mail: cancel it, or have it tried now. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import { collectionOf, type Mongo } from '../../platform/database/mongo.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW, recipientOf } from '../store/deliveries.ts'
+import type { EventDoc, MessageDoc } from '../store/documents.ts'
+import { appendEvents, eventId } from '../store/events.ts'
+import { MESSAGES } from '../store/messages.ts'
+import { Outbox } from '../store/outgoing.ts'
+import { slotsOf } from '../store/rules/assign-slot.ts'
+import { wakeOf } from '../store/wake.ts'
+
+/** What the use cases need. */
+export interface QueueControlOptions {
+  mongo: Mongo
+  clock: Clock
+  /** RETENTION_LOG_DAYS. */
+  logDays: number
+}
+
+/** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
+const CANCEL_MS = 60_000
+const DAY_MS = 86_400_000
+/** Tried before, in nobody's hand, and not held. */
+const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false }, hold: { $exists: false } }
+
+/**
+ * Cancels every recipient of a message that is not final and whose content is not on its way; answers how many. 404
+ * when the account has no such message, 409 `not_cancelable` when nothing was left to cancel.
+ */
+export async function cancel(options: QueueControlOptions, userId: string, messageId: string): Promise<number> {
+  const { mongo, clock, logDays } = options
+  const message = await ownMessage(mongo, userId, messageId)
+  const now = clock.now()
+  // Taking the claim fences a worker that holds the delivery: its mark before the final dot fails.
+  const tok = `cancel:${randomBytes(9).toString('base64url')}`
+  const deliveries = collectionOf(mongo.db, DELIVERIES)
+  await deliveries.updateMany(
+    { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
+    { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) }, $unset: { flow: '' } },
+  )
+  const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()
+  const taken = found.map(delivery => ({ ...delivery, tok }))
+  if (taken.length === 0) throw new ProblemError('not_cancelable')
+  const events = taken.map(
+    (delivery): EventDoc => ({
+      _id: eventId(delivery._id, delivery.att + 1),
+      cell: 0,
+      m: messageId,
+      user_id: userId,
+      rcpt: delivery.rcpt,
+      attempt: delivery.att + 1,
+      type: 'canceled',
+      at: now,
+      ms: 0,
+      text: 'canceled by the account',
+      exp: new Date(now.getTime() + logDays * DAY_MS),
+    }),
+  )
+  await appendEvents(mongo, events)
+  // The queue comes last: what is still there after a crash is found by a worker.
+  await new Outbox(mongo, logDays).note(
+    taken.map(({ _id }) => ({
+      messageId,
+      n: recipientOf(_id),
+      status: 'canceled',
+      final: true,
+      only: message.rcpts.length === 1,
+    })),
+    now,
+  )
+  await new DeliveryQueue(mongo).remove(taken)
+  return taken.length
+}
+
+/**
+ * Makes every recipient of a message that waits for another attempt due now; answers how many. One that is due already
+ * keeps its place, one that a worker has in hand is left alone, and what was never tried keeps its time (it is
+ * scheduled, or about to be tried). 404 when the account has no such message.
+ */
+export async function retryNow(
+  { mongo, clock }: QueueControlOptions,
+  userId: string,
+  messageId: string,
+): Promise<number> {
+  await ownMessage(mongo, userId, messageId)
+  const deliveries = collectionOf(mongo.db, DELIVERIES)
+  const waiting = { ...deliveriesOfMessage(messageId), ...TRIED_AND_WAITING }
+  const slots = await deliveries.distinct('slot', waiting)
+  const { matchedCount } = await deliveries.updateMany(waiting, { $min: { due: clock.now() } })
+  if (matchedCount > 0) wakeOf(mongo).ring(slots)
+  return matchedCount
+}
+
+/** Whose deliveries wait for another attempt at one destination. */
+interface WaitingAt {
+  site: string
+  /** Number of slots, and whether everything goes through one relay. */
+  slots: number
+  relay: boolean
+}
+
+/**
+ * Makes what waits for another attempt at a destination due now, for all accounts; answers how much. What was never
+ * tried keeps its time (it is scheduled), what is held stays held, and a pause that the destination asked for goes on.
+ */
+export async function retrySite(
+  { mongo, clock }: Pick<QueueControlOptions, 'mongo' | 'clock'>,
+  { site, slots, relay }: WaitingAt,
+): Promise<number> {
+  const places = slotsOf(site, slots, relay)
+  const now = clock.now()
+  const { modifiedCount } = await collectionOf(mongo.db, DELIVERIES).updateMany(
+    {
+      flow: NO_FLOW, // the index keeps what waits for its time under it; what is in a flow is due already
+      due: { $gt: now },
+      slot: { $in: places },
+      site,
+      ...TRIED_AND_WAITING,
+    },
+    { $set: { due: now } },
+  )
+  if (modifiedCount > 0) wakeOf(mongo).ring(places)
+  return modifiedCount
+}
+
+async function ownMessage(mongo: Mongo, userId: string, messageId: string): Promise<Pick<MessageDoc, 'rcpts'>> {
+  const message = await collectionOf(mongo.db, MESSAGES).findOne(
+    { _id: messageId, user_id: userId },
+    { projection: { rcpts: 1 } },
+  )
+  if (!message) throw new ProblemError('not_found')
+  return message
+}

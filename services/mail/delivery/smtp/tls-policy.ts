@@ -1,0 +1,81 @@
+/** Remembers what is known of a receiver's TLS: MTA-STS policies by domain, and hosts whose TLS is broken. */
+import { getPolicy } from 'mailauth/lib/mta-sts.js'
+import { isPublicAddress } from '../../../platform/network/public-address.ts'
+import { CLEAR_TEXT_MS, type StsPolicy, type TlsMode, tlsModeOf } from '../rules/tls-requirement.ts'
+
+/** Fetches a domain's policy (RFC 8461); `known` is the last one, kept while it lives when DNS or the fetch fails. */
+export type FetchPolicy = (domain: string, known: FetchedPolicy | undefined) => Promise<FetchedPolicy>
+
+/** A policy and its age. */
+export interface FetchedPolicy {
+  id: string | false
+  mode: StsPolicy['mode']
+  mx?: string[]
+  expires?: string
+}
+
+/** TLS knowledge of one process. */
+export interface TlsPolicy {
+  /** The domain's policy, asked again at most every ten minutes. Never rejects. */
+  policyOf(domain: string): Promise<StsPolicy | undefined>
+  /** How to connect to a host; undefined: not at all under this policy. */
+  modeOf(host: string, policy: StsPolicy | undefined): TlsMode | undefined
+  /** The handshake with this host failed: speak in clear for three days. */
+  rememberClear(host: string): void
+}
+
+const RECHECK_MS = 10 * 60_000
+/** A policy host must not hold up mail: without an answer in this time the last known policy counts. */
+const FETCH_MS = 10_000
+const CACHE_MOST = 50_000
+
+/** Makes the store. Without `fetch` there is no MTA-STS (relay and capture mode have no use for it). */
+export function createTlsPolicy(options: { fetch?: FetchPolicy; now: () => number }): TlsPolicy {
+  const { fetch, now } = options
+  const policies = new Map<string, { at: number; answer: Promise<FetchedPolicy | undefined> }>()
+  const clear = new Map<string, number>()
+  const refresh = async (domain: string, before: Promise<FetchedPolicy | undefined> | undefined) => {
+    const known = await before
+    return fetch?.(domain, known).catch(() => known)
+  }
+  return {
+    async policyOf(domain) {
+      if (!fetch) return undefined
+      const held = policies.get(domain)
+      if (!held || now() - held.at > RECHECK_MS) {
+        if (policies.size >= CACHE_MOST) policies.clear()
+        policies.set(domain, { at: now(), answer: refresh(domain, held?.answer) })
+      }
+      const policy = await policies.get(domain)?.answer
+      return policy && policy.mode !== 'none' ? { mode: policy.mode, mx: policy.mx ?? [] } : undefined
+    },
+    modeOf: (host, policy) => tlsModeOf(host, policy, clear.get(host) ?? 0, now()),
+    rememberClear(host) {
+      if (clear.size >= CACHE_MOST) clear.clear() // forgetting one costs a failed handshake
+      clear.set(host, now() + CLEAR_TEXT_MS)
+    },
+  }
+}
+
+/**
+ * The real thing: `_mta-sts` TXT record and https policy file, within ten seconds. The recipient's DNS names the host,
+ * so only public addresses are connected to unless `allowPrivate`.
+ */
+export function fetchStsPolicy(
+  resolve: (name: string, type: string) => Promise<unknown>,
+  { allowPrivate }: { allowPrivate: boolean },
+): FetchPolicy {
+  const resolver = async (name: string, type: string) => {
+    const found = await resolve(name, type)
+    if (allowPrivate || type === 'TXT' || !Array.isArray(found)) return found
+    return found.filter(address => isPublicAddress(String(address)))
+  }
+  return async (domain, known) => {
+    const { policy } = await getPolicy(domain, known as Parameters<typeof getPolicy>[1], {
+      strict: true,
+      timeout: FETCH_MS,
+      resolver: resolver as never,
+    })
+    return policy as FetchedPolicy
+  }
+}

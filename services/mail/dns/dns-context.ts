@@ -1,0 +1,138 @@
+/** What the use cases on DNS need, and how a process makes it. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/database/mongo.ts'
+import type { Log } from '../../platform/observability/log.ts'
+import type { Metrics } from '../../platform/observability/metrics.ts'
+import { type Config, ConfigError } from '../../platform/process/config.ts'
+import type { Foundation } from '../../platform/process/run.ts'
+import { SecretError, type Secrets } from '../../platform/security/secrets.ts'
+import type { DnsAccountDoc } from '../store/documents.ts'
+import { createProvider } from './providers/create-provider.ts'
+import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
+import { ALLOWANCES } from './providers/rules/call-budget.ts'
+import { type DnsCredentials, dnsCredentials } from './providers/rules/dns-credentials.ts'
+import { BudgetExhausted, blockCalls, takeCall } from './providers/store/call-budgets.ts'
+import { type SendingHost, spfFaults } from './records/guidance.ts'
+import { createResolver, type Resolver } from './resolver.ts'
+
+/** Handed to every use case on DNS. */
+export interface DnsDeps {
+  db: Db
+  clock: Clock
+  secrets: Secrets
+  log: Log
+  metrics: Metrics
+  config: Config
+  resolver: Resolver
+  /** The provider behind credentials; calls are counted against the account. */
+  provider: (account: string, credentials: DnsCredentials) => DnsProvider
+  /** A number in [0, 1). */
+  random: () => number
+}
+
+/** The DNS parts of a process. Throws {@link ConfigError} for SPF mechanisms that receivers cannot read. */
+export function createDnsDeps({
+  config,
+  mongo: { db },
+  clock,
+  secrets,
+  log,
+  metrics,
+}: Omit<Foundation, 'probes'>): DnsDeps {
+  const { unreadable, unnamed } = spfFaults(sendingHost(config))
+  if (unreadable.length > 0)
+    throw new ConfigError(unreadable.map(term => `DEFAULT_SPF_MECHANISMS: "${term}" is no mechanism of SPF`))
+  if (unnamed) log.warn({ host: config.MAIL_HOSTNAME }, 'MAIL_HOSTNAME is no public name: SPF records need SENDING_IP')
+  return {
+    db,
+    clock,
+    secrets,
+    log,
+    metrics,
+    config,
+    resolver: createResolver({
+      servers: config.DNS_SERVERS,
+      port: config.DNS_PORT,
+      allowPrivate: config.DNS_ALLOW_PRIVATE,
+    }),
+    provider: rememberProviders((account, { provider, credentials }) =>
+      createProvider(provider, credentials, {
+        config,
+        metrics,
+        budget: sharedBudget(db, clock, account, provider),
+        now: () => clock.now(),
+      }),
+    ),
+    random: Math.random,
+  }
+}
+
+/** A provider keeps what it found out about its zones; this long it is used for all domains of its account. */
+const PROVIDER_MS = 60_000
+
+/** Gives the same provider for the same credentials for a minute: many domains then share one look for zones. */
+function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
+  const known = new Map<string, { until: number; credentials: DnsCredentials; provider: DnsProvider }>()
+  return (account, credentials) => {
+    const now = performance.now()
+    for (const [id, { until }] of known) if (until <= now) known.delete(id)
+    const found = known.get(account)
+    if (found && isDeepStrictEqual(found.credentials, credentials)) return found.provider
+    const provider = make(account, credentials)
+    known.set(account, { until: now + PROVIDER_MS, credentials, provider })
+    return provider
+  }
+}
+
+const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
+
+/** The provider of a stored account. Credentials that cannot be opened are a fault like those that are refused. */
+export function providerOf(deps: DnsDeps, account: DnsAccountDoc): DnsProvider {
+  try {
+    return deps.provider(account._id, openCredentials(deps.secrets, account))
+  } catch (error) {
+    if (error instanceof SecretError) throw new DnsProviderError(account.provider, 'auth', CREDENTIALS_LOST)
+    throw error
+  }
+}
+
+/** Seals credentials to their account. */
+export function sealCredentials(secrets: Secrets, accountId: string, credentials: DnsCredentials): string {
+  return secrets.seal('dns-credential', `dns-accounts/${accountId}`, JSON.stringify(credentials))
+}
+
+/** The inverse of {@link sealCredentials}. Throws SecretError. */
+export function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
+  const opened: unknown = JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed))
+  const { data } = dnsCredentials.safeParse(opened)
+  // An earlier version took what this one refuses; the fault is not told, because it may repeat the secret.
+  if (!data) throw new SecretError('the sealed credentials are not of a kind that is taken today')
+  return data
+}
+
+/** What this installation publishes about itself. */
+export function sendingHost({ MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN }: Config): SendingHost {
+  return {
+    hostname: MAIL_HOSTNAME,
+    addresses: SENDING_IP,
+    spfMechanisms: DEFAULT_SPF_MECHANISMS,
+    ...(BOUNCE_DOMAIN === undefined ? {} : { bounceDomain: BOUNCE_DOMAIN }),
+  }
+}
+
+/** One budget for an account over all processes. */
+function sharedBudget(db: Db, clock: Clock, account: string, provider: ProviderType): CallBudget {
+  return {
+    async take() {
+      try {
+        await takeCall(db, clock, account, ALLOWANCES[provider])
+      } catch (error) {
+        if (!(error instanceof BudgetExhausted)) throw error
+        const message = `The call limit of the DNS provider is used up; try again in ${error.retryAfter} s.`
+        throw new DnsProviderError(provider, 'rate_limited', message, { retryAfter: error.retryAfter })
+      }
+    },
+    block: seconds => blockCalls(db, clock, account, seconds),
+  }
+}

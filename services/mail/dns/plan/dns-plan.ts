@@ -1,0 +1,191 @@
+/**
+ * Desired records + what stands at the provider → what to do, with a reason for each. Foreign records are only ever
+ * changed in two ways: our terms go into an SPF record, and what the owner accepted by name is replaced.
+ */
+import type { GuidanceRow } from '../records/guidance.ts'
+import { canonicalValue, type RecordType, sameRecord } from '../records/record.ts'
+import { planDkim } from './plan-dkim.ts'
+import { planDmarc } from './plan-dmarc.ts'
+import {
+  type ConflictCode,
+  isOurs,
+  item,
+  type OwnedRecord,
+  type PlanInput,
+  type PlanItem,
+  type RowContext,
+  replaceOrConflict,
+  wasOurs,
+} from './plan-item.ts'
+import { planSpf } from './plan-spf.ts'
+
+/** The plan for all rows that can be written, then for records of ours that are wanted no longer. */
+export function planDns(input: PlanInput): PlanItem[] {
+  const items = input.rows.filter(isRecordRow).map(row => settle(planRow(row, input), input))
+  return [...items, ...planStale(input, items)]
+}
+
+/** True when applying the plan would change anything. */
+export function hasChanges(plan: readonly PlanItem[]): boolean {
+  return plan.some(item => item.action === 'create' || item.action === 'update' || item.action === 'delete')
+}
+
+function isRecordRow(row: GuidanceRow): row is GuidanceRow & { type: RecordType } {
+  return row.type !== 'PTR' && (row.writable || row.purpose === 'a')
+}
+
+function planRow(row: GuidanceRow & { type: RecordType }, input: PlanInput): PlanItem {
+  const zone = row.writable ? input.zoneOf(row.name) : undefined
+  if (!zone) return outside(row)
+  const { name, type, value } = row
+  const wanted = { name, type, value, ttl: Math.max(row.ttl, zone.minTtl) }
+  const here = input.current(name)
+  const context: RowContext = { row, zone, wanted, here, input, accepted: input.accepted.has(row.id) }
+  const cname = here.find(record => record.type === 'CNAME')
+  if (cname && type !== 'CNAME')
+    return item(context, 'conflict', `${name} is a CNAME to ${cname.value}; no other record can stand beside it.`, {
+      before: cname,
+      code: 'cname_in_the_way',
+    })
+  return PLANNERS[row.purpose](context)
+}
+
+type Planner = (context: RowContext) => PlanItem
+
+const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
+  ownership: planValue,
+  dkim: planDkim,
+  spf: planSpf,
+  dmarc: planDmarc,
+  a: planAddress,
+  return_path: planReturnPath,
+  ptr: planValue,
+  mta_sts: planValue,
+  tls_rpt: planValue,
+}
+
+/** A value that stands beside others: the proof of one account among several. */
+function planValue(context: RowContext): PlanItem {
+  const same = context.here.find(record => sameRecord(record, context.wanted))
+  if (same) return item(context, 'keep', 'It is there.', { before: same })
+  return item(context, 'create', 'It is missing.')
+}
+
+function planAddress(context: RowContext): PlanItem {
+  const { here, wanted, input, row } = context
+  const same = here.find(record => sameRecord(record, wanted))
+  if (same?.proxied)
+    return replaceOrConflict(context, same, 'proxied', `${wanted.name} is proxied, which hides its SMTP service.`)
+  if (same) return item(context, 'keep', 'It is there.', { before: same })
+  const planned = new Set(
+    input.rows.filter(other => other.purpose === 'a').map(other => canonicalValue(other.type, other.value)),
+  )
+  const other = here.find(record => record.type === row.type && !planned.has(canonicalValue(record.type, record.value)))
+  if (!other) return item(context, 'create', 'It is missing.')
+  if (isOurs(input.owned, other))
+    return item(context, 'update', 'The address of the server changed.', { before: other })
+  return replaceOrConflict(context, other, 'foreign_value', `${wanted.name} points to ${other.value}.`)
+}
+
+function planReturnPath(context: RowContext): PlanItem {
+  const { here, wanted, input, row } = context
+  const [first] = here
+  if (!first) return item(context, 'create', 'It is missing.')
+  if (first.type !== 'CNAME')
+    return item(context, 'conflict', `${wanted.name} has other records; a CNAME cannot stand beside them.`, {
+      before: first,
+      code: 'other_records_in_the_way',
+    })
+  if (sameRecord(first, wanted)) return item(context, 'keep', 'It is there.', { before: first })
+  if (wasOurs(input.owned, row.id, first)) return item(context, 'update', 'It was changed.', { before: first })
+  return replaceOrConflict(context, first, 'foreign_value', `${wanted.name} is a CNAME to ${first.value}.`)
+}
+
+/** Limits that hold for every change: locked and disabled records, the provider's TXT length. */
+function settle(planned: PlanItem, input: PlanInput): PlanItem {
+  const { before, action, value, type, name } = planned
+  const zone = input.zoneOf(name)
+  const conflict = (code: ConflictCode, reason: string): PlanItem => {
+    const { acceptable: _, ...rest } = planned
+    return { ...rest, action: 'conflict', code, reason }
+  }
+  if (before?.disabled && (action === 'keep' || action === 'update'))
+    return conflict('disabled', `The record at ${name} is disabled; enable it at your DNS provider.`)
+  if (before?.locked && (action === 'update' || action === 'delete'))
+    return conflict('locked', `The record at ${name} is locked; unlock it at your DNS provider.`)
+  const bytes = Buffer.byteLength(value)
+  if (type === 'TXT' && zone && bytes > zone.maxTxt && (action === 'create' || action === 'update'))
+    return conflict('too_long', `The value has ${bytes} bytes; your DNS provider takes ${zone.maxTxt} in a TXT record.`)
+  return planned
+}
+
+function outside(row: GuidanceRow & { type: RecordType }): PlanItem {
+  const reason = row.writable
+    ? `Your DNS account does not hold a zone for ${row.name}.`
+    : 'It is not written by us; the operator of this service or you set it.'
+  const { id, name, type, value, ttl } = row
+  return { row: id, action: 'skip', name, type, value, ttl, reason, warnings: [] }
+}
+
+/** Our own records that no row asks for: an old token, a removed key, a former address. */
+function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
+  const used = new Set(items.map(({ before }) => before?.id).filter(id => id !== undefined))
+  // What the owner took over is theirs now, also where we wrote it.
+  const byHand = new Set(input.rows.filter(({ writable }) => !writable).map(({ id }) => id))
+  return input.owned.flatMap(entry => {
+    if (byHand.has(entry.row)) return []
+    const zone = input.zoneOf(entry.name)
+    const stored = input.current(entry.name).find(record => sameRecord(record, entry))
+    const wanted = items.some(planned => sameRecord({ ...entry, id: '', ttl: 0 }, planned))
+    if (!zone || !stored || wanted || used.has(stored.id) || !isOurs(input.owned, stored)) return []
+    const { row, name, type, value } = entry
+    const { ttl } = stored
+    const reason = 'We wrote it, and it is no longer needed.'
+    return [
+      settle(
+        { row, action: 'delete', name, type, value, ttl, zone: zone.id, before: stored, reason, warnings: [] },
+        input,
+      ),
+    ]
+  })
+}
+
+/** Where the planner looks, and which types it may write there. */
+export function questionsOf(rows: readonly GuidanceRow[]): { name: string; types: RecordType[] }[] {
+  const writable = rows.filter(isRecordRow).filter(row => row.writable)
+  return [...new Set(writable.map(({ name }) => name))].map(name => ({
+    name,
+    types: [...new Set(writable.filter(row => row.name === name).map(({ type }) => type))],
+  }))
+}
+
+/** Rows whose record of ours is no longer what is asked for: a setting, a key or the server's address changed. */
+export function outdatedRows(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): Set<string> {
+  return new Set(outdatedEntries(rows, owned).map(({ row }) => row))
+}
+
+/** Outdated entries of the ledger whose record somebody else has taken away: nothing is left to do about them. */
+export function vanished({
+  rows,
+  owned,
+  zoneOf,
+  current,
+}: Pick<PlanInput, 'rows' | 'owned' | 'zoneOf' | 'current'>): OwnedRecord[] {
+  const asked = new Set(rows.map(({ id }) => id))
+  return outdatedEntries(rows, owned).filter(entry => {
+    const here = current(entry.name)
+    // A row that is still asked for knows by its entry that a changed record was ours.
+    const stands = asked.has(entry.row)
+      ? here.some(({ type }) => type === entry.type)
+      : here.some(record => sameRecord(record, entry))
+    return zoneOf(entry.name) !== undefined && !stands
+  })
+}
+
+function outdatedEntries(rows: readonly GuidanceRow[], owned: readonly OwnedRecord[]): OwnedRecord[] {
+  const wanted = new Map(rows.map(row => [row.id, row]))
+  return owned.filter(({ row, before, value }) => {
+    const asked = wanted.get(row)
+    return before === undefined && asked?.writable !== false && asked?.value !== value
+  })
+}

@@ -1,0 +1,132 @@
+/** Planning of the SPF record: created, or our terms merged into the one that is there; never a second record. */
+
+import { type StoredRecord, sameRecord } from '../records/record.ts'
+import { isSpf, mergeSpf, newSpf, parseSpf, type SpfMerge, withoutSpfTerms } from '../records/spf.ts'
+import { SpfSyntaxError } from '../records/spf-term.ts'
+import { isOurs, item, type OwnedRecord, type PlanItem, type RowContext, servedOf } from './plan-item.ts'
+
+/** Beyond this length answers tend to leave a UDP packet (RFC 7208 3.4). Bytes. */
+const COMFORTABLE_LENGTH = 450
+
+/** Plans the record at the domain itself. */
+export function planSpf(context: RowContext): PlanItem {
+  const { here, input, wanted } = context
+  const records = servedOf(here.filter(record => record.type === 'TXT' && isSpf(record.value)))
+  const [first] = records
+  if (!first) return item(context, 'create', 'The domain has no SPF record.')
+  if (records.length > 1) return planSeveral(context, records)
+  if (isOurs(input.owned, first) && first.value !== wanted.value)
+    return item(context, 'update', 'The sending servers changed.', { before: first })
+  return planMerge(context, first)
+}
+
+function planMerge(context: RowContext, record: StoredRecord): PlanItem {
+  const { input, wanted, row } = context
+  let merge: SpfMerge
+  try {
+    merge = mergeSpf(withoutStale(record.value, input), input.spfTerms)
+  } catch (error) {
+    if (!(error instanceof SpfSyntaxError)) throw error
+    return item(context, 'conflict', `The SPF record is broken: ${error.message}. Correct it first.`, {
+      before: record,
+      code: 'broken_record',
+    })
+  }
+  const warnings = [...merge.warnings]
+  if (Buffer.byteLength(merge.value) > COMFORTABLE_LENGTH)
+    warnings.push(
+      `The record has ${Buffer.byteLength(merge.value)} bytes; beyond ${COMFORTABLE_LENGTH} some resolvers fail.`,
+    )
+  if (merge.value === record.value)
+    return item(context, 'keep', 'The record names our servers.', { before: record, warnings })
+  const reason =
+    merge.added.length > 0
+      ? `Adds ${merge.added.join(' ')} to the record that is there.`
+      : 'Takes out terms that we added and that are no longer needed.'
+  return item({ row, zone: context.zone, wanted: { ...wanted, value: merge.value } }, 'update', reason, {
+    before: record,
+    warnings,
+  })
+}
+
+/** Takes out what we once merged in and what is not wanted any more; terms of the owner stay. */
+function withoutStale(value: string, input: RowContext['input']): string {
+  const stale = input.owned
+    .filter(entry => entry.row === 'spf')
+    .flatMap(addedTerms)
+    .filter(term => !input.spfTerms.includes(term))
+  return stale.length > 0 ? withoutSpfTerms(value, stale) : value
+}
+
+/** The terms that a merge of ours added, from the values before and after it. */
+function addedTerms({ before, value }: Pick<OwnedRecord, 'before' | 'value'>): string[] {
+  if (before === undefined || !isSpf(before) || !isSpf(value)) return []
+  const old = parseSpf(before).terms.map(term => term.text)
+  return parseSpf(value)
+    .terms.map(term => term.text)
+    .filter(text => !old.includes(text))
+}
+
+/**
+ * The owner's part of a record that we are about to change: undefined when all of it is ours. What its owner changed
+ * since our last write stays theirs, without the terms that we put in.
+ */
+export function ownersPart(stored: StoredRecord, entries: readonly OwnedRecord[]): string | undefined {
+  const untouched = entries.find(entry => sameRecord(stored, entry))
+  if (untouched) return untouched.before
+  const [last] = entries.slice(-1)
+  return last ? withoutOurs(stored.value, last) : stored.value
+}
+
+/** A record without the terms that an entry of the ledger speaks of; one that cannot be read stays as it is. */
+export function withoutOurs(value: string, entry: OwnedRecord): string {
+  try {
+    return withoutSpfTerms(value, entry.before === undefined ? mechanismsOf(entry.value) : addedTerms(entry))
+  } catch (error) {
+    if (!(error instanceof SpfSyntaxError)) throw error
+    return value
+  }
+}
+
+function mechanismsOf(value: string): string[] {
+  const { terms } = parseSpf(value)
+  return terms.filter(({ kind, name }) => kind === 'mechanism' && name !== 'all').map(({ text }) => text)
+}
+
+/**
+ * Two records are a permanent error already. When one of them is the one that we created (somebody added theirs in
+ * the same moment), ours gives way; anything else is for the owner to decide, with a merged proposal.
+ */
+function planSeveral(context: RowContext, records: readonly StoredRecord[]): PlanItem {
+  const { input, wanted } = context
+  const ours = records.filter(record => isOurs(input.owned, record))
+  const [foreign, ...more] = records.filter(record => !ours.includes(record))
+  const [own] = ours
+  if (own && foreign && more.length === 0)
+    return item(
+      { ...context, wanted: { ...wanted, value: own.value } },
+      'delete',
+      'Another SPF record appeared; ours gives way and is merged into it.',
+      { before: own, frees: true },
+    )
+  return item(
+    { ...context, wanted: { ...wanted, value: proposal(records, input.spfTerms) } },
+    'conflict',
+    `The domain has ${records.length} SPF records, which is a permanent error; leave one, as proposed.`,
+    {
+      ...(records[0] ? { before: records[0] } : {}),
+      code: 'several_records',
+    },
+  )
+}
+
+function proposal(records: readonly StoredRecord[], ours: readonly string[]): string {
+  try {
+    const terms = records.flatMap(({ value }) => parseSpf(value).terms)
+    const senders = terms.filter(term => term.kind === 'mechanism' && term.name !== 'all').map(term => term.text)
+    const all = terms.find(term => term.kind === 'mechanism' && term.name === 'all')?.text ?? '~all'
+    return mergeSpf(['v=spf1', ...new Set(senders), all].join(' '), ours).value
+  } catch {
+    return newSpf(ours)
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { createMetrics } from '../../../platform/observability/metrics.ts'
+import { addressOf, createProvider } from './create-provider.ts'
+import { noBudget } from './provider.ts'
+import { dnsCredentials } from './rules/dns-credentials.ts'
+
+describe('the address of an update server', () => {
+  const open = { DNS_PORT: 53, DNS_ALLOW_PRIVATE: true }
+  const closed = { DNS_PORT: 53, DNS_ALLOW_PRIVATE: false }
+  test.each([
+    ['192.0.2.1', open, { ip: '192.0.2.1', port: 53 }],
+    ['127.0.0.1:5353', open, { ip: '127.0.0.1', port: 5353 }],
+    ['[::1]:5353', open, { ip: '::1', port: 5353 }],
+    ['[2606:4700::1111]', closed, { ip: '2606:4700::1111', port: 53 }],
+    ['8.8.8.8:5300', closed, { ip: '8.8.8.8', port: 5300 }],
+  ])('%s is %o', async (server, config, address) => expect(await addressOf(server, config)).toEqual(address))
+
+  test.each(['127.0.0.1', '10.0.0.53', '169.254.169.254', '[::1]:53', 'localhost'])(
+    'private ones are refused: %s',
+    async server => {
+      await expect(addressOf(server, closed)).rejects.toMatchObject({
+        fault: 'unavailable',
+        message: expect.stringContaining('private'),
+      })
+    },
+  )
+})
+
+test.each([
+  ['cloudflare', { api_token: 'x' }],
+  ['aliyun', { access_key_id: 'x', access_key_secret: 'y' }],
+  ['dnspod', { secret_id: 'x', secret_key: 'y' }],
+  ['rfc2136', { server: 'ns.example', key_name: 'k', key_algorithm: 'hmac-sha256', key_secret: 'eA==' }],
+] as const)('%s is made of its credentials without a call', (type, credentials) => {
+  const config = {
+    CLOUDFLARE_API_URL: 'http://a',
+    ALIYUN_DNS_ENDPOINT: 'http://b',
+    DNSPOD_ENDPOINT: 'http://c',
+    DNS_PORT: 53,
+    DNS_ALLOW_PRIVATE: false,
+  }
+  const deps = { config, metrics: createMetrics('test'), budget: noBudget, now: () => new Date() }
+  expect(createProvider(type, credentials, deps).type).toBe(type)
+})
+
+describe('credentials', () => {
+  test('are trimmed, and algorithms have a default', () => {
+    expect(dnsCredentials.parse({ provider: 'cloudflare', credentials: { api_token: ' abc\n' } }).credentials).toEqual({
+      api_token: 'abc',
+    })
+    const given = { provider: 'rfc2136', credentials: { server: 'ns.example', key_name: 'k', key_secret: 'eA==' } }
+    expect(dnsCredentials.parse(given).credentials).toMatchObject({ key_algorithm: 'hmac-sha256' })
+  })
+  test.each([
+    ['a zone with the dot of its zone file', { zone: ' Example.COM. ' }, { zone: 'example.com' }],
+    ['an international zone', { zone: 'Bücher.example' }, { zone: 'xn--bcher-kva.example' }],
+    ['a reverse zone without a class', { zone: '0/25.2.0.192.in-addr.arpa' }, { zone: '0/25.2.0.192.in-addr.arpa' }],
+    ['a key with a dot and capitals', { key_name: 'Update-Key.example.' }, { key_name: 'Update-Key.example.' }],
+    ['a secret with its line end', { key_secret: ' eA==\n' }, { key_secret: 'eA==' }],
+    ['the last port', { server: 'ns.example:65535' }, { server: 'ns.example:65535' }],
+    ['an address with a port', { server: '[2001:db8::1]:5353' }, { server: '[2001:db8::1]:5353' }],
+  ])('as pasted: %s', (_, more, expected) => {
+    const credentials = { server: 'ns.example', key_name: 'k', key_secret: 'eA==', ...more }
+    expect(dnsCredentials.parse({ provider: 'rfc2136', credentials }).credentials).toMatchObject(expected)
+  })
+  test.each([
+    ['port 0', { server: 'ns.example:0' }],
+    ['a port above all', { server: 'ns.example:65536' }],
+    ['a key name with an empty label', { key_name: 'a..b' }],
+    ['a key name with a label of 64', { key_name: `${'k'.repeat(64)}.example` }],
+    ['a zone with an empty label', { zone: 'a..example' }],
+    ['a zone with a label of 64', { zone: `${'z'.repeat(64)}.example` }],
+    ['an empty zone', { zone: ' . ' }],
+  ])('%s is refused', (_, more) => {
+    const credentials = { server: 'ns.example', key_name: 'k', key_secret: 'eA==', ...more }
+    expect(dnsCredentials.safeParse({ provider: 'rfc2136', credentials }).success).toBe(false)
+  })
+  test.each([
+    ['the global API key', { provider: 'cloudflare', credentials: { email: 'a@b.c', api_key: 'x' } }],
+    ['a token with a line end inside', { provider: 'cloudflare', credentials: { api_token: 'a\nb' } }],
+    [
+      'MD5',
+      {
+        provider: 'rfc2136',
+        credentials: { server: 'ns.example', key_name: 'k', key_algorithm: 'hmac-md5', key_secret: 'eA==' },
+      },
+    ],
+    [
+      'a secret that is no base64',
+      { provider: 'rfc2136', credentials: { server: 'ns.example', key_name: 'k', key_secret: 'ä' } },
+    ],
+    [
+      'a server with a path',
+      { provider: 'rfc2136', credentials: { server: 'http://ns.example/', key_name: 'k', key_secret: 'eA==' } },
+    ],
+    ['another provider', { provider: 'route53', credentials: {} }],
+    [
+      'an object in place of text',
+      { provider: 'aliyun', credentials: { access_key_id: { $gt: '' }, access_key_secret: 'x' } },
+    ],
+  ])('%s is refused', (_, given) => expect(dnsCredentials.safeParse(given).success).toBe(false))
+})

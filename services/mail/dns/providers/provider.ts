@@ -1,0 +1,132 @@
+/**
+ * The contract of DNS providers, at the level of single records. A provider knows nothing of mail: SPF, DKIM and DMARC
+ * are planned above it. Values are canonical: TXT joined and unquoted, names in lower case without the last dot.
+ */
+import type { ZoneFacts } from '../plan/plan-item.ts'
+import type { RecordType, StoredRecord, WantedRecord } from '../records/record.ts'
+
+/** The kinds of providers. */
+export type ProviderType = 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136'
+
+/** A zone of the account. */
+export interface Zone extends ZoneFacts {
+  /** Name servers that the provider assigned; empty when it does not say. */
+  nameServers: string[]
+  /** What keeps written records from being served, in words. */
+  warnings: string[]
+}
+
+/** A name to look at, and the types that may be written there. */
+export interface Question {
+  name: string
+  types: readonly RecordType[]
+}
+
+/** What stands at a name. Without a zone the account does not hold it. */
+export interface NameState {
+  name: string
+  zone?: Zone
+  records: StoredRecord[]
+}
+
+/** One change of a record; `before` is there for an update and a delete. */
+export type Change =
+  | { action: 'create'; record: WantedRecord }
+  | { action: 'update'; record: WantedRecord; before: StoredRecord }
+  | { action: 'delete'; before: StoredRecord }
+
+/** Several changes of one zone in one call: all of them happen, or none. */
+export interface Batch {
+  /** The provider refuses (`changed`) unless every record set stands as it was seen: nothing is left to look at. */
+  readonly guarded: boolean
+  /** The records after creates and updates, in the order of the changes. `seen`: all records at the changed names. */
+  write(
+    zone: Zone,
+    changes: readonly Change[],
+    seen: readonly StoredRecord[],
+    note: string,
+  ): Promise<(StoredRecord | undefined)[]>
+}
+
+/** A DNS account. All methods throw {@link DnsProviderError}. */
+export interface DnsProvider {
+  readonly type: ProviderType | 'memory'
+  /** Proves the credentials and the rights that can be proven without writing; names a missing one. First 100 zones. */
+  test(): Promise<Zone[]>
+  /** The zone that holds a name: the longest suffix in the account's own list, never a guess from public DNS. */
+  findZone(name: string): Promise<Zone | undefined>
+  /** Every record at exactly this name, of any type, on the default line. */
+  list(zone: Zone, name: string): Promise<StoredRecord[]>
+  /**
+   * The zones and records behind some names in as few calls as the provider allows. At least the records of the asked
+   * types and aliases are there; where an alias may be written, all of the name.
+   */
+  read(questions: readonly Question[]): Promise<NameState[]>
+  /** Undefined where the provider takes one record at a time. */
+  readonly batch?: Batch
+  /** Adds a record; `note` is a comment for people where the provider has room for one. */
+  create(zone: Zone, record: WantedRecord, note: string): Promise<StoredRecord>
+  /** Changes one record in place: there is no moment without it. */
+  update(zone: Zone, before: StoredRecord, record: WantedRecord): Promise<StoredRecord>
+  /** Deletes one record by its identity; one that is gone already is success. */
+  remove(zone: Zone, record: StoredRecord): Promise<void>
+}
+
+/**
+ * What can go wrong, as far as callers act on it. `unknown_outcome`: a write may or may not have happened, read
+ * before repeating. `changed`: the record was no longer as the caller saw it, plan again. `duplicate`: the very same
+ * record exists.
+ */
+export type ProviderFault =
+  | 'auth'
+  | 'permission'
+  | 'zone_not_found'
+  | 'zone_ambiguous'
+  | 'rate_limited'
+  | 'locked'
+  | 'duplicate'
+  | 'conflict'
+  | 'changed'
+  | 'invalid'
+  | 'not_found'
+  | 'unavailable'
+  | 'unknown_outcome'
+
+/** An error of a provider, in words for the owner of the account. Never holds headers or secrets. */
+export class DnsProviderError extends Error {
+  readonly fault: ProviderFault
+  readonly provider: DnsProvider['type']
+  /** The provider's own error code and request id, for its support. */
+  readonly code: string | undefined
+  readonly requestId: string | undefined
+  /** The right that the credentials lack. */
+  readonly permission: string | undefined
+  /** Seconds to wait. */
+  readonly retryAfter: number | undefined
+  constructor(
+    provider: DnsProvider['type'],
+    fault: ProviderFault,
+    message: string,
+    more: { code?: string; requestId?: string; permission?: string; retryAfter?: number } = {},
+  ) {
+    super(message)
+    this.name = 'DnsProviderError'
+    this.provider = provider
+    this.fault = fault
+    this.code = more.code
+    this.requestId = more.requestId
+    this.permission = more.permission
+    this.retryAfter = more.retryAfter
+  }
+}
+
+/** Keeps the calls of one account under its provider's limit, over all processes that use it. */
+export interface CallBudget {
+  /** Waits for its turn; throws {@link DnsProviderError} `rate_limited` when that would take too long. */
+  take(): Promise<void>
+  /** The provider asked for silence. Seconds. */
+  block(seconds: number): Promise<void>
+}
+
+/** For tests and single calls: no limit. */
+export const noBudget: CallBudget = { take: async () => undefined, block: async () => undefined }

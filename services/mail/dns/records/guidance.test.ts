@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { guidance, reverseName, type SendingHost, spfFaults, spfTerms, zoneFile } from './guidance.ts'
+
+const host: SendingHost = {
+  hostname: 'mail.postwright.example',
+  addresses: ['192.0.2.10', '2001:db8::a'],
+  spfMechanisms: ['include:_spf.example.net'],
+  bounceDomain: 'bounces.postwright.example',
+}
+const domain = {
+  name: 'example.com',
+  verification_token: 'token=abc',
+  dkim: [
+    { selector: 's1', algorithm: 'rsa-sha256', public_key: 'AAAA', state: 'retiring' },
+    { selector: 's2', algorithm: 'rsa-sha256', public_key: 'BBBB', state: 'active' },
+    { selector: 'e1', algorithm: 'ed25519-sha256', public_key: 'CCCC', state: 'pending' },
+    { selector: 's0', algorithm: 'rsa-sha256', public_key: 'DDDD', state: 'revoked' },
+  ],
+} as const
+
+test('every row has its purpose, need, host and value', () => {
+  const rows = guidance(domain, host).map(({ id, need, type, host: at, value, writable }) =>
+    [id, need, type, at, value, writable].join(' | '),
+  )
+  expect(rows).toEqual([
+    'ownership | required | TXT | _postwright-challenge | token=abc | true',
+    'dkim:s1 | required | TXT | s1._domainkey | v=DKIM1; k=rsa; p=AAAA | true',
+    'dkim:s2 | required | TXT | s2._domainkey | v=DKIM1; k=rsa; p=BBBB | true',
+    'dkim:e1 | recommended | TXT | e1._domainkey | v=DKIM1; k=ed25519; p=CCCC | true',
+    'dkim:s0 | optional | TXT | s0._domainkey | v=DKIM1; k=rsa; p= | true',
+    'spf | required | TXT | @ | v=spf1 ip4:192.0.2.10 ip6:2001:db8::a include:_spf.example.net ~all | true',
+    'dmarc | required | TXT | _dmarc | v=DMARC1; p=none | true',
+    'address:192.0.2.10 | recommended | A | mail.postwright.example | 192.0.2.10 | true',
+    'address:2001:db8::a | recommended | AAAA | mail.postwright.example | 2001:db8::a | true',
+    'ptr:192.0.2.10 | recommended | PTR | 10.2.0.192.in-addr.arpa | mail.postwright.example | false',
+    `ptr:2001:db8::a | recommended | PTR | a.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa | mail.postwright.example | false`,
+    'return_path | recommended | CNAME | bounce | bounces.postwright.example | true',
+    'tls_rpt | optional | TXT | _smtp._tls | v=TLSRPTv1; rua=mailto:postmaster@example.com | false',
+    'mta_sts | optional | TXT | _mta-sts | v=STSv1; id=1 | false',
+  ])
+})
+
+describe('settings', () => {
+  test('without addresses the host name stands in, and there is no address row', () => {
+    const bare = { hostname: 'mail.postwright.example', addresses: [], spfMechanisms: [] }
+    expect(spfTerms({}, bare)).toEqual(['a:mail.postwright.example'])
+    expect(guidance(domain, bare).filter(row => ['a', 'ptr', 'return_path'].includes(row.purpose))).toEqual([])
+  })
+  test('the end of SPF, the TTL and what the owner sets by hand', () => {
+    const rows = guidance({ ...domain, dns: { spf_all: '-all', ttl: 60, by_hand: ['dkim', 'dmarc'] } }, host)
+    expect(rows.find(row => row.id === 'spf')?.value).toMatch(/ -all$/)
+    expect(rows.every(({ ttl }) => ttl === 60)).toBe(true)
+    expect(rows.filter(({ writable }) => writable).map(({ purpose }) => purpose)).toEqual([
+      'ownership',
+      'spf',
+      'a',
+      'a',
+      'return_path',
+    ])
+  })
+  test('mechanisms and policy of the domain are used', () => {
+    const rows = guidance(
+      {
+        ...domain,
+        dns: { spf: ['include:x.example'], dmarc: { policy: 'reject', rua: ['d@example.com'] }, address: false },
+      },
+      host,
+    )
+    expect(rows.find(row => row.id === 'spf')?.value).toContain('include:x.example ~all')
+    expect(rows.find(row => row.id === 'dmarc')?.value).toBe('v=DMARC1; p=reject; rua=mailto:d@example.com')
+    expect(rows.find(row => row.purpose === 'a')?.writable).toBe(false)
+  })
+})
+
+test.each([
+  ['192.0.2.10', '10.2.0.192.in-addr.arpa'],
+  ['2001:db8:1:2:3:4:5:6', '6.0.0.0.5.0.0.0.4.0.0.0.3.0.0.0.2.0.0.0.1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa'],
+])('%s is %s in the reverse tree', (ip, name) => expect(reverseName(ip)).toBe(name))
+
+test('the zone file splits long TXT and comments out what is not yours to set', () => {
+  const long = { ...domain, dkim: [{ ...domain.dkim[1], public_key: 'k'.repeat(392) }] }
+  const lines = zoneFile('example.com', guidance(long, host)).split('\n')
+  expect(lines).toContain('_dmarc.example.com. 600 IN TXT "v=DMARC1; p=none"')
+  expect(lines).toContain('bounce.example.com. 600 IN CNAME bounces.postwright.example.')
+  expect(lines.find(line => line.startsWith('s2._domainkey'))).toMatch(/IN TXT "v=DKIM1; k=rsa; p=k{237}" "k{155}"$/)
+  expect(lines.filter(line => / PTR /.test(line)).every(line => line.startsWith(';'))).toBe(true)
+})
+
+test('the zone file holds what the owner sets by hand; notes do not hide a record', () => {
+  const byHand = { ...domain, dns: { by_hand: ['ownership', 'dkim', 'spf', 'dmarc'] as const, address: false } }
+  const lines = zoneFile('example.com', guidance(byHand, host)).split('\n')
+  const names = lines.filter(line => line !== '' && !line.startsWith(';')).map(line => line.split(' ')[0])
+  expect(names).toEqual([
+    '_postwright-challenge.example.com.',
+    's1._domainkey.example.com.',
+    's2._domainkey.example.com.',
+    'e1._domainkey.example.com.',
+    's0._domainkey.example.com.',
+    'example.com.',
+    '_dmarc.example.com.',
+    'bounce.example.com.',
+  ])
+})
+
+test('a mechanism that is configured twice costs one lookup', () => {
+  const twice = { dns: { spf: ['include:_spf.example.net', 'ip4:192.0.2.10', 'include:x.example'] } }
+  expect(spfTerms(twice, host)).toEqual([
+    'ip4:192.0.2.10',
+    'ip6:2001:db8::a',
+    'include:_spf.example.net',
+    'include:x.example',
+  ])
+})
+
+test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfFaults>]>([
+  [
+    'nothing',
+    {},
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a', 'include:_spf.example.net'],
+    { unreadable: [], unnamed: false },
+  ],
+  [
+    'terms that nobody can read',
+    { spfMechanisms: ['mx', 'include:_spf', 'ipv4:192.0.2.1', '~all', 'redirect=_spf.example.net'] },
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a', 'mx'],
+    { unreadable: ['include:_spf', 'ipv4:192.0.2.1', '~all', 'redirect=_spf.example.net'], unnamed: false },
+  ],
+  [
+    'no address and no public name',
+    { addresses: [], hostname: 'localhost', spfMechanisms: [] },
+    [],
+    { unreadable: [], unnamed: true },
+  ],
+  [
+    'an address makes up for the name',
+    { hostname: 'localhost', spfMechanisms: [] },
+    ['ip4:192.0.2.10', 'ip6:2001:db8::a'],
+    { unreadable: [], unnamed: false },
+  ],
+])('what keeps SPF from naming our servers: %s', (_, change, terms, faults) => {
+  const changed = { ...host, ...change }
+  expect(spfTerms({}, changed)).toEqual(terms)
+  expect(spfFaults(changed)).toEqual(faults)
+  expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
+})

@@ -1,0 +1,233 @@
+/** Which records a sending domain needs: the one list behind guidance, plan, zone file and checks. */
+import type { DkimAlgorithm } from './dkim.ts'
+import { dkimName, dkimRecord } from './dkim.ts'
+import { type DmarcPolicy, newDmarc } from './dmarc.ts'
+import { relativeName } from './names.ts'
+import { quoteTxt } from './record.ts'
+import { newSpf } from './spf.ts'
+import { isPlainMechanism } from './spf-term.ts'
+
+/** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN. */
+export interface SendingHost {
+  hostname: string
+  addresses: readonly string[]
+  spfMechanisms: readonly string[]
+  bounceDomain?: string
+}
+
+/** A key as guidance needs it. */
+export interface GuidanceKey {
+  selector: string
+  algorithm: DkimAlgorithm
+  public_key: string
+  state: 'pending' | 'active' | 'retiring' | 'revoked'
+}
+
+/** A domain as guidance needs it. */
+export interface GuidanceDomain {
+  name: string
+  verification_token: string
+  dkim: readonly GuidanceKey[]
+  dns?: {
+    address?: boolean
+    dmarc?: { policy: DmarcPolicy; rua: readonly string[] }
+    spf?: readonly string[]
+    spf_all?: '~all' | '-all'
+    ttl?: number
+    by_hand?: readonly string[]
+  }
+}
+
+/** What a record is for. */
+export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'a' | 'ptr' | 'return_path' | 'mta_sts' | 'tls_rpt'
+
+/** One record of the guidance. */
+export interface GuidanceRow {
+  /** Stable within the domain, as in `dkim:pw202611a`. */
+  id: string
+  purpose: Purpose
+  need: 'required' | 'recommended' | 'optional'
+  type: 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'PTR'
+  /** Fully qualified, canonical. */
+  name: string
+  /** Relative to the domain, as DNS panels ask for it. */
+  host: string
+  value: string
+  ttl: number
+  /** One click can write it where the account holds the zone. */
+  writable: boolean
+  /** What to do by hand, where the value alone does not say it. */
+  note?: string
+}
+
+/** The label that carries the ownership proof: not the apex, so that it delegates and bloats nothing. */
+const CHALLENGE_LABEL = '_postwright-challenge'
+/** Ten minutes: the least that the free plans of all providers take. */
+const TTL = 600
+
+/**
+ * Our SPF mechanisms for a domain: addresses cost no lookup; the host name stands in while none is configured. What
+ * receivers cannot read is left out: it would break every record that we write, and owners cannot mend it.
+ */
+export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost): string[] {
+  const own = host.addresses.map(ip => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
+  const terms = [...(own.length > 0 ? own : [`a:${host.hostname}`]), ...host.spfMechanisms, ...(domain.dns?.spf ?? [])]
+  return [...new Set(terms)].filter(isPlainMechanism)
+}
+
+/** What keeps SPF records from naming our servers: terms that nobody can read, or no address and no public name. */
+export function spfFaults({ hostname, addresses, spfMechanisms }: SendingHost): {
+  unreadable: string[]
+  unnamed: boolean
+} {
+  return {
+    unreadable: spfMechanisms.filter(term => !isPlainMechanism(term)),
+    unnamed: addresses.length === 0 && !isPlainMechanism(`a:${hostname}`),
+  }
+}
+
+/** All rows, most important first. */
+export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow[] {
+  const { name, dns } = domain
+  const terms = spfTerms(domain, host)
+  const row = (entry: Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }): GuidanceRow => ({
+    ...entry,
+    host: relativeName(entry.name, name),
+    ttl: dns?.ttl ?? TTL,
+    writable: (entry.writable ?? true) && !dns?.by_hand?.includes(entry.purpose),
+  })
+  return [
+    row({
+      id: 'ownership',
+      purpose: 'ownership',
+      need: 'required',
+      type: 'TXT',
+      name: `${CHALLENGE_LABEL}.${name}`,
+      value: domain.verification_token,
+    }),
+    ...domain.dkim.map(key => row(dkimRow(name, key))),
+    row({
+      id: 'spf',
+      purpose: 'spf',
+      need: 'required',
+      type: 'TXT',
+      name,
+      value: newSpf(terms, dns?.spf_all),
+      // A record that names no server would turn every message away.
+      writable: terms.length > 0,
+    }),
+    row({
+      id: 'dmarc',
+      purpose: 'dmarc',
+      need: 'required',
+      type: 'TXT',
+      name: `_dmarc.${name}`,
+      value: newDmarc(dns?.dmarc?.policy ?? 'none', dns?.dmarc?.rua ?? []),
+    }),
+    ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
+    ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
+    ...(host.bounceDomain === undefined ? [] : [row(returnPathRow(name, host.bounceDomain))]),
+    row({
+      id: 'tls_rpt',
+      purpose: 'tls_rpt',
+      need: 'optional',
+      type: 'TXT',
+      name: `_smtp._tls.${name}`,
+      value: `v=TLSRPTv1; rua=mailto:postmaster@${name}`,
+      writable: false,
+      note: 'Useful where this domain also receives mail: other servers then report TLS problems (RFC 8460).',
+    }),
+    row({
+      id: 'mta_sts',
+      purpose: 'mta_sts',
+      need: 'optional',
+      type: 'TXT',
+      name: `_mta-sts.${name}`,
+      value: 'v=STSv1; id=1',
+      writable: false,
+      note: `Useful where this domain also receives mail: needs a policy at https://mta-sts.${name}/.well-known/mta-sts.txt, and a new id whenever the policy changes (RFC 8461).`,
+    }),
+  ]
+}
+
+type Row = Omit<GuidanceRow, 'host' | 'ttl' | 'writable'> & { writable?: boolean }
+
+function dkimRow(domain: string, key: GuidanceKey): Row {
+  const revoked = key.state === 'revoked'
+  return {
+    id: `dkim:${key.selector}`,
+    purpose: 'dkim',
+    need: revoked ? 'optional' : key.algorithm === 'rsa-sha256' ? 'required' : 'recommended',
+    type: 'TXT',
+    name: dkimName(key.selector, domain),
+    value: dkimRecord(key.algorithm, revoked ? '' : key.public_key),
+    ...(revoked ? { note: 'This key is revoked; the record may go.' } : {}),
+    ...(key.state === 'retiring'
+      ? { note: 'The old key: keep the record while queued mail may carry its signature.' }
+      : {}),
+  }
+}
+
+function addressRow(hostname: string, ip: string, writable: boolean): Row {
+  return {
+    id: `address:${ip}`,
+    purpose: 'a',
+    need: 'recommended',
+    type: ip.includes(':') ? 'AAAA' : 'A',
+    name: hostname,
+    value: ip,
+    writable,
+  }
+}
+
+function ptrRow(hostname: string, ip: string): Row {
+  return {
+    id: `ptr:${ip}`,
+    purpose: 'ptr',
+    need: 'recommended',
+    type: 'PTR',
+    name: reverseName(ip),
+    value: hostname,
+    writable: false,
+    note: `Set at whoever gave you the address ${ip} (hosting or IP provider), not at your DNS provider.`,
+  }
+}
+
+function returnPathRow(domain: string, bounceDomain: string): Row {
+  return {
+    id: 'return_path',
+    purpose: 'return_path',
+    need: 'recommended',
+    type: 'CNAME',
+    name: `bounce.${domain}`,
+    value: bounceDomain,
+  }
+}
+
+/** The name of an address in the reverse tree (RFC 1035 3.5, RFC 3596 2.5). */
+export function reverseName(ip: string): string {
+  if (!ip.includes(':')) return `${ip.split('.').toReversed().join('.')}.in-addr.arpa`
+  const [head = '', tail] = ip.split('::')
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const before = groups(head)
+  const after = groups(tail)
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length
+  const hex = [...before, ...Array<string>(zeros).fill('0'), ...after].map(group => group.padStart(4, '0')).join('')
+  return `${[...hex].toReversed().join('.')}.ip6.arpa`
+}
+
+/** Set elsewhere, or only by whoever wants it; what the owner sets by hand is not ours to write, but belongs in the zone. */
+function isForOthers({ purpose, writable }: GuidanceRow): boolean {
+  return purpose === 'ptr' || purpose === 'mta_sts' || purpose === 'tls_rpt' || (purpose === 'a' && !writable)
+}
+
+/** The records as a zone file (RFC 1035 5); what is not yours to set is a comment. */
+export function zoneFile(domain: string, rows: readonly GuidanceRow[]): string {
+  const lines = rows.map(row => {
+    const value =
+      row.type === 'TXT' ? quoteTxt(row.value) : row.type === 'A' || row.type === 'AAAA' ? row.value : `${row.value}.`
+    const line = `${row.name}. ${row.ttl} IN ${row.type} ${value}`
+    return isForOthers(row) ? `; ${row.note ?? 'optional'}\n; ${line}` : line
+  })
+  return `; Records of ${domain} for sending mail. An SPF or DMARC record that exists already is changed, not doubled.\n${lines.join('\n')}\n`
+}

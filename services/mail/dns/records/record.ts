@@ -1,0 +1,85 @@
+/** The record values that planning, providers and checks share, in one canonical form. */
+import ipaddr from 'ipaddr.js'
+import { canonicalName } from './names.ts'
+
+/** The types that are read and written. */
+export type RecordType = 'TXT' | 'A' | 'AAAA' | 'CNAME'
+
+/** A record as wanted: canonical name, TXT value joined and without quotes. TTL in seconds. */
+export interface WantedRecord {
+  name: string
+  type: RecordType
+  value: string
+  ttl: number
+}
+
+/** A record as it stands at a provider. `type` may be any other, which only matters as "something is there". */
+export interface StoredRecord {
+  id: string
+  name: string
+  type: string
+  value: string
+  ttl: number
+  /** The provider does not let anybody change it. */
+  locked?: boolean
+  /** Present but not served. */
+  disabled?: boolean
+  /** Served as the address of a web proxy, which hides SMTP. */
+  proxied?: boolean
+}
+
+/** The canonical form of a value, for comparing: addresses shortened, names in lower case, TXT byte for byte. */
+export function canonicalValue(type: string, value: string): string {
+  if ((type === 'A' || type === 'AAAA') && ipaddr.isValid(value)) return ipaddr.parse(value).toString()
+  if (type === 'CNAME' || type === 'NS' || type === 'PTR') return canonicalName(value)
+  return value
+}
+
+/** True when the stored record says what is wanted; TTL and case of names do not matter. */
+export function sameRecord(stored: StoredRecord, wanted: Pick<WantedRecord, 'name' | 'type' | 'value'>): boolean {
+  return (
+    stored.name === wanted.name &&
+    stored.type === wanted.type &&
+    canonicalValue(stored.type, stored.value) === canonicalValue(wanted.type, wanted.value)
+  )
+}
+
+/**
+ * The joined value of TXT presentation text: one or several quoted character-strings, or plain text (RFC 1035 5.1).
+ * A value that only looks quoted at one end is plain.
+ */
+export function parseTxt(text: string): string {
+  const trimmed = text.trim()
+  if (!/^"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*$/s.test(trimmed)) return text
+  return [...trimmed.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(match => unescapeTxt(match[1] ?? '')).join('')
+}
+
+/** TXT presentation text: quoted character-strings of at most 255 bytes each (RFC 1035 3.3). */
+export function quoteTxt(value: string): string {
+  return txtChunks(value)
+    .map(chunk => `"${[...chunk].map(escapeByte).join('')}"`)
+    .join(' ')
+}
+
+/** The character-strings of a TXT value, in bytes. An empty value is one empty string. */
+export function txtChunks(value: string): Buffer[] {
+  const bytes = Buffer.from(value, 'utf8')
+  const count = Math.max(1, Math.ceil(bytes.length / 255))
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * 255, (index + 1) * 255))
+}
+
+function escapeByte(byte: number): string {
+  if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
+  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`
+}
+
+function unescapeTxt(text: string): string {
+  const parts = [...text.matchAll(/\\(?<code>[01]\d\d|2[0-4]\d|25[0-5])|\\(?<char>[\s\S])|(?<plain>[^\\]+)/gu)]
+  return Buffer.concat(
+    parts.map(({ groups }) =>
+      groups?.code === undefined
+        ? Buffer.from(groups?.char ?? groups?.plain ?? '', 'utf8')
+        : Buffer.from([Number(groups.code)]),
+    ),
+  ).toString('utf8')
+}

@@ -1,0 +1,100 @@
+/** Looks a domain's records up from all sides and judges each: what DNS says now, nothing stored. */
+
+import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
+import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../dns/records/dmarc.ts'
+import { judgeRow, type RecordCheck, type Views } from '../dns/records/evaluate-record.ts'
+import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
+import { isSpf } from '../dns/records/spf.ts'
+import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
+import type { DnsSession } from '../dns/resolver.ts'
+import type { DomainDoc } from '../store/documents.ts'
+import type { CheckOutcome } from './rules/check-schedule.ts'
+
+/** Everything that one look at DNS found. */
+export interface Observation {
+  rows: GuidanceRow[]
+  records: RecordCheck[]
+  outcome: CheckOutcome
+  /** Selectors that every authoritative server and every resolver shows. */
+  visibleSelectors: Set<string>
+  /** The answers at the name of the ownership record: rivals are looked for there. */
+  ownership: Views
+  session: DnsSession
+}
+
+/** Looks once. Never rejects because of DNS: what cannot be told now is a temporary verdict. */
+export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<Observation> {
+  const host = sendingHost(deps.config)
+  const rows = guidance(domain, host)
+  const session = deps.resolver.session()
+  const seen = new Map<string, Views>()
+  await Promise.all(
+    rows.map(async row => {
+      seen.set(row.id, await session.views(row.name, row.type))
+    }),
+  )
+  const viewsOf = (id: string): Views => seen.get(id) ?? { authoritative: [], recursive: [] }
+  const spf = await evaluateOwnSpf(domain.name, viewsOf('spf'), host.addresses, session)
+  const dmarc = await policyOf(domain.name, viewsOf('dmarc'), session)
+  const hostAddresses = rows.filter(({ purpose }) => purpose === 'a').flatMap(({ id }) => valuesIn(viewsOf(id)))
+  const context = {
+    spfTerms: spfTerms(domain, host),
+    dmarc,
+    established: domain.status === 'verified' || domain.verified_at !== undefined,
+    ...(spf ? { spf } : {}),
+    ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
+  }
+  const records = rows.map(row => judgeRow(row, viewsOf(row.id), context))
+  return {
+    rows,
+    records,
+    outcome: outcomeOf(domain, records),
+    visibleSelectors: new Set(
+      domain.dkim
+        .map(({ selector }) => selector)
+        .filter(selector => statusOf(records, `dkim:${selector}`) === 'verified'),
+    ),
+    ownership: viewsOf('ownership'),
+    session,
+  }
+}
+
+/** Verified = ownership and a key that signs. A definite fault of either is a failure; doubt is not. */
+function outcomeOf({ dkim, status }: DomainDoc, records: readonly RecordCheck[]): CheckOutcome {
+  const signing = dkim.filter(({ state }) => state === 'active')
+  const candidates = signing.length > 0 ? signing : dkim.filter(({ state }) => state === 'pending')
+  const keys = candidates.map(({ selector }) => statusOf(records, `dkim:${selector}`))
+  const key = keys.includes('verified') ? 'verified' : keys[0]
+  const proof = [statusOf(records, 'ownership'), key]
+  if (proof.every(verdict => verdict === 'verified')) return 'verified'
+  if (proof.some(verdict => verdict === 'temporary_failure')) return 'temporary'
+  if (status === 'verified' && proof.some(verdict => verdict === 'failed' || verdict === 'conflict')) return 'failed'
+  return 'pending'
+}
+
+function statusOf(records: readonly RecordCheck[], row: string): RecordCheck['status'] | undefined {
+  return records.find(record => record.row === row)?.status
+}
+
+function valuesIn({ authoritative, recursive }: Views): string[] {
+  return [...authoritative, ...recursive].flatMap(({ answer }) => (answer.kind === 'found' ? answer.values : []))
+}
+
+async function evaluateOwnSpf(
+  name: string,
+  views: Views,
+  addresses: readonly string[],
+  { lookup }: DnsSession,
+): Promise<SpfEvaluation | undefined> {
+  const records = new Set(valuesIn(views).filter(isSpf))
+  const [txt] = records
+  return txt !== undefined && records.size === 1 ? evaluateSpf(name, txt, addresses, lookup) : undefined
+}
+
+function policyOf(name: string, views: Views, { lookup }: DnsSession): Promise<DmarcDiscovery> {
+  const own = [...new Set(valuesIn(views).filter(isDmarc))]
+  return discoverDmarc(name, async (owner, type) => {
+    if (owner !== `_dmarc.${name}`) return lookup(owner, type)
+    return own.length > 0 ? { kind: 'found', values: own, ttl: 0 } : { kind: 'missing', reason: 'nodata' }
+  })
+}

@@ -1,0 +1,175 @@
+/** Makes a sending domain as its resource declares it, and lets it go again. Applying twice changes nothing. */
+import { isDeepStrictEqual } from 'node:util'
+import { ProblemError } from '../../platform/problems.ts'
+import { refuseManaged } from '../managed.ts'
+import type { DnsSettingsDoc, DomainDoc, ManagedBy } from '../store/documents.ts'
+import { countWaiting } from '../store/waiting.ts'
+import { type DomainDeps, registerDomain } from './register-domain.ts'
+import { deleteDomain, findDomain, findDomainById, updateDomain, verifyDomain } from './store/domains.ts'
+
+type Settings = Omit<DnsSettingsDoc, 'manage' | 'repairs' | 'repairs_paused_until'>
+
+/** Settings of the records; undefined takes a setting back to its default. */
+type WantedDns = Pick<DnsSettingsDoc, 'manage'> & { [K in keyof Settings]: Settings[K] | undefined }
+
+/** What a resource declares of a domain. */
+export interface WantedDomain {
+  name: string
+  suspended: boolean
+  dns: WantedDns
+  /** The account that writes; `keep` leaves the present one, `none` takes it off. */
+  dnsAccount: { id: string } | 'keep' | 'none'
+}
+
+/** What was found and done. `changed` names the fields that were not as declared. */
+export interface AppliedDomain {
+  domain: DomainDoc
+  created: boolean
+  changed: readonly string[]
+}
+
+/** Use cases run for a resource. */
+export type ResourceDeps = DomainDeps & { resource: ManagedBy }
+
+/**
+ * Registers the domain for the account, or brings the registered one into line. 409 `managed_by_resource` when another
+ * resource manages it, 409 `conflict` when nobody does and `adopt` is false.
+ */
+export async function applyDomain(
+  deps: ResourceDeps,
+  userId: string,
+  wanted: WantedDomain,
+  adopt: boolean,
+): Promise<AppliedDomain> {
+  const known = await findDomain(deps.db, userId, wanted.name)
+  const before = known ?? (await registerDomain(deps, userId, wanted.name))
+  refuseManaged(before, deps)
+  if (!before.managed_by && !adopt)
+    throw new ProblemError('conflict', `The account has the domain ${wanted.name} already, and no resource manages it.`)
+  const { change, remove } = difference(before, deps.resource, wanted)
+  const fields = [...Object.keys(change), ...remove]
+  let domain = before
+  if (fields.length > 0) {
+    const now = deps.clock.now()
+    domain = found(await updateDomain(deps.db, before._id, { ...change, updated_at: now }, remove))
+  }
+  if (before.suspended_by === 'resource' && !wanted.suspended) domain = await resume(deps, domain)
+  return { domain, created: known === undefined, changed: fields }
+}
+
+/** Asks the worker to look at public DNS now. */
+export async function askForCheck({ db, clock }: Pick<DomainDeps, 'db' | 'clock'>, domainId: string): Promise<void> {
+  await updateDomain(db, domainId, { next_check_at: clock.now() })
+}
+
+/** A domain on its way out. `waiting`: accepted messages that are not final; undefined: it cannot be told now. */
+export interface Closing {
+  /** It could send until now; processes that know it as open follow within 5 s. */
+  wasOpen: boolean
+  waiting: number | undefined
+}
+
+/** Stops accepting mail of a domain that is about to go. A suspension by an admin stays theirs. */
+export async function closeDomain(deps: ResourceDeps, domainId: string): Promise<Closing> {
+  const domain = await findDomainById(deps.db, domainId)
+  if (domain?.managed_by?.uid !== deps.resource.uid) return { wasOpen: false, waiting: 0 }
+  if (domain.status !== 'suspended')
+    await updateDomain(
+      deps.db,
+      domainId,
+      { status: 'suspended', suspended_by: 'resource', updated_at: deps.clock.now() },
+      lapsed(domain),
+    )
+  return { wasOpen: domain.status === 'verified', waiting: await countWaiting(deps.db, domain) }
+}
+
+/**
+ * Lets a domain go: `Delete` removes it with its keys, `Retain` hands it back to its account, open for
+ * mail unless its resource had it suspended. One that is gone is fine.
+ */
+export async function withdrawDomain(
+  deps: ResourceDeps,
+  domainId: string,
+  how: 'Delete' | 'Retain',
+  wasSuspended: boolean,
+): Promise<void> {
+  const domain = await findDomainById(deps.db, domainId)
+  if (domain?.managed_by?.uid !== deps.resource.uid) return
+  if (how === 'Delete') await deleteDomain(deps.db, domain.user_id, domainId)
+  else {
+    const dns = { ...(domain.dns ?? {}), manage: false }
+    // It was closed for the deletion only; its account may send from it again.
+    if (domain.suspended_by === 'resource' && !wasSuspended) await resume(deps, domain)
+    await updateDomain(deps.db, domainId, { dns, updated_at: deps.clock.now() }, [
+      'managed_by',
+      'k8s',
+      'dns_account_id',
+    ])
+  }
+}
+
+/**
+ * Hands a domain back to its account because the resource may not act for that any more. Should it get the right again, it
+ * goes on with the domain without having to adopt it.
+ */
+export async function giveBackDomain(deps: ResourceDeps, domainId: string, wasSuspended: boolean): Promise<void> {
+  await updateDomain(deps.db, domainId, { formerly_managed_by: deps.resource.uid })
+  await withdrawDomain(deps, domainId, 'Retain', wasSuspended)
+}
+
+/** Gives a domain to another resource that declares it too. */
+export async function handOver(deps: ResourceDeps, domainId: string, heir: ManagedBy): Promise<void> {
+  const domain = await findDomainById(deps.db, domainId)
+  if (domain?.managed_by?.uid !== deps.resource.uid) return
+  await updateDomain(deps.db, domainId, { managed_by: heir, updated_at: deps.clock.now() })
+}
+
+/** What a suspension takes off: a verification that was lost before is no reason to verify the domain at its end. */
+function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
+  return verified_by !== undefined && status !== 'verified' ? ['verified_by'] : []
+}
+
+interface Difference {
+  change: Partial<DomainDoc>
+  remove: ('dns_account_id' | 'suspended_by' | 'verified_by' | 'formerly_managed_by')[]
+}
+
+function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain): Difference {
+  const change: Partial<DomainDoc> = {}
+  const remove: Difference['remove'] = []
+  if (!isDeepStrictEqual(domain.managed_by, resource)) change.managed_by = resource
+  if (domain.formerly_managed_by !== undefined) remove.push('formerly_managed_by')
+  // What the loop detector remembers lies in the same object and stays.
+  const settings = Object.entries({ ...domain.dns, ...wanted.dns }).filter(([, value]) => value !== undefined)
+  const dns = Object.fromEntries(settings) as unknown as DnsSettingsDoc
+  if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
+  if (wanted.dnsAccount === 'none') {
+    if (domain.dns_account_id !== undefined) remove.push('dns_account_id')
+  } else if (wanted.dnsAccount !== 'keep' && domain.dns_account_id !== wanted.dnsAccount.id)
+    change.dns_account_id = wanted.dnsAccount.id
+  // A suspension by an admin stays whatever the resource says.
+  if (wanted.suspended && domain.status !== 'suspended') {
+    change.status = 'suspended'
+    change.suspended_by = 'resource'
+    remove.push(...lapsed(domain))
+  }
+  return { change, remove }
+}
+
+/** Ends a suspension by the resource: verified again if it was, and nobody else is meanwhile; else pending with a check at once. */
+async function resume(deps: ResourceDeps, domain: DomainDoc): Promise<DomainDoc> {
+  const now = deps.clock.now()
+  const pending = found(
+    await updateDomain(deps.db, domain._id, { status: 'pending', next_check_at: now, updated_at: now }, [
+      'suspended_by',
+    ]),
+  )
+  if (!domain.verified_by || !domain.verified_at) return pending
+  const verified = await verifyDomain(deps.db, domain._id, domain.verified_by, domain.verified_at)
+  return typeof verified === 'string' ? pending : verified
+}
+
+function found(domain: DomainDoc | undefined): DomainDoc {
+  if (!domain) throw new ProblemError('not_found', 'The domain is gone.')
+  return domain
+}

@@ -1,0 +1,82 @@
+/** How DNS records, their checks and the settings of a domain look in the mail API. */
+import { z } from 'zod'
+import { isMechanism } from '../../dns/records/spf-term.ts'
+
+const time = z.iso.datetime()
+const texts = z.array(z.string())
+
+/** One record of a domain's guidance with the verdict of the last check. */
+export const dnsRecord = z
+  .strictObject({
+    id: z.string(),
+    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'return_path', 'mta_sts', 'tls_rpt']),
+    need: z.enum(['required', 'recommended', 'optional']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
+    /** Fully qualified. */
+    name: z.string(),
+    /** Relative to the domain, as DNS panels ask for it. */
+    host: z.string(),
+    value: z.string(),
+    ttl: z.int(),
+    status: z.enum(['not_started', 'pending', 'verified', 'failed', 'temporary_failure', 'conflict']),
+    /** Values that DNS really gave. */
+    observed: texts,
+    errors: texts,
+    warnings: texts,
+    instructions: texts,
+    /** One click can write it, where the DNS account holds its zone. */
+    writable: z.boolean(),
+    note: z.string().nullable(),
+    checked_at: time.nullable(),
+  })
+  .meta({ id: 'DnsRecord' })
+
+const MECHANISM = 'is a mechanism like include:_spf.example.net'
+/** In any case, without the flag for it: JSON Schema has none. */
+const NAMED = /^(?:[Ii][Nn][Cc][Ll][Uu][Dd][Ee]|[Ii][Pp][46]|[Aa]|[Mm][Xx]|[Ee][Xx][Ii][Ss][Tt][Ss]):[!-~]{1,250}$/
+const policy = z.enum(['none', 'quarantine', 'reject'])
+
+/** How the records of a domain are kept. */
+export const dnsSettings = z
+  .strictObject({
+    /** Write and repair the records through the DNS account; otherwise only on request. */
+    manage: z.boolean(),
+    /** Write A and AAAA of the sending host as well, where the account holds its zone. */
+    address: z.boolean(),
+    dmarc: z.strictObject({ policy, rua: texts }),
+    /** Further SPF mechanisms, as in `include:_spf.example.net`. */
+    spf: texts,
+    /** Days between automatic rotations of the DKIM key; 0: only on demand. */
+    dkim_rotation_days: z.int(),
+  })
+  .meta({ id: 'DnsSettings' })
+
+/** A change of {@link dnsSettings}: fields that are left out stay as they are. */
+export const dnsSettingsChange = z
+  .strictObject({
+    manage: z.boolean(),
+    address: z.boolean(),
+    dmarc: z.strictObject({ policy, rua: z.array(z.email().max(254)).max(5) }),
+    spf: z
+      .array(
+        z
+          .string()
+          .regex(NAMED, MECHANISM)
+          // One term that receivers cannot read makes the whole record void.
+          .refine(isMechanism, MECHANISM)
+          .meta({ format: 'spf-mechanism', examples: ['include:_spf.example.net'] }),
+      )
+      .max(10),
+    dkim_rotation_days: z.int().min(0).max(3650),
+  })
+  .partial()
+
+/** The last check of a domain as a whole. */
+export const checkSummary = z.strictObject({
+  at: time,
+  /** When DNS is looked at next; null: when somebody asks. */
+  next_at: time.nullable(),
+  /** Set while a verified domain's proof is missing. */
+  failing_since: time.nullable(),
+  errors: texts,
+})

@@ -1,0 +1,146 @@
+/** DNS facts as answers of the mail API. */
+import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import type { PlanItem } from '../../dns/plan/plan-item.ts'
+import { type GuidanceRow, guidance, type SendingHost } from '../../dns/records/guidance.ts'
+import type { DkimKeyDoc, DnsAccountDoc, DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
+import type { AppliedItem } from '../apply-dns-plan.ts'
+import type { Published } from '../publish-records.ts'
+import type { applyDnsOperation, dkimKey, dnsAccount, dnsCheck, planItem } from './dns-contract.ts'
+import type { checkSummary, dnsRecord, dnsSettings } from './dns-records-contract.ts'
+
+type Json<S extends z.ZodType> = z.input<S>
+
+/** The records that a domain needs, with what the last check said of each. */
+export function showRecords(doc: DomainDoc, host: SendingHost): Json<typeof dnsRecord>[] {
+  return guidance(doc, host).map(row => showRecord(row, doc))
+}
+
+function showRecord({ note, ...row }: GuidanceRow, { check }: DomainDoc): Json<typeof dnsRecord> {
+  const found = check?.records.find(record => record.row === row.id)
+  return {
+    ...row,
+    note: note ?? null,
+    status: found?.status ?? 'not_started',
+    observed: found?.observed ?? [],
+    errors: found?.errors ?? [],
+    warnings: found?.warnings ?? [],
+    instructions: found?.instructions ?? [],
+    checked_at: found ? (check?.at.toISOString() ?? null) : null,
+  }
+}
+
+/** The settings with their defaults. */
+export function showSettings({ dns }: DomainDoc): Json<typeof dnsSettings> {
+  return {
+    manage: dns?.manage ?? false,
+    address: dns?.address ?? true,
+    dmarc: dns?.dmarc ?? { policy: 'none', rua: [] },
+    spf: dns?.spf ?? [],
+    dkim_rotation_days: dns?.dkim_rotation_days ?? 0,
+  }
+}
+
+/** The last check as a whole. */
+export function showSummary({ check, next_check_at }: DomainDoc): Json<typeof checkSummary> | null {
+  if (!check) return null
+  const { at, failing_since, errors } = check
+  return { at: at.toISOString(), next_at: iso(next_check_at), failing_since: iso(failing_since), errors }
+}
+
+/** One check of the history. */
+export function showCheck(check: DnsCheckDoc): Json<typeof dnsCheck> {
+  const { _id, domain_id, at, by, outcome, event, records, errors, ms, queries } = check
+  return {
+    object: 'dns_check',
+    id: _id,
+    domain_id,
+    at: at.toISOString(),
+    by,
+    outcome,
+    event: event ?? null,
+    records: records.map(({ row, ...record }) => ({ id: row, ...record })),
+    errors,
+    ms,
+    queries,
+  }
+}
+
+/** One step of a plan. */
+export function showItem(item: PlanItem): Json<typeof planItem> {
+  const { row, action, type, name, value, ttl, before, reason, code, acceptable, warnings } = item
+  return {
+    record: row,
+    action,
+    type,
+    name,
+    value,
+    ttl,
+    before: before?.value ?? null,
+    reason,
+    code: code ?? null,
+    acceptable: acceptable ?? false,
+    warnings,
+  }
+}
+
+/** The outcome of one click. */
+export function showPublished({ items, stopped, warnings }: Published): Json<typeof applyDnsOperation.response> {
+  const show = (item: AppliedItem) => ({ ...showItem(item), status: item.status, message: item.message ?? null })
+  return {
+    object: 'dns_result',
+    items: items.map(show),
+    stopped: stopped
+      ? {
+          fault: stopped.fault,
+          message: stopped.message,
+          retry_after: stopped.retryAfter ?? null,
+          permission: stopped.permission ?? null,
+        }
+      : null,
+    warnings,
+  }
+}
+
+/** A DKIM key without its private half. */
+export function showKey(key: DkimKeyDoc): Json<typeof dkimKey> {
+  const { selector, algorithm, state, public_key, created_at, seen_at, activated_at, retired_at, revoked_at } = key
+  return {
+    selector,
+    algorithm,
+    state,
+    public_key,
+    created_at: created_at.toISOString(),
+    seen_at: iso(seen_at),
+    activated_at: iso(activated_at),
+    retired_at: iso(retired_at),
+    revoked_at: iso(revoked_at),
+  }
+}
+
+/** A DNS account without its credentials. */
+export function showAccount({
+  _id,
+  provider,
+  name,
+  tested,
+  managed_by,
+  created_at,
+  updated_at,
+}: DnsAccountDoc): Json<typeof dnsAccount> {
+  const { at, ok, zones, message } = tested
+  return {
+    object: 'dns_account',
+    id: _id,
+    provider,
+    name,
+    tested: { at: at.toISOString(), ok, zones, message: message ?? null },
+    managed_by: showManagedBy(managed_by),
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}
+
+function iso(date: Date | undefined): string | null {
+  return date?.toISOString() ?? null
+}

@@ -1,0 +1,142 @@
+/** The operations on sending domains. */
+import { z } from 'zod'
+import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
+import { endpoint } from '../../../platform/http/endpoint.ts'
+import type { Access } from '../../http/shared/access.ts'
+import { managedBy, resourceState } from '../../http/shared/records.ts'
+import { checkSummary, dnsRecord, dnsSettings, dnsSettingsChange } from './dns-records-contract.ts'
+
+const READ: Access = { kind: 'account', scope: 'domains:read' }
+const WRITE: Access = { kind: 'account', scope: 'domains:write' }
+const ADMIN: Access = { kind: 'admin' }
+const time = z.iso.datetime()
+
+/** Path parameter: the id of a domain or its name. */
+export const domainParams = z.strictObject({ id: z.string().min(1).max(255) })
+
+/** A sending domain. */
+export const domain = z
+  .strictObject({
+    object: z.literal('domain'),
+    id: z.string(),
+    name: z.string(),
+    user_id: z.string(),
+    status: z.enum(['pending', 'verified', 'failed', 'suspended']),
+    /** How it came to be verified. */
+    verified_by: z.enum(['dns', 'admin', 'sandbox']).nullable(),
+    verified_at: time.nullable(),
+    /** Whether a message from it would be accepted now. */
+    may_send: z.boolean(),
+    dkim: z.array(
+      z.strictObject({
+        selector: z.string(),
+        algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+        state: z.enum(['pending', 'active', 'retiring', 'revoked']),
+        public_key: z.string(),
+        created_at: time,
+        /** Since when every name server gives its record. */
+        seen_at: time.nullable(),
+      }),
+    ),
+    dns_account_id: z.string().nullable(),
+    /** What to publish, each with the verdict of the last check. */
+    records: z.array(dnsRecord),
+    dns: dnsSettings,
+    check: checkSummary.nullable(),
+    managed_by: managedBy.nullable(),
+    /** Where the resource that manages it stands; null for domains of people. */
+    resource: resourceState.nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Domain' })
+
+/** `POST /api/v1/domains`. */
+export const createDomainOperation = endpoint({
+  operationId: 'createDomain',
+  tag: 'Domains',
+  method: 'POST',
+  path: '/api/v1/domains',
+  summary: 'Claims a sending domain and makes its DKIM key.',
+  access: WRITE,
+  body: z.strictObject({ name: z.string().min(1).max(255).meta({ format: 'idn-hostname' }) }),
+  status: 201,
+  response: domain,
+})
+
+/** `GET /api/v1/domains`. */
+export const listDomainsOperation = endpoint({
+  operationId: 'listDomains',
+  tag: 'Domains',
+  method: 'GET',
+  path: '/api/v1/domains',
+  summary: 'Lists the sending domains of the account, oldest first.',
+  access: READ,
+  query: pageQuery,
+  response: pageOf(domain),
+})
+
+/** `GET /api/v1/domains/{id}`. */
+export const getDomainOperation = endpoint({
+  operationId: 'getDomain',
+  tag: 'Domains',
+  method: 'GET',
+  path: '/api/v1/domains/{id}',
+  summary: 'One sending domain, by id or name.',
+  access: READ,
+  params: domainParams,
+  response: domain,
+})
+
+/** `PATCH /api/v1/domains/{id}`. */
+export const patchDomainOperation = endpoint({
+  operationId: 'updateDomain',
+  tag: 'Domains',
+  method: 'PATCH',
+  path: '/api/v1/domains/{id}',
+  summary: 'Binds a sending domain to a DNS account, or to none with null; chooses how its records are kept.',
+  access: WRITE,
+  params: domainParams,
+  body: z.strictObject({
+    dns_account_id: z.string().min(1).max(128).nullable().optional(),
+    dns: dnsSettingsChange.optional(),
+  }),
+  response: domain,
+})
+
+/** `DELETE /api/v1/domains/{id}`. */
+export const deleteDomainOperation = endpoint({
+  operationId: 'deleteDomain',
+  tag: 'Domains',
+  method: 'DELETE',
+  path: '/api/v1/domains/{id}',
+  summary: 'Gives a sending domain up. The records that we wrote are taken back first, unless dns=keep.',
+  access: WRITE,
+  params: domainParams,
+  query: z.strictObject({ dns: z.enum(['remove', 'keep']).default('remove') }),
+  status: 204,
+})
+
+/** `GET /api/v1/admin/domains`. */
+export const listAllDomainsOperation = endpoint({
+  operationId: 'listAllDomains',
+  tag: 'Operator',
+  method: 'GET',
+  path: '/api/v1/admin/domains',
+  summary: 'Lists the sending domains of all accounts, or of one with user_id.',
+  access: ADMIN,
+  query: pageQuery.extend({ user_id: z.string().min(1).max(128).optional() }),
+  response: pageOf(domain),
+})
+
+/** `POST /api/v1/admin/domains/{id}/verify`. */
+export const verifyByAdminOperation = endpoint({
+  operationId: 'markDomainVerified',
+  tag: 'Operator',
+  method: 'POST',
+  path: '/api/v1/admin/domains/{id}/verify',
+  summary: 'Marks a domain verified without looking at DNS; it is shown as such.',
+  access: ADMIN,
+  params: domainParams,
+  response: domain,
+})

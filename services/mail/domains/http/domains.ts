@@ -1,0 +1,110 @@
+/** Sending domains over HTTP. */
+import type { z } from 'zod'
+import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import type { Db } from '../../../platform/database/mongo.ts'
+import { bind } from '../../../platform/http/web-app.ts'
+import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
+import type { SendingHost } from '../../dns/records/guidance.ts'
+import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
+import { showState } from '../../http/shared/resource-state.ts'
+import type { DomainDoc } from '../../store/documents.ts'
+import { changeDomain, getDomain, registerDomain, verifyByAdmin } from '../register-domain.ts'
+import { leaveDomain } from '../remove-domain.ts'
+import type { RequestedChecks } from '../requested-checks.ts'
+import type { SendPolicy } from '../rules/sending-account.ts'
+import { domainMaySend, listDomains } from '../store/domains.ts'
+import { showRecords, showSettings, showSummary } from './dns-views.ts'
+import {
+  createDomainOperation,
+  deleteDomainOperation,
+  type domain,
+  getDomainOperation,
+  listAllDomainsOperation,
+  listDomainsOperation,
+  patchDomainOperation,
+  verifyByAdminOperation,
+} from './domains-contract.ts'
+
+/** Puts the operations on domains on the router. */
+export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, checks: RequestedChecks): void {
+  const { authorise, audit, policy, config } = deps
+  const { db } = deps.mongo
+  const useCase = { ...deps, db }
+  const host = sendingHost(deps.config)
+  const show = (doc: DomainDoc) => showDomain(db, doc, policy, host)
+  const page = async (userId: string | undefined, query: { limit: number; after?: string | undefined }) => {
+    const rows = await listDomains(db, userId, query)
+    const data = await Promise.all(rows.slice(0, query.limit).map(show))
+    return { object: 'list' as const, data, has_more: rows.length > query.limit }
+  }
+  const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
+
+  bind(router, authorise, createDomainOperation, async ({ body }, caller, context) => {
+    const created = await registerDomain(useCase, caller.account.id, body.name, config.DOMAINS_PER_ACCOUNT)
+    await audit(caller, context, { action: 'domain.created', target: target(created) })
+    context.set('Location', `/api/v1/domains/${created._id}`)
+    return show(created)
+  })
+
+  bind(router, authorise, listDomainsOperation, ({ query }, { account }) => page(account.id, query))
+
+  bind(router, authorise, getDomainOperation, async ({ params }, { account }) =>
+    show(await getDomain(useCase, account.id, params.id)),
+  )
+
+  bind(router, authorise, patchDomainOperation, async ({ params, body }, caller, context) => {
+    const changed = await changeDomain(useCase, caller.account.id, params.id, body)
+    await audit(caller, context, { action: 'domain.changed', target: target(changed) })
+    return show(changed)
+  })
+
+  bind(router, authorise, deleteDomainOperation, async ({ params, query }, caller, context) => {
+    const leave = () => leaveDomain(dns, caller.account.id, params.id, query.dns)
+    const removed = await (query.dns === 'keep' ? leave() : checks.run(caller.account.id, leave))
+    await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
+  })
+
+  bind(router, authorise, listAllDomainsOperation, ({ query }) => page(query.user_id, query))
+
+  bind(router, authorise, verifyByAdminOperation, async ({ params }, caller, context) => {
+    const verified = await verifyByAdmin(useCase, params.id)
+    const happening = { action: 'domain.verified_by_admin', target: target(verified), userId: verified.user_id }
+    await audit(caller, context, happening)
+    return show(verified)
+  })
+}
+
+/** How a domain looks in answers. */
+async function showDomain(
+  db: Db,
+  doc: DomainDoc,
+  policy: SendPolicy,
+  host: SendingHost,
+): Promise<z.input<typeof domain>> {
+  return {
+    object: 'domain',
+    id: doc._id,
+    name: doc.name,
+    user_id: doc.user_id,
+    status: doc.status,
+    verified_by: (doc.status === 'verified' && doc.verified_by) || null,
+    verified_at: (doc.status === 'verified' && doc.verified_at?.toISOString()) || null,
+    may_send: await domainMaySend(db, doc, policy),
+    dkim: doc.dkim.map(({ selector, algorithm, state, public_key, created_at, seen_at }) => ({
+      selector,
+      algorithm,
+      state,
+      public_key,
+      created_at: created_at.toISOString(),
+      seen_at: seen_at?.toISOString() ?? null,
+    })),
+    dns_account_id: doc.dns_account_id ?? null,
+    records: showRecords(doc, host),
+    dns: showSettings(doc),
+    check: showSummary(doc),
+    managed_by: showManagedBy(doc.managed_by),
+    resource: doc.managed_by ? showState(doc.k8s) : null,
+    created_at: doc.created_at.toISOString(),
+    updated_at: doc.updated_at.toISOString(),
+  }
+}

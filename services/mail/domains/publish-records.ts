@@ -1,0 +1,289 @@
+/** One click: the records of a domain, planned and written through its DNS account; and taken back at the end. */
+import { ProblemError } from '../../platform/problems.ts'
+import { type DnsDeps, providerOf, sendingHost } from '../dns/dns-context.ts'
+import { planDns, questionsOf, vanished } from '../dns/plan/dns-plan.ts'
+import type { OwnedRecord, PlanItem } from '../dns/plan/plan-item.ts'
+import { planRemoval } from '../dns/plan/plan-removal.ts'
+import { type DnsProvider, DnsProviderError, type Question, type Zone } from '../dns/providers/provider.ts'
+import { type DmarcDiscovery, discoverDmarc } from '../dns/records/dmarc.ts'
+import { guidance, spfTerms } from '../dns/records/guidance.ts'
+import { isWithin } from '../dns/records/names.ts'
+import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
+import {
+  type Applied,
+  type AppliedItem,
+  type ApplyOptions,
+  applyPlan,
+  type Ledger,
+  type Planner,
+  planId,
+  readState,
+  stopOf,
+} from './apply-dns-plan.ts'
+import { servesDomain } from './dns-accounts/rules/account-scope.ts'
+import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
+import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
+import { findDomainById } from './store/domains.ts'
+
+/** What stands in the way is left (`fail`), replaced and put back at the end (`adopt`), or replaced (`overwrite`). */
+export type ConflictPolicy = 'fail' | 'adopt' | 'overwrite'
+
+/** How to publish. */
+export interface PublishOptions {
+  /** Rows whose conflict the owner resolved in our favour. */
+  accept?: readonly string[]
+  /** For all rows; default `fail`. */
+  conflicts?: ConflictPolicy
+  /** The plan that the owner saw: applied only while it still holds. */
+  expect?: string
+}
+
+/** A plan as people see it. */
+export interface DomainPlan {
+  id: string
+  items: PlanItem[]
+  /** What keeps written records from being served. */
+  warnings: string[]
+}
+
+/** The outcome of a publication. */
+export interface Published extends Applied {
+  items: AppliedItem[]
+  warnings: string[]
+}
+
+/** The plan for a domain, nothing written. 409 `conflict` without a DNS account; 502-like faults as ProblemError. */
+export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<DomainPlan> {
+  return asProblem(async () => {
+    const target = await targetOf(deps, domain, options)
+    const owned = await readOwned(deps.db, domain._id)
+    const state = await readState(target.provider, target.questions, owned)
+    const items = target.planner(state, owned)
+    return { id: planId(items), items, warnings: await warningsOf(deps, state.zones) }
+  })
+}
+
+/**
+ * Plans and writes the records of a domain. Faults of the provider and its account are in the result; 409 `conflict`
+ * when the domain has no DNS account, or when the plan is no longer the one in `expect`.
+ */
+export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<Published> {
+  let target: Target
+  try {
+    target = await targetOf(deps, domain, options)
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    return { items: [], zones: [], warnings: [], stopped: stopOf(error) }
+  }
+  const written: OwnedRecord[] = []
+  const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account, written), {
+    questions: target.questions,
+    note: noteOf(domain),
+    replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
+    expect: options.expect,
+    vanished: target.vanished,
+  }).catch(async (error: unknown) => {
+    if (error instanceof DomainGone) await takeBack(deps, domain, target.provider, written)
+    throw error
+  })
+  const { items, stopped, zones } = applied
+  if (stopped?.fault === 'changed') throw new ProblemError('conflict', stopped.message)
+  const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
+  deps.log.info(
+    {
+      domain: domain._id,
+      provider: target.provider.type,
+      outcome: stopped?.fault ?? 'ok',
+      done: count('done') + count('pending'),
+      kept: count('kept'),
+      conflicts: count('conflict'),
+      failed: count('failed'),
+    },
+    'dns published',
+  )
+  return { ...applied, warnings: stopped ? [] : await warningsOf(deps, zones) }
+}
+
+/**
+ * Takes back what we wrote for a domain and restores what we changed, each record through the account that it was
+ * written through; what came from an account that is gone, or serves the domain no more, through the present one. Without
+ * either there is nothing to do.
+ */
+export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
+  const owned = await readOwned(deps.db, domain._id)
+  const find = async (id: string | undefined) => {
+    const account = id === undefined ? undefined : await findDnsAccount(deps.db, domain.user_id, id)
+    return account && servesDomain(account, domain) ? account : undefined
+  }
+  /** By the id in the ledger, which may be that of an account that is gone. */
+  const accounts = new Map<string, DnsAccountDoc>()
+  for (const id of new Set(owned.map(entry => entry.account_id))) {
+    const account = (await find(id)) ?? (await find(domain.dns_account_id))
+    if (account) accounts.set(id, account)
+  }
+  const all: Applied = { items: [], zones: [] }
+  // An account that was read twice is two objects.
+  for (const account of new Map([...accounts.values()].map(found => [found._id, found])).values()) {
+    const ledger = ledgerOf(deps, domain, account)
+    const read = async () =>
+      (await readOwned(deps.db, domain._id)).filter(entry => accounts.get(entry.account_id)?._id === account._id)
+    let provider: DnsProvider
+    try {
+      provider = providerOf(deps, account)
+    } catch (error) {
+      if (!(error instanceof DnsProviderError)) throw error
+      return { ...all, stopped: stopOf(error) }
+    }
+    const { items, zones, stopped } = await applyPlan(
+      provider,
+      removal,
+      { ...ledger, read },
+      {
+        questions: [],
+        note: noteOf(domain),
+        replaced: 'own',
+      },
+    )
+    all.items = [...all.items, ...items]
+    all.zones = [...all.zones, ...zones]
+    if (stopped) return { ...all, stopped }
+  }
+  return all
+}
+
+const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+
+/** The domain is given up while its records are written: `leaving` while it can still be seen. */
+class DomainGone extends ProblemError {
+  constructor(leaving: boolean) {
+    super(
+      leaving ? 'conflict' : 'not_found',
+      leaving
+        ? 'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.'
+        : 'The domain is gone; no records are written for it.',
+    )
+  }
+}
+
+/** Undoes a publication whose domain is gone, ledger and all: what stays nobody else remembers, so it is logged. */
+async function takeBack(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  provider: DnsProvider,
+  written: readonly OwnedRecord[],
+): Promise<void> {
+  const ledger: Ledger = { read: async () => [...written], write: async () => undefined, forget: async () => undefined }
+  const { items, stopped } = await applyPlan(provider, removal, ledger, {
+    questions: [],
+    note: noteOf(domain),
+    replaced: 'own',
+  })
+  const left = items.filter(({ status }) => !['done', 'pending', 'kept', 'skipped'].includes(status))
+  if (!stopped && left.length === 0) return
+  const records = left.map(({ name, type, status, message, reason }) => ({
+    name,
+    type,
+    status,
+    why: message ?? reason,
+  }))
+  deps.log.warn(
+    { domain: domain._id, provider: provider.type, fault: stopped?.fault, message: stopped?.message, records },
+    'dns records of a domain that is gone could not be taken back',
+  )
+}
+
+interface Target {
+  account: DnsAccountDoc
+  provider: DnsProvider
+  planner: Planner
+  vanished: NonNullable<ApplyOptions['vanished']>
+  questions: Question[]
+}
+
+async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOptions): Promise<Target> {
+  const account = domain.dns_account_id
+    ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
+    : undefined
+  if (!account) throw new ProblemError('conflict', 'The domain has no DNS account; choose one first.')
+  if (!servesDomain(account, domain))
+    throw new ProblemError(
+      'conflict',
+      'The DNS account serves only the MailDomains of its namespace; choose another one.',
+    )
+  const host = sendingHost(deps.config)
+  const rows = guidance(domain, host)
+  const terms = spfTerms(domain, host)
+  const inheritedDmarc = await policyAbove(deps, domain.name)
+  const everything = options.conflicts === 'adopt' || options.conflicts === 'overwrite'
+  const accepted = new Set(everything ? rows.map(({ id }) => id) : options.accept)
+  return {
+    account,
+    provider: providerOf(deps, account),
+    questions: questionsOf(rows),
+    planner: (state, owned) => planDns({ ...state, rows, owned, accepted, spfTerms: terms, inheritedDmarc }),
+    vanished: (state, owned) => vanished({ ...state, rows, owned }),
+  }
+}
+
+/** The DMARC policy that the parents give; the domain's own record is read at the provider. */
+export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
+  const { lookup } = resolver.session()
+  return discoverDmarc(name, async (owner, type) =>
+    // Asking for the own record before it is written would leave "no such name" in the resolver's cache.
+    owner === `_dmarc.${name}` ? { kind: 'missing', reason: 'nodata' } : lookup(owner, type),
+  )
+}
+
+/** `written` gets every entry, so that it can be undone without the domain. */
+function ledgerOf(
+  { db, clock }: DnsDeps,
+  { _id }: DomainDoc,
+  account: DnsAccountDoc,
+  written: OwnedRecord[] = [],
+): Ledger {
+  return {
+    read: () => readOwned(db, _id),
+    write: async entries => {
+      written.push(...entries)
+      const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))
+      if (await writeOwned(db, _id, stored, clock.now())) return
+      throw new DomainGone((await findDomainById(db, _id)) !== undefined)
+    },
+    forget: entries => forgetOwned(db, _id, entries),
+  }
+}
+
+/** A zone may stand in any account: only the public delegation says whose servers are asked. */
+async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
+  const session = deps.resolver.session()
+  const warnings: string[] = []
+  for (const { name, nameServers, warnings: own } of zones) {
+    warnings.push(...own)
+    const publicly = nameServers.length > 0 ? await session.nameServers(name) : []
+    const expected = nameServers.map(server => server.replace(/\.$/, '').toLowerCase())
+    if (publicly.length > 0 && !publicly.some(server => expected.includes(server) || isWithin(server, name)))
+      warnings.push(
+        `${name} is delegated to ${publicly.join(', ')}, not to ${expected.join(', ')}: what is written there is not served.`,
+      )
+  }
+  return warnings
+}
+
+function noteOf({ _id }: DomainDoc): string {
+  return `Postwright ${_id}`
+}
+
+/** A provider's fault as an answer for people: 429 with the time to wait, 409 for what they can mend, 503 for the rest. */
+export async function asProblem<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DnsProviderError)) throw error
+    const { fault, message, retryAfter } = error
+    const wait = retryAfter === undefined ? {} : { retryAfter }
+    if (fault === 'rate_limited') throw new ProblemError('rate_limited', message, { ...wait, cause: error })
+    if (fault === 'unavailable' || fault === 'unknown_outcome')
+      throw new ProblemError('unavailable', message, { ...wait, cause: error })
+    throw new ProblemError('conflict', message, { cause: error })
+  }
+}

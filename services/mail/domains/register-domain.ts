@@ -1,0 +1,205 @@
+/** Claims sending domains for accounts: the name in one form, a first DKIM key, and who may verify. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import { createLane } from '../../platform/concurrency/fair-limiter.ts'
+import type { Db } from '../../platform/database/mongo.ts'
+import { newId } from '../../platform/ids.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import type { Secrets } from '../../platform/security/secrets.ts'
+import { type ActingResource, refuseManaged } from '../managed.ts'
+import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from '../store/documents.ts'
+import { createDkimKey, newSelector } from './dkim-keys.ts'
+import { servesDomain } from './dns-accounts/rules/account-scope.ts'
+import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
+import { normaliseDomain } from './rules/domain-name.ts'
+import { checkSoon, replaceKeys } from './store/dns-checks.ts'
+import {
+  countDomains,
+  deleteDomain,
+  findDomain,
+  findDomainById,
+  insertDomain,
+  keysOfName,
+  updateSettings,
+  verifyDomain,
+} from './store/domains.ts'
+
+/** What the use cases need. */
+export interface DomainDeps extends ActingResource {
+  db: Db
+  clock: Clock
+  secrets: Secrets
+}
+
+/** First look at DNS after the claim, in milliseconds: people need a minute to write the records. */
+const FIRST_CHECK_MS = 60_000
+
+/** Registrations of an account are done one after the other, so that their number is right. */
+const registrations = createLane({ perKey: 1, waiting: 10 })
+/** Those of resources wait as long as they must: the operator asks for few at once. */
+const declared = createLane({ perKey: 1 })
+
+/**
+ * Claims a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
+ * the account has it already, 409 `too_many_domains` when it has `most` domains (0 = no limit), 429 `rate_limited` while
+ * ten others of the account wait. Several processes may exceed `most` by one each. The first DKIM key is `active` at once,
+ * since there is no older one to sign with; its selector differs from those of other accounts that claim the name, because
+ * all of them live in one zone.
+ */
+export async function registerDomain(deps: DomainDeps, userId: string, typed: string, most = 0): Promise<DomainDoc> {
+  const result = normaliseDomain(typed)
+  if (!result.ok)
+    throw new ProblemError('validation_failed', `/name: ${result.reason}`, {
+      faults: [{ pointer: '/name', code: 'invalid_domain', message: result.reason }],
+    })
+  const { name } = result
+  const lane = deps.resource ? declared : registrations
+  return lane(userId, async () => {
+    const taken = new ProblemError('conflict', `You have the domain ${name} already.`)
+    // Both before a key is made: that costs 100 ms of CPU.
+    if (await findDomain(deps.db, userId, name)) throw taken
+    if (most > 0 && (await countDomains(deps.db, userId, most)) >= most) throw tooMany(most)
+    const domain = await newDomain(deps, userId, name)
+    if (!(await insertDomain(deps.db, domain))) throw taken
+    return withOwnSelector(deps, domain)
+  })
+}
+
+function tooMany(most: number): ProblemError {
+  const detail = `An account may have ${most} domains (DOMAINS_PER_ACCOUNT); remove one, or ask the administrator.`
+  return new ProblemError('too_many_domains', detail)
+}
+
+/** Tries for a selector that no other account took while the key was made. */
+const MAX_TRIES = 5
+
+/** Makes the first key again as long as another account claimed the name with the same selector in this moment. */
+async function withOwnSelector(deps: DomainDeps, domain: DomainDoc): Promise<DomainDoc> {
+  let { dkim } = domain
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const all = await keysOfName(deps.db, domain.name)
+    if (all.filter(({ selector }) => selector === dkim[0]?.selector).length < 2) break
+    const fresh = [await firstKey(deps, domain)]
+    if (!(await replaceKeys(deps.db, domain._id, dkim, fresh))) break // somebody has seen to them already
+    dkim = fresh
+  }
+  return { ...domain, dkim }
+}
+
+async function firstKey(
+  { db, clock, secrets }: DomainDeps,
+  domain: Pick<DomainDoc, '_id' | 'user_id' | 'name'>,
+): Promise<DkimKeyDoc> {
+  const now = clock.now()
+  const selector = newSelector(await keysOfName(db, domain.name), now)
+  const key = await createDkimKey(secrets, domain._id, selector, 'rsa-sha256', now, domain.user_id)
+  return { ...key, state: 'active' }
+}
+
+/** A claim with its key, not stored yet. */
+export async function newDomain(deps: DomainDeps, userId: string, name: string): Promise<DomainDoc> {
+  const { clock, resource } = deps
+  const now = clock.now()
+  const place = { _id: newId('dom', now.getTime()), user_id: userId, name }
+  return {
+    ...place,
+    status: 'pending',
+    verification_token: randomBytes(20).toString('hex'),
+    dkim: [await firstKey(deps, place)],
+    next_check_at: new Date(now.getTime() + FIRST_CHECK_MS),
+    ...(resource ? { managed_by: resource } : {}),
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/** A domain of the account by id or name in any writing, or 404. */
+export async function getDomain({ db }: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
+  const name = normaliseDomain(idOrName)
+  const domain = await findDomain(db, userId, name.ok ? name.name : idOrName)
+  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  return domain
+}
+
+/** What a person may change of a domain; absent stays. */
+export interface DomainSettings {
+  /** Account at a DNS provider that the records are written through; null = none. */
+  dns_account_id?: string | null | undefined
+  /** How the records are kept; fields that are left out stay as they are. */
+  dns?: { [K in keyof DnsSettingsDoc]?: DnsSettingsDoc[K] | undefined } | undefined
+}
+
+/**
+ * Changes a domain; DNS is looked at again soon. 422 when the DNS account is not the account's own, or when records are
+ * to be kept without one. Without an account records are no longer kept.
+ */
+export async function changeDomain(
+  deps: DomainDeps,
+  userId: string,
+  idOrName: string,
+  { dns_account_id: account, dns: settings }: DomainSettings,
+): Promise<DomainDoc> {
+  const domain = await getDomain(deps, userId, idOrName)
+  refuseManaged(domain, deps)
+  if (account === undefined && settings === undefined) return domain
+  if (typeof account === 'string') await assertUsable(deps, domain, account)
+  const bound = account === undefined ? domain.dns_account_id !== undefined : account !== null
+  if (settings?.manage && !bound) throw needsDnsAccount()
+  const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined))
+  const now = deps.clock.now()
+  const changed = await updateSettings(
+    deps.db,
+    domain._id,
+    { ...given, ...(bound ? {} : { manage: false }) },
+    { updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
+    account === null ? ['dns_account_id'] : [],
+  )
+  if (!changed) throw new ProblemError('not_found', 'There is no such domain.')
+  await checkSoon(deps.db, domain._id, now)
+  return changed
+}
+
+function needsDnsAccount(): ProblemError {
+  const message = 'Keeping the records needs a DNS account.'
+  return new ProblemError('validation_failed', message, {
+    faults: [{ pointer: '/dns/manage', code: 'needs_dns_account', message }],
+  })
+}
+
+async function assertUsable({ db }: DomainDeps, domain: DomainDoc, accountId: string): Promise<void> {
+  const account = await findDnsAccount(db, domain.user_id, accountId)
+  if (!account) throw wrongDnsAccount('not_found', 'You have no such DNS account.')
+  if (!servesDomain(account, domain))
+    throw wrongDnsAccount('not_usable', 'This DNS account serves only the MailDomains of its Kubernetes namespace.')
+}
+
+function wrongDnsAccount(code: string, message: string): ProblemError {
+  return new ProblemError('validation_failed', message, {
+    faults: [{ pointer: '/dns_account_id', code, message }],
+  })
+}
+
+/** Gives a domain up, with its keys. */
+export async function removeDomain(deps: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
+  const domain = await getDomain(deps, userId, idOrName)
+  refuseManaged(domain, deps)
+  await deleteDomain(deps.db, userId, domain._id)
+  return domain
+}
+
+/**
+ * Marks a domain verified on the word of an admin, and looks at its records from now on; 404, or 409 `conflict` when
+ * another account has verified the name.
+ */
+export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
+  const domain = await findDomainById(db, id)
+  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  if (domain.status === 'verified') return domain
+  const now = clock.now()
+  const verified = await verifyDomain(db, id, 'admin', now)
+  if (verified === 'gone') throw new ProblemError('not_found', 'There is no such domain.')
+  if (verified === 'taken') throw new ProblemError('conflict', `Another account has verified ${domain.name}.`)
+  // Nobody looks at a claim any more that expired.
+  await checkSoon(db, id, now)
+  return verified
+}

@@ -1,0 +1,124 @@
+/** The schedule of DNS checks on the domains themselves, and their history. */
+
+import type { PageRequest } from '../../../platform/cursor-pages.ts'
+import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import type { DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
+import { parentNames } from '../rules/sending-account.ts'
+import { type DomainChange, domains } from './domains.ts'
+
+/** History of checks; entries go after the retention of the log. */
+export const dnsChecks = defineCollection<DnsCheckDoc>('dns_checks', [
+  { key: { domain_id: 1, _id: -1 } },
+  { key: { exp: 1 }, expireAfterSeconds: 0 },
+])
+
+/**
+ * Takes the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
+ * undefined when none is due.
+ */
+export async function claimDue(
+  db: Db,
+  now: Date,
+  lease: Date,
+  except: readonly string[] = [],
+): Promise<DomainDoc | undefined> {
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { next_check_at: { $lte: now }, ...(except.length > 0 && { user_id: { $nin: [...except] } }) },
+      { $set: { next_check_at: lease } },
+      { sort: { next_check_at: 1 }, returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/** Takes a domain whenever it is due; a check that is under way elsewhere loses its claim. */
+export async function claimNow(db: Db, id: string, lease: Date): Promise<DomainDoc | undefined> {
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { _id: id },
+      { $set: { next_check_at: lease } },
+      { returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/** Outcome of {@link saveCheck}: `lost` when another check took over or the status changed, `taken` when another account verified the name. */
+export type Saved = 'saved' | 'lost' | 'taken'
+
+/**
+ * Writes the result of a check while its claim holds and `status` is what the check began with: an admin or a resource
+ * may have decided meanwhile. A missing `next_check_at` ends the schedule.
+ */
+export async function saveCheck(
+  db: Db,
+  { _id, status }: Pick<DomainDoc, '_id' | 'status'>,
+  lease: Date,
+  change: DomainChange,
+): Promise<Saved> {
+  const { next_check_at, ...set } = change
+  try {
+    const { matchedCount } = await collectionOf(db, domains).updateOne(
+      { _id, status, next_check_at: lease },
+      next_check_at ? { $set: { ...set, next_check_at } } : { $set: set, $unset: { next_check_at: '' } },
+    )
+    return matchedCount === 1 ? 'saved' : 'lost'
+  } catch (error) {
+    if (isDuplicateKey(error)) return 'taken'
+    throw error
+  }
+}
+
+/** Makes a domain due at a time, when that is earlier than planned. */
+export async function checkSoon(db: Db, id: string, at: Date): Promise<void> {
+  await collectionOf(db, domains).updateOne({ _id: id }, { $min: { next_check_at: at } })
+}
+
+/** Replaces the keys while nobody else changed them; false otherwise. */
+export async function replaceKeys(
+  db: Db,
+  id: string,
+  before: DomainDoc['dkim'],
+  after: DomainDoc['dkim'],
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(db, domains).updateOne(
+    { _id: id, dkim: before },
+    { $set: { dkim: after } },
+  )
+  return modifiedCount === 1
+}
+
+/** Verified domains of other accounts with this name, above it or below it. */
+export function verifiedRivals(db: Db, { user_id, name }: Pick<DomainDoc, 'user_id' | 'name'>): Promise<DomainDoc[]> {
+  const below = new RegExp(`\\.${name.replaceAll('.', '\\.')}$`)
+  return collectionOf(db, domains)
+    .find({
+      user_id: { $ne: user_id },
+      status: 'verified',
+      $or: [{ name: { $in: [name, ...parentNames(name)] } }, { name: below }],
+    })
+    .toArray()
+}
+
+/** Takes the verification from a domain that another account has proven now; its keys never sign again. */
+export async function revokeVerification(db: Db, domain: DomainDoc, now: Date): Promise<boolean> {
+  const dkim = domain.dkim.map(key => ({ ...key, state: 'revoked' as const, revoked_at: now }))
+  const { modifiedCount } = await collectionOf(db, domains).updateOne(
+    { _id: domain._id, status: 'verified', verified_by: 'dns' },
+    { $set: { status: 'failed', dkim, updated_at: now }, $unset: { next_check_at: '' } },
+  )
+  return modifiedCount === 1
+}
+
+/** Stores a check. */
+export async function insertCheck(db: Db, check: DnsCheckDoc): Promise<void> {
+  await collectionOf(db, dnsChecks).insertOne(check)
+}
+
+/** A page of a domain's checks, newest first; one more than `limit`. */
+export function listChecks(db: Db, domainId: string, page: PageRequest): Promise<DnsCheckDoc[]> {
+  return collectionOf(db, dnsChecks)
+    .find({ domain_id: domainId, ...(page.after === undefined ? {} : { _id: { $lt: page.after } }) })
+    .sort({ _id: -1 })
+    .limit(page.limit + 1)
+    .toArray()
+}

@@ -1,0 +1,8 @@
+/** The collections of DNS accounts, budgets and checks; mains call ensureIndexes with them. */
+
+import { dnsBudgets } from '../../dns/providers/store/call-budgets.ts'
+import { dnsAccounts } from '../dns-accounts/store/dns-accounts.ts'
+import { dnsChecks } from './dns-checks.ts'
+
+/** All collections of the DNS half. */
+export const dnsCollections = [dnsAccounts, dnsBudgets, dnsChecks]

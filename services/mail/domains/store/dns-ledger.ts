@@ -1,0 +1,49 @@
+/** The ledger of records that we wrote, inside the domain's document: each change is one atomic update. */
+import { collectionOf, type Db } from '../../../platform/database/mongo.ts'
+import type { DomainDoc, OwnedRecordDoc } from '../../store/documents.ts'
+import { domains } from './domains.ts'
+
+type Key = Pick<OwnedRecordDoc, 'row' | 'name' | 'type' | 'value'>
+
+/** The entries of a domain, oldest first; none when the domain is gone. */
+export async function readOwned(db: Db, domainId: string): Promise<OwnedRecordDoc[]> {
+  const projection = { dns_owned: 1 } as const
+  const found = await collectionOf(db, domains).findOne<Pick<DomainDoc, 'dns_owned'>>({ _id: domainId }, { projection })
+  return found?.dns_owned ?? []
+}
+
+/**
+ * Adds entries, each in place of the one with the same row, name, type and value. False when the domain is gone, or
+ * about to go: what is written now nobody would take back.
+ */
+export async function writeOwned(
+  db: Db,
+  domainId: string,
+  entries: readonly OwnedRecordDoc[],
+  now: Date,
+): Promise<boolean> {
+  // $literal: values hold dollar signs and dots that an expression would read.
+  const kept = { $concatArrays: [without(entries), { $literal: entries }] }
+  const { matchedCount } = await collectionOf(db, domains).updateOne(
+    { _id: domainId, leaving_until: { $not: { $gt: now } } },
+    [{ $set: { dns_owned: kept } }],
+  )
+  return matchedCount === 1
+}
+
+/** Removes entries. */
+export async function forgetOwned(db: Db, domainId: string, entries: readonly Key[]): Promise<void> {
+  await collectionOf(db, domains).updateOne({ _id: domainId }, [{ $set: { dns_owned: without(entries) } }])
+}
+
+function without(entries: readonly Key[]): object {
+  const same = entries.map(({ row, name, type, value }) => ({
+    $and: [
+      { $eq: ['$$entry.row', { $literal: row }] },
+      { $eq: ['$$entry.name', { $literal: name }] },
+      { $eq: ['$$entry.type', { $literal: type }] },
+      { $eq: ['$$entry.value', { $literal: value }] },
+    ],
+  }))
+  return { $filter: { input: { $ifNull: ['$dns_owned', []] }, as: 'entry', cond: { $not: { $or: same } } } }
+}

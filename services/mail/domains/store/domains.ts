@@ -1,0 +1,233 @@
+/** Sending domains. Several accounts may claim a name; the index lets one of them verify it. */
+
+import type { Clock } from '../../../platform/clock.ts'
+import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
+import type { PageRequest } from '../../../platform/cursor-pages.ts'
+import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { createRecent } from '../../../platform/ttl-cache.ts'
+import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
+import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
+
+/** The collection of sending domains. */
+export const domains = defineCollection<DomainDoc>('domains', [
+  { key: { user_id: 1, name: 1 }, unique: true },
+  { key: { name: 1, created_at: 1 } },
+  { key: { name: 1 }, unique: true, partialFilterExpression: { status: 'verified' } },
+  { key: { next_check_at: 1 }, sparse: true },
+  // For claims that leave some accounts out: their documents are not read.
+  { key: { next_check_at: 1, user_id: 1 }, partialFilterExpression: { next_check_at: { $exists: true } } },
+])
+
+/** Stores a new claim; false when the account has the name already. */
+export async function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> {
+  try {
+    await collectionOf(db, domains).insertOne(domain)
+    return true
+  } catch (error) {
+    if (isDuplicateKey(error)) return false
+    throw error
+  }
+}
+
+/** How many domains an account has, whatever their state; counted up to `most`. */
+export function countDomains(db: Db, userId: string, most: number): Promise<number> {
+  return collectionOf(db, domains).countDocuments({ user_id: userId }, { limit: most })
+}
+
+/** A domain of this account, by its id or its stored name. */
+export async function findDomain(db: Db, userId: string, idOrName: string): Promise<DomainDoc | undefined> {
+  const key = idOrName.startsWith('dom_') ? { _id: idOrName } : { name: idOrName }
+  return (await collectionOf(db, domains).findOne({ ...key, user_id: userId })) ?? undefined
+}
+
+/** A domain by its id, whoever owns it: for the worker, the operator and admins. */
+export async function findDomainById(db: Db, id: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
+}
+
+/** The domain of this name that the resource with this uid manages. */
+export async function findDomainOfResource(db: Db, name: string, uid: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ name, 'managed_by.uid': uid })) ?? undefined
+}
+
+/** The domains of this name that the resource manages: more than one after it named another account. */
+export function domainsOfResource(db: Db, name: string, uid: string): Promise<DomainDoc[]> {
+  return collectionOf(db, domains).find({ name, 'managed_by.uid': uid }).toArray()
+}
+
+/** All DKIM keys at a name, whoever claims it: their records share a zone. */
+export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
+  return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
+}
+
+/** The domain of this name that an account has verified. */
+export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDoc | undefined> {
+  return (await collectionOf(db, domains).findOne({ name, status: 'verified' })) ?? undefined
+}
+
+/** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
+export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
+  return collectionOf(db, domains)
+    .find({
+      ...(userId === undefined ? {} : { user_id: userId }),
+      ...(page.after === undefined ? {} : { _id: { $gt: page.after } }),
+    })
+    .sort({ _id: 1 })
+    .limit(page.limit + 1)
+    .toArray()
+}
+
+/** Fields that a change may set. */
+export type DomainChange = Partial<Omit<DomainDoc, '_id' | 'user_id' | 'name' | 'created_at'>>
+
+/**
+ * Sets and removes fields of a domain and gives it back. Setting `status: 'verified'` fails with a duplicate key
+ * while another account has verified the name; use {@link verifyDomain}.
+ */
+export async function updateDomain(
+  db: Db,
+  id: string,
+  change: DomainChange,
+  remove: readonly (keyof DomainChange)[] = [],
+): Promise<DomainDoc | undefined> {
+  const unset = Object.fromEntries(remove.map(field => [field, '' as const]))
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { _id: id },
+      { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) },
+      { returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/**
+ * Changes single settings of the records, so that changes of others at the same time hold, and sets other fields.
+ * Undefined when the domain is gone.
+ */
+export async function updateSettings(
+  db: Db,
+  id: string,
+  settings: Partial<DnsSettingsDoc>,
+  change: DomainChange = {},
+  remove: readonly (keyof DomainChange)[] = [],
+): Promise<DomainDoc | undefined> {
+  const fields = Object.entries(settings).filter(([, value]) => value !== undefined)
+  // Field by field in one pipeline: a path `dns.manage` cannot be set where `dns` is not there yet.
+  const dns = { $mergeObjects: [{ manage: false }, '$dns', { $literal: Object.fromEntries(fields) }] }
+  const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [field, { $literal: value }]))
+  return (
+    (await collectionOf(db, domains).findOneAndUpdate(
+      { _id: id },
+      [{ $set: { ...set, dns } }, ...(remove.length > 0 ? [{ $unset: [...remove] }] : [])],
+      { returnDocument: 'after' },
+    )) ?? undefined
+  )
+}
+
+/** Outcome of {@link verifyDomain}: the domain, `taken` when another account has verified the name, or `gone`. */
+export type Verification = DomainDoc | 'taken' | 'gone'
+
+/** Marks a domain verified. The unique index decides between two accounts that do so at once. */
+export async function verifyDomain(
+  db: Db,
+  id: string,
+  by: NonNullable<DomainDoc['verified_by']>,
+  now: Date,
+): Promise<Verification> {
+  try {
+    const change: DomainChange = { status: 'verified', verified_by: by, verified_at: now, updated_at: now }
+    return (await updateDomain(db, id, change)) ?? 'gone'
+  } catch (error) {
+    if (isDuplicateKey(error)) return 'taken'
+    throw error
+  }
+}
+
+/** Removes a domain of an account; false when there is none. */
+export async function deleteDomain(db: Db, userId: string, id: string): Promise<boolean> {
+  return (await collectionOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
+}
+
+/** What the door asks about a sender's domain. */
+export interface SenderDomain {
+  id: string
+  maySend: boolean
+}
+
+/** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
+export type FindSenderDomain = (userId: string, name: string) => Promise<SenderDomain | undefined>
+
+/** Answers that allow are remembered so long, in milliseconds; refusals are looked up each time. */
+const ALLOWED_AGE_MS = 2_000
+
+/** Sender domains that one query asks for at most; further ones wait for the next query. */
+const LOOKUPS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, sizeOf: () => 1 }
+
+/**
+ * Look-ups for acceptance, at most 2 s behind the database. Look-ups that begin at the same time, those of one message
+ * for example, share one query.
+ */
+export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): FindSenderDomain {
+  const recent = createRecent<SenderDomain | undefined>({
+    ttlMs: ALLOWED_AGE_MS,
+    max: 10_000,
+    clock,
+    keep: sender => sender?.maySend === true,
+  })
+  const load = createGroupCommit<DomainName, { sender: SenderDomain | undefined }>({
+    ...LOOKUPS,
+    write: names => loadSenderDomains(db, names, policy),
+  })
+  return (userId, name) => recent.get(`${userId} ${name}`, async () => (await load({ userId, name })).sender)
+}
+
+/** A name as an account claims it. */
+interface DomainName {
+  userId: string
+  name: string
+}
+
+/** Answers in the order of the names, with one query for the domains and at most one for other claims on them. */
+async function loadSenderDomains(
+  db: Db,
+  names: readonly DomainName[],
+  policy: SendPolicy,
+): Promise<{ sender: SenderDomain | undefined }[]> {
+  const byUser = Map.groupBy(names, ({ userId }) => userId)
+  const owned = [...byUser].map(([user_id, of]) => ({ user_id, name: { $in: of.map(({ name }) => name) } }))
+  const found = await collectionOf(db, domains).find({ $or: owned }).toArray()
+  const undecided = found.filter(domain => !isDecided(domain, policy))
+  const claims = await relatedClaims(db, undecided)
+  return names.map(({ userId, name }) => {
+    const domain = found.find(one => one.user_id === userId && one.name === name)
+    if (!domain) return { sender: undefined }
+    return { sender: { id: domain._id, maySend: maySend(toClaim(domain), claims, policy) } }
+  })
+}
+
+/** True when the domain may send as things stand now. */
+export async function domainMaySend(db: Db, domain: DomainDoc, policy: SendPolicy): Promise<boolean> {
+  return maySend(toClaim(domain), await relatedClaims(db, isDecided(domain, policy) ? [] : [domain]), policy)
+}
+
+/** True when claims of other accounts make no difference. */
+function isDecided({ status, verified_by }: DomainDoc, policy: SendPolicy): boolean {
+  return policy.requireVerified || (status === 'verified' && verified_by !== 'sandbox')
+}
+
+/** All claims on the names of these domains, and verified ones above and below them. */
+async function relatedClaims(db: Db, of: readonly DomainDoc[]): Promise<DomainClaim[]> {
+  if (of.length === 0) return []
+  const names = of.map(({ name }) => name)
+  const below = names.map(name => new RegExp(`\\.${name.replaceAll('.', '\\.')}$`))
+  const found = await collectionOf(db, domains)
+    .find({
+      $or: [{ name: { $in: names } }, { name: { $in: [...names.flatMap(parentNames), ...below] }, status: 'verified' }],
+    })
+    .toArray()
+  return found.map(toClaim)
+}
+
+function toClaim({ _id, user_id, name, status, verified_by, created_at }: DomainDoc): DomainClaim {
+  return { id: _id, user_id, name, status, created_at, ...(verified_by ? { verified_by } : {}) }
+}

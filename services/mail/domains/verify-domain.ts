@@ -1,0 +1,192 @@
+/** A check of a domain: look at DNS, decide, save while the claim holds, repair, remember. */
+import { newId } from '../../platform/ids.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import type { DnsDeps } from '../dns/dns-context.ts'
+import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/documents.ts'
+import { type Observation, observeDomain } from './check-records.ts'
+import { type Repair, repairDns } from './repair-records.ts'
+import { settleClaim } from './reserve-name.ts'
+import { advanceKeys } from './rotate-dkim.ts'
+import { type CheckOutcome, type NextState, nextState } from './rules/check-schedule.ts'
+import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from './store/dns-checks.ts'
+
+/** A check that dies is repeated after so long. Milliseconds. */
+const LEASE_MS = 5 * 60_000
+const DAY = 24 * 3_600_000
+/** A repaired record is looked at again after so long. Milliseconds. */
+const AFTER_REPAIR_MS = 60_000
+
+/** Checks a domain now and saves what follows. 404 when there is none; 409 when it changes or is checked again meanwhile. */
+export async function verifyDomain(
+  deps: DnsDeps,
+  domainId: string,
+  by: DnsCheckDoc['by'] = 'request',
+): Promise<DnsCheckDoc> {
+  const lease = leaseOf(deps)
+  const domain = await claimNow(deps.db, domainId, lease)
+  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  const check = await checkClaimed(deps, domain, lease, by)
+  if (!check)
+    throw new ProblemError(
+      'conflict',
+      'The domain changed or was checked again meanwhile; look at it, and check again.',
+    )
+  return check
+}
+
+/** A domain that was due, with the lease of its check. */
+export interface DueDomain {
+  domain: DomainDoc
+  lease: Date
+}
+
+/** Claims the domain that is due longest, of other accounts than `except`; undefined when none is due. */
+export async function claimNextDue(deps: DnsDeps, except: readonly string[]): Promise<DueDomain | undefined> {
+  const lease = leaseOf(deps)
+  const domain = await claimDue(deps.db, deps.clock.now(), lease, except)
+  return domain && { domain, lease }
+}
+
+/** Checks it. Never rejects: a check that fails is logged, and due again after its lease. */
+export async function checkDue(deps: DnsDeps, { domain, lease }: DueDomain): Promise<void> {
+  try {
+    await checkClaimed(deps, domain, lease, 'schedule')
+  } catch (error) {
+    deps.log.warn({ err: error, domain: domain._id }, 'dns check failed; it is repeated')
+  }
+}
+
+async function checkClaimed(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  lease: Date,
+  by: DnsCheckDoc['by'],
+): Promise<DnsCheckDoc | undefined> {
+  const started = performance.now()
+  const seen = await observeDomain(deps, domain)
+  // A suspended domain stays so, and takes the name from nobody.
+  const claims = domain.status === 'pending' || domain.status === 'failed'
+  const errors = claims && seen.outcome === 'verified' ? await settleClaim(deps, domain, seen.ownership) : []
+  const decision = decide(deps, domain, seen, errors)
+  const saved = await saveCheck(deps.db, domain, lease, decision.change)
+  if (saved === 'lost') return undefined
+  if (saved === 'taken') return recordTaken(deps, domain, lease, seen, by, started)
+  const moved = await advanceKeys(deps, domain, seen.visibleSelectors, () =>
+    seen.session.negativeTtl(`_domainkey.${domain.name}`),
+  )
+  const repair = await repairDns(deps, domain, seen.records, moved)
+  if (repair.kind === 'repaired')
+    await checkSoon(deps.db, domain._id, new Date(deps.clock.now().getTime() + AFTER_REPAIR_MS))
+  const check = toCheck(deps, domain, seen, decision, repair, by, started)
+  if (isNews(domain, check)) await insertCheck(deps.db, check)
+  report(deps, check)
+  return check
+}
+
+interface Decision {
+  outcome: CheckOutcome
+  next: NextState
+  errors: string[]
+  change: Parameters<typeof saveCheck>[3]
+}
+
+function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation, errors: string[]): Decision {
+  const now = clock.now()
+  const outcome = errors.length > 0 ? 'pending' : seen.outcome
+  const { status, created_at, verified_at, verified_by, check } = domain
+  const next = nextState(
+    {
+      status,
+      created_at,
+      ...(verified_at ? { verified_at } : {}),
+      pinned: verified_by === 'admin' || verified_by === 'sandbox',
+      managed: domain.dns?.manage === true && domain.dns_account_id !== undefined,
+      attempts: check?.attempts ?? 0,
+      failures: check?.failures ?? 0,
+      ...(check?.failing_since ? { failing_since: check.failing_since } : {}),
+      ...(check?.lost_at ? { lost_at: check.lost_at } : {}),
+    },
+    outcome,
+    now,
+    random(),
+  )
+  const summary: CheckSummaryDoc = {
+    at: now,
+    attempts: next.attempts,
+    failures: next.failures,
+    ...(next.failing_since ? { failing_since: next.failing_since } : {}),
+    ...(next.lost_at ? { lost_at: next.lost_at } : {}),
+    records: seen.records,
+    errors,
+  }
+  const verified = next.status === 'verified' && status !== 'verified'
+  const change = {
+    status: next.status,
+    check: summary,
+    updated_at: now,
+    ...(verified ? { verified_at: now, verified_by: 'dns' as const } : {}),
+    ...(next.next_check_at ? { next_check_at: next.next_check_at } : {}),
+  }
+  return { outcome, next, errors, change }
+}
+
+/** Another account verified the name between our look and our write: the claim goes on waiting. */
+async function recordTaken(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  lease: Date,
+  seen: Observation,
+  by: DnsCheckDoc['by'],
+  started: number,
+): Promise<DnsCheckDoc | undefined> {
+  const decision = decide(deps, domain, seen, ['Another account has verified this name in this moment.'])
+  if ((await saveCheck(deps.db, domain, lease, decision.change)) !== 'saved') return undefined
+  const check = toCheck(deps, domain, seen, decision, { kind: 'none' }, by, started)
+  await insertCheck(deps.db, check)
+  return check
+}
+
+function toCheck(
+  { clock, config }: DnsDeps,
+  { _id, user_id }: DomainDoc,
+  seen: Observation,
+  { outcome, next, errors }: Decision,
+  repair: Repair,
+  by: DnsCheckDoc['by'],
+  started: number,
+): DnsCheckDoc {
+  const now = clock.now()
+  const event = next.event ?? (repair.kind === 'repaired' ? 'domain.repaired' : undefined)
+  return {
+    _id: newId('chk', now.getTime()),
+    user_id,
+    domain_id: _id,
+    at: now,
+    by,
+    outcome,
+    ...(event ? { event } : {}),
+    records: seen.records,
+    errors: repair.message === undefined ? errors : [...errors, repair.message],
+    ms: Math.round(performance.now() - started),
+    queries: seen.session.queries(),
+    exp: new Date(now.getTime() + config.RETENTION_LOG_DAYS * DAY),
+  }
+}
+
+/** History keeps what somebody asked for and what changed; a domain that stays right writes nothing every six hours. */
+function isNews(domain: DomainDoc, check: DnsCheckDoc): boolean {
+  if (check.by === 'request' || check.event || check.errors.length > 0) return true
+  const verdicts = (records: readonly { row: string; status: string }[]) =>
+    records.map(({ row, status }) => `${row} ${status}`).join()
+  return verdicts(domain.check?.records ?? []) !== verdicts(check.records)
+}
+
+function report({ metrics, log }: DnsDeps, { domain_id, outcome, event, ms, queries, by }: DnsCheckDoc): void {
+  metrics.dnsChecks.inc({ outcome })
+  log.info({ domain: domain_id, outcome, event, ms, queries, by }, 'dns check')
+}
+
+function leaseOf({ clock, random }: DnsDeps): Date {
+  // The random part tells two claims of one millisecond apart.
+  return new Date(clock.now().getTime() + LEASE_MS + Math.floor(random() * 1_000))
+}

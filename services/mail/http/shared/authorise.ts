@@ -1,0 +1,113 @@
+/** Who calls the mail API, and whether the operation is open to them: a session or a Bearer token, one set of rules. */
+
+import type { Caller } from '../../../accounts/http/audit-caller.ts'
+import { type SessionDeps, sessionOf } from '../../../accounts/http/authenticate.ts'
+import { sessionCookie } from '../../../accounts/http/session-cookie.ts'
+import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import type { Foundation } from '../../../platform/process/run.ts'
+import { type CheckedToken, type CheckToken, createTokenCheck } from '../../credentials/check-token.ts'
+import { sendsForReal } from '../../credentials/rules/token-limits.ts'
+import type { Submitter } from '../../submission/submission.ts'
+import { type Access, SCOPES, type Scope, scopesFor } from './access.ts'
+
+/** The caller of an operation. */
+export interface Principal extends Caller {
+  /** Everything for a session. */
+  scopes: readonly string[]
+  token?: PresentedToken
+}
+
+/** What a token allows beyond its scopes. */
+export interface PresentedToken {
+  id: string
+  mode: 'live' | 'test'
+  /** Domain names it is limited to; empty = all of the account. */
+  domains: readonly string[]
+  allowedCidrs: readonly string[]
+  expiresAt: Date | undefined
+}
+
+const TOKEN_OR_LOGIN = 'Send a token in the header `Authorization: Bearer …`, or log in.'
+
+/**
+ * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
+ * or `invalid_token`, 403 `insufficient_scope`, `forbidden`, `network_not_allowed` or `csrf_header_missing`.
+ */
+function createAuthorise(deps: SessionDeps & { checkToken: CheckToken }): Authorise<Access, Principal> {
+  return async (context, access) => {
+    const bearer = bearerOf(context)
+    if (bearer !== undefined) return byToken(await deps.checkToken(bearer, factsOf(context).ip), access)
+    const { id, account } = await sessionOf(context, deps, access.kind === 'account' ? TOKEN_OR_LOGIN : undefined)
+    if (access.kind === 'admin' && account.role !== 'admin') throw new ProblemError('forbidden')
+    return { account, via: 'session', scopes: SCOPES, sessionId: id }
+  }
+}
+
+/** The guard of a process, made from its foundation. */
+export function authoriseWith({
+  config,
+  mongo: { db },
+  clock,
+  log,
+  secrets,
+}: Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'secrets'>): Authorise<Access, Principal> {
+  const checkToken = createTokenCheck({ db, clock, log, apiToken: config.API_TOKEN })
+  return createAuthorise({ db, secrets, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
+}
+
+/** Refuses a token for certain domains where the answer is about the account as a whole. */
+export function requireWholeAccount({ token }: Principal): void {
+  if (token && token.domains.length > 0)
+    throw new ProblemError('insufficient_scope', 'This is about all domains of the account; the token is for some.')
+}
+
+/** What the door needs to know of a caller that sends over HTTP. */
+export function submitterOf({ account, token }: Principal): Submitter {
+  return {
+    userId: account.id,
+    via: { channel: 'http', ...(token ? { id: token.id } : {}) },
+    allowedSenders: token?.domains.map(name => `@${name}`) ?? [],
+    messagesPerHour: 0,
+    ...(token?.mode === 'test' ? { test: true } : {}),
+  }
+}
+
+function byToken(checked: CheckedToken, access: Access): Principal {
+  const { account } = checked
+  if (checked.kind === 'legacy') {
+    if (access.kind === 'account' && access.legacy) return { account, via: 'legacy', scopes: [access.scope] }
+    throw new ProblemError('insufficient_scope', 'The configured API_TOKEN only sends mail.')
+  }
+  if (access.kind !== 'account') throw new ProblemError('forbidden', 'This needs a login; tokens do not open it.')
+  const { token } = checked
+  for (const scope of scopesFor(access)) requireScope(token, scope)
+  return {
+    account,
+    via: 'token',
+    scopes: token.scopes,
+    token: {
+      id: token._id,
+      mode: token.mode,
+      domains: token.domains,
+      allowedCidrs: token.allowed_cidrs,
+      expiresAt: token.expires_at,
+    },
+  }
+}
+
+function requireScope(
+  { mode, scopes }: { mode: PresentedToken['mode']; scopes: readonly string[] },
+  needed: Scope,
+): void {
+  if (sendsForReal(mode, needed)) throw new ProblemError('insufficient_scope', `A test token never has ${needed}.`)
+  if (!scopes.includes(needed)) throw new ProblemError('insufficient_scope', `The token lacks the scope ${needed}.`)
+}
+
+function bearerOf(context: WebContext): string | undefined {
+  const header = context.get('authorization')
+  if (header === '') return undefined
+  const match = /^Bearer +(?<value>[^\s]+) *$/i.exec(header)
+  if (!match?.groups?.value) throw new ProblemError('invalid_token', 'Authorization must be "Bearer <token>".')
+  return match.groups.value
+}

@@ -1,0 +1,123 @@
+/** Stored messages, deliveries and events as the API shows them. */
+import type { z } from 'zod'
+import type { emailAttempt, emailDetail, emailEvent, emailSummary } from '../../http/emails-contract.ts'
+import { domainOf } from '../../message/address.ts'
+import type { DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
+import { messageStatus } from '../../store/rules/email-status.ts'
+
+const SOURCES = { http: 'api', smtp: 'smtp', system: 'system' } as const
+
+/** A message in a list. */
+export function toSummary(message: MessageDoc): z.input<typeof emailSummary> {
+  return {
+    object: 'email',
+    id: message._id,
+    message_id: message.message_id,
+    from: message.from,
+    subject: message.subject,
+    status: messageStatus(message.rcpts),
+    source: SOURCES[message.via.channel],
+    test: message.test === true,
+    size: message.size,
+    tags: message.tags ?? [],
+    recipients: message.rcpts.map(toRecipient),
+    created_at: message.created_at.toISOString(),
+    scheduled_at: message.scheduled_at?.toISOString() ?? null,
+    final_at: message.final_at?.toISOString() ?? null,
+  }
+}
+
+function toRecipient({ email, type, status, code, enhanced, at }: RecipientState) {
+  return {
+    email,
+    type,
+    status,
+    ...(code !== undefined && { smtp_code: code }),
+    ...(enhanced !== undefined && { enhanced_code: enhanced }),
+    ...(at !== undefined && { at: at.toISOString() }),
+  }
+}
+
+/** A message with its waiting deliveries. */
+export function toDetail(
+  message: MessageDoc,
+  waiting: readonly DeliveryDoc[],
+  hasRaw: boolean,
+): z.input<typeof emailDetail> {
+  return {
+    ...toSummary(message),
+    mail_from: message.mail_from,
+    domain: domainOf(message.from),
+    stream: message.lane,
+    metadata: message.metadata ?? {},
+    submitted_with: message.via.id ?? null,
+    expires_at: message.expires_at.toISOString(),
+    has_raw: hasRaw,
+    waiting: waiting.map(({ rcpt, att, due, last, hold }) => ({
+      email: rcpt,
+      attempts: att,
+      // A held delivery stands in the far future; what it waits for is not a time.
+      next_attempt_at: hold ? null : due.toISOString(),
+      last_reply: last?.text ?? null,
+    })),
+  }
+}
+
+/** The history of a message: its acceptance, then every attempt. */
+export function toTimeline(message: MessageDoc, events: readonly EventDoc[]): z.input<typeof emailEvent>[] {
+  const accepted = message.rcpts.map((recipient, n) => ({
+    object: 'event' as const,
+    id: `${message._id}.${n}#0`,
+    type: message.scheduled_at ? 'email.scheduled' : 'email.queued',
+    timestamp: message.created_at.toISOString(),
+    email_id: message._id,
+    recipient: recipient.email,
+    attempt: null,
+    smtp_code: null,
+    enhanced_code: null,
+    mx_host: null,
+    text: message.scheduled_at ? `scheduled for ${message.scheduled_at.toISOString()}` : 'accepted',
+    ambiguous: false,
+  }))
+  return [...accepted, ...events.map(toEvent)]
+}
+
+/** One attempt as an event. */
+export function toEvent(event: EventDoc): z.input<typeof emailEvent> {
+  return {
+    object: 'event',
+    id: event._id,
+    type: `email.${event.type}`,
+    timestamp: event.at.toISOString(),
+    email_id: event.m,
+    recipient: event.rcpt,
+    attempt: event.attempt,
+    smtp_code: event.code ?? null,
+    enhanced_code: event.enhanced ?? null,
+    mx_host: event.mx ?? null,
+    text: event.text,
+    ambiguous: event.ambiguous === true,
+  }
+}
+
+/** One attempt with its conversation. */
+export function toAttempt(event: EventDoc): z.input<typeof emailAttempt> {
+  return {
+    object: 'attempt',
+    id: event._id,
+    email_id: event.m,
+    recipient: event.rcpt,
+    attempt: event.attempt,
+    outcome: event.type,
+    at: event.at.toISOString(),
+    duration_ms: event.ms,
+    mx_host: event.mx ?? null,
+    ip: event.ip ?? null,
+    tls: event.tls ?? null,
+    smtp_code: event.code ?? null,
+    enhanced_code: event.enhanced ?? null,
+    reply: event.text,
+    ambiguous: event.ambiguous === true,
+    conversation: event.conversation ?? null,
+  }
+}

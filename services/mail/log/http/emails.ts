@@ -1,0 +1,107 @@
+/** Reading the delivery log: lists, one message, its history, its bytes. */
+import type Router from '@koa/router'
+import { atMost } from '../../../platform/concurrency/concurrency-limit.ts'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import {
+  getEmail,
+  getEmailRaw,
+  listEmailAttempts,
+  listEmailEvents,
+  listEmails,
+  previewEmail,
+} from '../../http/emails-contract.ts'
+import type { Access } from '../../http/shared/access.ts'
+import type { Principal } from '../../http/shared/authorise.ts'
+import { isFrom } from '../../message/address.ts'
+import { readMime } from '../../message/mime-reader.ts'
+import { readBody } from '../../store/bodies.ts'
+import type { MessageDoc } from '../../store/documents.ts'
+import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
+import { deliveriesOf, eventsOf, findMessage, hasBody, listMessages } from '../store/message-log.ts'
+import { toAttempt, toDetail, toSummary, toTimeline } from './email-views.ts'
+
+/** Searches at once in one process: more would take the database's cores from acceptance, and end no sooner. */
+const SEARCHES = 2
+
+/** What reading needs. */
+export interface LogRoutesDeps {
+  authorise: Authorise<Access, Principal>
+  mongo: Mongo
+}
+
+/** Adds the reads of the delivery log to a router. */
+export function addLogRoutes(router: Router, { authorise, mongo }: LogRoutesDeps): void {
+  const { db } = mongo
+  const message = (principal: Principal, id: string) => ownMessage(mongo, principal, id)
+  const search = atMost(SEARCHES)
+  bind(router, authorise, listEmails, async ({ query }, { account, token }) => {
+    const { limit, after, since, until, ...filters } = query
+    const period = { since: since ? new Date(since) : undefined, until: until ? new Date(until) : undefined }
+    const narrowed = { ...filters, ...period, domains: token?.domains }
+    const list = () => listMessages(db, account.id, narrowed, { limit, after })
+    const page = await (Object.keys(filters).length > 0 ? search(list) : list())
+    return { ...listOf(page.messages.map(toSummary)), has_more: page.next !== null, next: page.next }
+  })
+  bind(router, authorise, getEmail, async ({ params }, principal) =>
+    detailOf(mongo, await message(principal, params.id)),
+  )
+  bind(router, authorise, listEmailEvents, async ({ params }, principal) => {
+    const found = await message(principal, params.id)
+    return listOf(toTimeline(found, await eventsOf(db, found._id)))
+  })
+  bind(router, authorise, listEmailAttempts, async ({ params }, principal) => {
+    const { _id } = await message(principal, params.id)
+    return listOf((await eventsOf(db, _id)).map(toAttempt))
+  })
+  bind(router, authorise, getEmailRaw, async ({ params }, principal, context) => {
+    answerRaw(context, await rawOf(mongo, await message(principal, params.id)), params.id)
+  })
+  bind(router, authorise, previewEmail, async ({ params }, principal, context) => {
+    answerPreview(context, await rawOf(mongo, await message(principal, params.id)))
+  })
+}
+
+/** A list with nothing behind it. */
+function listOf<T>(data: T[]) {
+  return { object: 'list' as const, data, has_more: false }
+}
+
+/** The caller's message; another's, or one from a domain that the token is not for, is as unknown as one that never was. */
+export async function ownMessage({ db }: Mongo, { account, token }: Principal, id: string): Promise<MessageDoc> {
+  const found = await findMessage(db, account.id, id)
+  if (!found || !isFrom(found.from, token?.domains ?? []))
+    throw new ProblemError('not_found', 'There is no message with this id.')
+  return found
+}
+
+/** Everything about one message. */
+export async function detailOf({ db }: Mongo, message: MessageDoc) {
+  const [waiting, hasRaw] = await Promise.all([deliveriesOf(db, message._id), hasBody(db, message._id)])
+  return toDetail(message, waiting, hasRaw)
+}
+
+/** The bytes of a message while they are kept. */
+export async function rawOf(mongo: Mongo, { _id, parts }: MessageDoc): Promise<Buffer> {
+  const raw = await readBody(mongo, _id, parts)
+  if (!raw) throw new ProblemError('not_found', 'The body of this message is not kept any more.')
+  return raw
+}
+
+/** Answers the bytes of a message, as a download: a browser must never take them for a page of ours. */
+export function answerRaw(context: WebContext, raw: Buffer, name: string): void {
+  context.set('Content-Disposition', `attachment; filename="${name}.eml"`)
+  context.type = 'message/rfc822'
+  context.body = raw
+}
+
+/** Answers the page of a preview. */
+export function answerPreview(context: WebContext, raw: Buffer): void {
+  context.set('Content-Security-Policy', PREVIEW_POLICY)
+  context.remove('X-Frame-Options') // the policy's frame-ancestors says who may frame it
+  context.remove('Origin-Agent-Cluster') // a sandboxed page has an opaque origin, and Chromium warns of the contradiction
+  context.set('Referrer-Policy', 'no-referrer')
+  context.type = 'text/html; charset=utf-8'
+  context.body = previewPage(readMime(raw))
+}

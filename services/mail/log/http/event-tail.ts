@@ -1,0 +1,57 @@
+/** Follows an account's delivery events as they are stored. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventDoc } from '../../store/documents.ts'
+
+/** Where a reader stands: the time and id of the last event that it has. */
+export interface Position {
+  at: Date
+  id?: string | undefined
+}
+
+/** Reads events from a time on, oldest first. */
+export type ReadEvents = (since: Date, limit: number) => Promise<EventDoc[]>
+
+/** What following needs. */
+export interface TailOptions {
+  read: ReadEvents
+  /** Ends the tail. */
+  signal: AbortSignal
+  pollMs: number
+}
+
+/**
+ * Events carry the time of their attempt and are stored a little later, in batches: each read goes back so far, and
+ * what was given out already is left out.
+ */
+const OVERLAP_MS = 3_000
+const READ_LIMIT = 5_000
+
+/**
+ * Gives the events after `position` in batches, an empty batch when there is nothing new, until the signal. A reader
+ * that comes back gets some seconds again: events may be repeated (their ids tell), none is missed.
+ */
+export async function* tail(position: Position, { read, signal, pollMs }: TailOptions): AsyncGenerator<EventDoc[]> {
+  const given = new Map<string, number>()
+  let since = position.at
+  if (position.id !== undefined) {
+    given.set(position.id, position.at.getTime())
+    since = new Date(position.at.getTime() - OVERLAP_MS)
+  }
+  while (!signal.aborted) {
+    const found = await read(since, READ_LIMIT)
+    const fresh = found.filter(event => !given.has(event._id))
+    for (const event of fresh) given.set(event._id, event.at.getTime())
+    yield fresh
+    const full = found.length === READ_LIMIT
+    since = nextStart(since, found.at(-1)?.at, full)
+    for (const [id, at] of given) if (at < since.getTime()) given.delete(id)
+    if (!full) await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Where the next read starts: some seconds before the last event, or at it when there are more than one read takes. */
+function nextStart(since: Date, last: Date | undefined, full: boolean): Date {
+  if (!last) return since
+  if (!full) return new Date(Math.max(since.getTime(), last.getTime() - OVERLAP_MS))
+  return last > since ? last : new Date(since.getTime() + 1)
+}

@@ -1,0 +1,127 @@
+/** `GET /api/v1/events/stream`: an account's delivery events as server-sent events. */
+import { finished, Readable } from 'node:stream'
+import type Router from '@koa/router'
+import type { Clock } from '../../../platform/clock.ts'
+import { addTo } from '../../../platform/count-by-key.ts'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
+import { ProblemError } from '../../../platform/problems.ts'
+import { streamEvents } from '../../http/emails-contract.ts'
+import type { Access } from '../../http/shared/access.ts'
+import type { Principal } from '../../http/shared/authorise.ts'
+import type { EventDoc } from '../../store/documents.ts'
+import { eventsSince, sentFrom } from '../store/message-log.ts'
+import { toEvent } from './email-views.ts'
+import { type Position, tail } from './event-tail.ts'
+
+/** What streaming needs. */
+export interface StreamDeps {
+  /** Counts the request that opens a stream. */
+  authorise: Authorise<Access, Principal>
+  /** The same without counting, for a stream that is open. */
+  stillAllowed: Authorise<Access, Principal>
+  mongo: Mongo
+  clock: Clock
+  /** Ends all streams, when the process stops. */
+  closing: AbortSignal
+  /** Time between two looks, for tests. */
+  pollMs?: number
+}
+
+/** Streams that one account, and one process, may hold open. */
+const STREAM_LIMITS = { account: 5, process: 200 } as const
+/** How far back a stream may start: behind it the lists have everything. */
+const MAX_BACK_MS = 24 * 3_600_000
+/** A comment so often keeps proxies from closing a quiet stream. */
+const HEARTBEAT_MS = 15_000
+/** The caller is judged again so often: a revoked token ends its streams. */
+const AUTHORISE_MS = 4_000
+
+/** Adds the stream to a router. */
+export function addStreamRoutes(router: Router, deps: StreamDeps): void {
+  const open = new Map<string, number>()
+  let total = 0
+  const change = (userId: string, by: 1 | -1) => {
+    addTo(open, userId, by)
+    total += by
+  }
+  bind(router, deps.authorise, streamEvents, async (_, principal, context) => {
+    const userId = principal.account.id
+    if ((open.get(userId) ?? 0) >= STREAM_LIMITS.account || total >= STREAM_LIMITS.process)
+      throw new ProblemError('rate_limited', `At most ${STREAM_LIMITS.account} streams may be open.`, {
+        retryAfter: 10,
+      })
+    const position = startOf(context, deps.clock.now())
+    change(userId, 1)
+    const ended = new AbortController()
+    const stream = Readable.from(lines(position, principal, context, { ...deps, signal: ended.signal }))
+    const end = () => ended.abort()
+    if (deps.closing.aborted) end()
+    deps.closing.addEventListener('abort', end, { once: true })
+    // Also calls back for a reader that was gone before the guard let it in, when `close` is over.
+    finished(context.res, () => {
+      deps.closing.removeEventListener('abort', end)
+      end()
+      change(userId, -1)
+    })
+    context.type = 'text/event-stream'
+    context.set('Cache-Control', 'no-store')
+    context.set('X-Accel-Buffering', 'no')
+    context.body = stream
+    await Promise.resolve()
+  })
+}
+
+/** The text of the stream. Ends quietly when the caller may not read any more or the database is away. */
+async function* lines(
+  position: Position,
+  principal: Principal,
+  context: WebContext,
+  { mongo, stillAllowed, clock, pollMs = 1_000, signal }: StreamDeps & { signal: AbortSignal },
+): AsyncGenerator<string> {
+  const userId = principal.account.id
+  const domains = principal.token?.domains ?? []
+  yield 'retry: 2000\n\n'
+  let judged = clock.now().getTime()
+  let spoken = judged
+  try {
+    for await (const found of tail(position, {
+      read: (since, limit) => eventsSince(mongo.db, userId, since, limit),
+      signal,
+      pollMs,
+    })) {
+      const events = await shownOf(mongo, userId, found, domains)
+      const now = clock.now().getTime()
+      if (now - judged >= AUTHORISE_MS) {
+        await stillAllowed(context, streamEvents.access)
+        judged = now
+      }
+      if (events.length > 0 || now - spoken >= HEARTBEAT_MS) {
+        yield events.length > 0 ? events.map(toMessage).join('') : ': still here\n\n'
+        spoken = now
+      }
+    }
+  } catch {
+    // The reader comes back with Last-Event-ID and is told then what is wrong.
+  }
+}
+
+/** The events that a caller limited to some sender domains may see; no domains = all. */
+async function shownOf({ db }: Mongo, userId: string, events: EventDoc[], domains: readonly string[]) {
+  if (domains.length === 0 || events.length === 0) return events
+  const ids = await sentFrom(db, userId, new Set(events.map(({ m }) => m)), domains)
+  return events.filter(({ m }) => ids.has(m))
+}
+
+function toMessage(event: EventDoc): string {
+  const shown = toEvent(event)
+  return `id: ${event.at.getTime()}/${event._id}\nevent: ${shown.type}\ndata: ${JSON.stringify(shown)}\n\n`
+}
+
+/** From Last-Event-ID, at most a day back; without it from now. */
+function startOf(context: WebContext, now: Date): Position {
+  const given = /^(?<at>\d{1,15})\/(?<id>em_[0-9a-z]{26}\.\d{1,5}#\d{1,5})$/.exec(context.get('last-event-id'))
+  if (!given?.groups) return { at: now }
+  const at = Math.min(Math.max(Number(given.groups.at), now.getTime() - MAX_BACK_MS), now.getTime())
+  return { at: new Date(at), id: given.groups.id }
+}

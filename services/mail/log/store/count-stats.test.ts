@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { freshDatabase } from '../../../../test/support/database/test-database.ts'
+import { giveMessage } from '../../../../test/support/mail/stored-messages.ts'
+import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
+import type { RecipientStatus } from '../../store/documents.ts'
+import { MESSAGES } from '../../store/messages.ts'
+import { countStatistics } from './count-stats.ts'
+import { STATS_DAYS, STATS_HOURS, statsOfDays } from './stats.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30)
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+let mongo: Mongo
+beforeEach(async () => {
+  mongo = await freshDatabase()
+  await ensureIndexes(mongo.db, [MESSAGES, STATS_DAYS, STATS_HOURS])
+})
+afterEach(() => mongo.stop())
+
+const give = (user: string, ago: number, status: RecipientStatus = 'delivered', at = NOW) =>
+  giveMessage(mongo.db, user, {
+    created_at: new Date(at - ago),
+    rcpts: [{ email: `a@${status}.example`, type: 'to', status }],
+  })
+const run = (at = NOW, change: Partial<Parameters<typeof countStatistics>[1]> = {}) =>
+  countStatistics(mongo.db, {
+    now: () => new Date(at),
+    logDays: 30,
+    signal: new AbortController().signal,
+    mostMs: 60_000,
+    ...change,
+  })
+const kept = async () =>
+  (await collectionOf(mongo.db, STATS_DAYS).find().sort({ _id: 1 }).toArray()).map(({ _id, messages, recipients }) => [
+    _id,
+    messages,
+    recipients,
+  ])
+/** What a reader gets, and how many commands on messages that took. */
+async function read(user: string, days: readonly string[], at = NOW) {
+  await mongo.db.command({ profile: 2 })
+  const counts = await statsOfDays(mongo.db, user, days, { now: new Date(at), logDays: 30 })
+  await mongo.db.command({ profile: 0 })
+  const profile = mongo.db.collection('system.profile')
+  const examined = await profile.find({ ns: /\.messages$/, op: { $ne: 'insert' } }).toArray()
+  await profile.drop()
+  return {
+    counts: counts.map(({ messages, recipients }) => [messages, recipients]),
+    commands: examined.length,
+    documents: examined.reduce((sum, { docsExamined = 0 }) => sum + Number(docsExamined), 0),
+  }
+}
+const month = Array.from({ length: 30 }, (_, n) => new Date(NOW - (29 - n) * DAY).toISOString().slice(0, 10))
+
+test('days with messages are counted for every account, once', async () => {
+  await give('usr_1', 0)
+  await give('usr_1', 9 * DAY)
+  await give('usr_1', 9 * DAY, 'bounced')
+  await give('usr_1', 40 * DAY)
+  await give('usr_2', 2 * DAY, 'deferred')
+  expect(await run()).toBe(4)
+  expect(await kept()).toEqual([
+    ['usr_1#2026-10-12', 1, { delivered: 1 }],
+    ['usr_1#2026-11-12', 2, { delivered: 1, bounced: 1 }],
+    ['usr_1#2026-11-21', 1, { delivered: 1 }],
+    ['usr_2#2026-11-19', 1, { deferred: 1 }],
+  ])
+  expect(await run(NOW + 1)).toBe(0)
+  // A minute later only what runs, and what moves and is not held long enough.
+  expect(await run(NOW + MINUTE)).toBe(1)
+})
+
+test('a report then counts nothing of what has ended, and little of today', async () => {
+  for (let day = 0; day < 30; day++) for (let n = 0; n < 3; n++) await give('usr_1', day * DAY + n * 61 * MINUTE)
+  await run()
+  await give('usr_1', 0)
+  const report = await read('usr_1', month, NOW + 3 * MINUTE)
+  expect(report.counts.at(-1)).toEqual([4, { delivered: 4 }])
+  expect(report.counts.reduce((sum, [messages]) => sum + Number(messages), 0)).toBe(91)
+  // The running hour, and no more.
+  expect(report.documents).toBeLessThanOrEqual(3)
+  expect(report.commands).toBeLessThanOrEqual(3)
+})
+
+describe('results that come later', () => {
+  test('are in the counts after a further run, however often they are written', async () => {
+    const message = await give('usr_1', 5 * 60 * MINUTE, 'deferred')
+    const settle = () =>
+      collectionOf(mongo.db, MESSAGES).updateOne({ _id: message._id }, { $set: { 'rcpts.0.status': 'delivered' } })
+    await run()
+    await settle()
+    await settle()
+    await run(NOW + 6 * MINUTE)
+    expect((await kept())[0]).toEqual(['usr_1#2026-11-21', 1, { delivered: 1 }])
+    await settle()
+    await run(NOW + 12 * MINUTE)
+    expect((await kept())[0]).toEqual(['usr_1#2026-11-21', 1, { delivered: 1 }])
+  })
+
+  test('of a day that is not in motion any more are found within six hours: scheduled mail', async () => {
+    const message = await give('usr_1', 8 * DAY, 'scheduled')
+    await run()
+    await collectionOf(mongo.db, MESSAGES).updateOne({ _id: message._id }, { $set: { 'rcpts.0.status': 'delivered' } })
+    expect(await run(NOW + 5 * 60 * MINUTE)).toBe(0)
+    expect(await run(NOW + 7 * 60 * MINUTE)).toBe(1)
+    expect(await kept()).toEqual([['usr_1#2026-11-13', 1, { delivered: 1 }]])
+  })
+
+  test('leave what was counted alone when the log is removed', async () => {
+    await give('usr_1', 3 * DAY)
+    await run()
+    await collectionOf(mongo.db, MESSAGES).deleteMany({})
+    await run(NOW + 40 * DAY)
+    const report = await read('usr_1', ['2026-11-18'], NOW + 40 * DAY)
+    expect(report.counts).toEqual([[1, { delivered: 1 }]])
+  })
+})
+
+test('a run that is cut short goes on with the account after the last one', async () => {
+  for (const user of ['usr_1', 'usr_2', 'usr_3']) await give(user, 9 * DAY)
+  expect(await run(NOW, { mostMs: 0 })).toBe(0)
+  expect(await run(NOW, { signal: AbortSignal.abort() })).toBe(0)
+  await mongo.db
+    .collection<{ _id: string }>('sweeps')
+    .updateOne({ _id: 'statistics' }, { $set: { user: 'usr_1', at: new Date(NOW) } }, { upsert: true })
+  expect(await run()).toBe(2)
+  expect((await kept()).map(([id]) => id)).toEqual(['usr_2#2026-11-12', 'usr_3#2026-11-12'])
+  expect(await run(NOW + 7 * 60 * MINUTE)).toBe(1)
+})
+
+test('two runs at once end with the same counts', async () => {
+  for (let n = 0; n < 20; n++) await give('usr_1', n * 7 * 60 * MINUTE)
+  await Promise.all([run(), run(), run()])
+  const messages = (await kept()).reduce((sum, [, count]) => sum + Number(count), 0)
+  expect(messages).toBe(20)
+})

@@ -1,0 +1,135 @@
+/** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
+
+import { nextTurn } from '../../../platform/concurrency/event-loop-turns.ts'
+import { within } from '../../../platform/concurrency/timeout.ts'
+import { parse, problemBody, toProblem } from '../../../platform/http/web-app.ts'
+import { MAX_ERRORS } from '../../../platform/json/bounded-validation.ts'
+import { type FieldFault, ProblemError } from '../../../platform/problems.ts'
+import { keysStandForAnother } from '../../store/messages.ts'
+import { EMAIL_LIMITS } from '../rules/email-parts.ts'
+import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
+import { type Caller, sendEmail } from '../send-email.ts'
+import { LOOKUP_MS } from '../validate-submission.ts'
+import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal } from './sending.ts'
+import { judgeRequest } from './validate-request.ts'
+
+type Problem = ReturnType<typeof problemBody>
+
+/** A result inside the answer: the message, or why there is none. */
+interface BatchItem {
+  index: number
+  status: number
+  /** Of the message, as in the lists of other services: clients look for it here. */
+  id?: string
+  email?: EmailAccepted
+  error?: Problem
+}
+
+/**
+ * Sends the messages of a batch. `strict`: one message that is not valid, or has a sender that is not allowed, refuses
+ * the whole batch before anything is stored. What fails later (a quota that runs out) is a result of its item in both
+ * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the whole body; a key that stands
+ * for another body refuses the whole batch. `replayed`: nothing was stored, every message had been accepted before.
+ */
+export async function handleBatch(
+  body: readonly unknown[],
+  mode: 'strict' | 'partial',
+  caller: Caller,
+  deps: SendRoutesDeps,
+): Promise<{ list: { object: 'list'; data: BatchItem[]; has_more: false }; replayed: boolean }> {
+  await refuseReusedKey(caller, deps)
+  const judged = await inTurns(body, item => judge(item, caller, deps))
+  if (mode === 'strict') refuseAll(judged)
+  const results = await inTurns(judged, (item, index) =>
+    item instanceof ProblemError ? Promise.resolve({ item: failed(index, item) }) : sendItem(item, index, caller, deps),
+  )
+  const replayed = results.flatMap(result => ('replayed' in result ? [result.replayed] : []))
+  return {
+    list: { object: 'list', data: withFewErrors(results.map(({ item }) => item)), has_more: false },
+    replayed: replayed.length > 0 && replayed.every(Boolean),
+  }
+}
+
+/** One answer lists no more errors than that of one message, and at least one for each message. */
+function withFewErrors(items: readonly BatchItem[]): BatchItem[] {
+  let left = MAX_ERRORS
+  return items.map(item => {
+    if (!item.error?.errors) return item
+    const errors = item.error.errors.slice(0, Math.max(1, left))
+    left -= errors.length
+    return { ...item, error: { ...item.error, errors } }
+  })
+}
+
+/** Begins the work on one item after the other, with a turn for others; what waits for the database waits together. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const begun: Promise<R>[] = []
+  for (const [index, item] of items.entries()) {
+    const result = work(item, index)
+    result.catch(() => undefined) // heard of below
+    begun.push(result)
+    await nextTurn()
+  }
+  return Promise.all(begun)
+}
+
+/** The messages of the earlier batch may be more than those of this one. */
+async function refuseReusedKey({ idem, submitter }: Caller, { mongo, clock }: SendRoutesDeps): Promise<void> {
+  if (!idem) return
+  const keys = Array.from({ length: EMAIL_LIMITS.batch }, (_, index) => keyOfItem(idem.key, index))
+  const question = keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() })
+  if (await within(LOOKUP_MS, question)) throw new ProblemError('idempotency_key_reused')
+}
+
+function keyOfItem(key: string, index: number): string {
+  return `${key}#${index}`
+}
+
+async function judge(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
+  try {
+    const request = parse(emailRequest, item, '') as EmailRequest
+    judgeRequest(request, deps.clock.now())
+    const refused = await deps.judgeSender(caller.submitter, request.from.email)
+    return refused ? toRefusal(refused) : request
+  } catch (error) {
+    if (error instanceof ProblemError) return error
+    throw error
+  }
+}
+
+/** Throws the first problem, with the faults of all items under their index. */
+function refuseAll(judged: readonly (EmailRequest | ProblemError)[]): void {
+  const first = judged.find(item => item instanceof ProblemError)
+  if (!first) return
+  const faults = judged.flatMap((item, index): FieldFault[] => {
+    if (!(item instanceof ProblemError)) return []
+    if (item.faults.length === 0) return [{ pointer: `/${index}`, code: item.code, message: item.detail }]
+    return item.faults.map(fault => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+  })
+  throw new ProblemError(first.code, `Message ${judged.indexOf(first)}: ${first.detail}`, {
+    faults,
+    ...(first.retryAfter !== undefined && { retryAfter: first.retryAfter }),
+  })
+}
+
+async function sendItem(
+  request: EmailRequest,
+  index: number,
+  caller: Caller,
+  deps: SendRoutesDeps,
+): Promise<{ item: BatchItem; replayed?: boolean }> {
+  const idem = caller.idem && { ...caller.idem, key: keyOfItem(caller.idem.key, index) }
+  try {
+    const result = await sendEmail(request, idem ? { ...caller, idem } : caller, deps)
+    if (result.kind === 'refused') return { item: failed(index, toRefusal(result)) }
+    const email = toAnswer(result, [])
+    return { item: { index, status: 202, id: email.id, email }, replayed: result.replayed }
+  } catch (error) {
+    return { item: failed(index, toProblem(error)) }
+  }
+}
+
+function failed(index: number, problem: ProblemError): BatchItem {
+  const error = problemBody(problem)
+  return { index, status: error.status, error }
+}

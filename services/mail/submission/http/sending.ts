@@ -1,0 +1,105 @@
+/** What all sending operations share: the caller as the door sees it, the idempotency key, the answer. */
+import type { z } from 'zod'
+import type { Mongo } from '../../../platform/database/mongo.ts'
+import { requestDigest } from '../../../platform/http/json-body.ts'
+import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
+import { isTrustedProxy } from '../../../platform/network/ip-networks.ts'
+import { type ProblemCode, ProblemError } from '../../../platform/problems.ts'
+import type { Config } from '../../../platform/process/config.ts'
+import type { emailAccepted } from '../../http/emails-contract.ts'
+import type { Access } from '../../http/shared/access.ts'
+import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
+import { type TakeRequest, tellRate } from '../../http/shared/rate-limit.ts'
+import type { Warning } from '../rules/email-request.ts'
+import type { Caller, SendDeps } from '../send-email.ts'
+import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
+
+/** What the sending operations need. */
+export interface SendRoutesDeps extends SendDeps {
+  mongo: Mongo
+  authorise: Authorise<Access, Principal>
+  /** Judges an envelope sender alone, before anything is stored. */
+  judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
+  takeSend: TakeRequest
+  config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS' | 'RETENTION_BODY_DAYS'>
+}
+
+/** The durable answer as JSON. */
+export type EmailAccepted = z.input<typeof emailAccepted>
+
+/** Seconds that a client should wait after a refusal that passes. */
+const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
+  idempotency_in_progress: 1,
+  queue_unavailable: 5,
+  unavailable: 5,
+  rate_limited: 60,
+  quota_exceeded: 300,
+}
+
+/** The refusal of the door as a problem. */
+export function toRefusal({ code, detail, quota }: Refused): ProblemError {
+  const retryAfter = quota?.resetSeconds ?? RETRY_AFTER[code]
+  return new ProblemError(code, detail, retryAfter === undefined ? {} : { retryAfter })
+}
+
+/** The answer to an accepted message. */
+export function toAnswer(accepted: Accepted, warnings: readonly Warning[]): EmailAccepted {
+  return {
+    object: 'email',
+    id: accepted.id,
+    message_id: accepted.messageId,
+    status: accepted.recipients.some(({ status }) => status === 'scheduled') ? 'scheduled' : 'queued',
+    created_at: accepted.createdAt.toISOString(),
+    recipients: accepted.recipients,
+    warnings: [...warnings],
+  }
+}
+
+/** Answers one message: 202 with its address, or the refusal. */
+export function answerOne(
+  context: WebContext,
+  result: Accepted | Refused,
+  warnings: readonly Warning[],
+): EmailAccepted {
+  if (result.kind === 'refused') {
+    if (result.quota) tellRate(context, result.quota)
+    throw toRefusal(result)
+  }
+  context.set('Location', `/api/v1/emails/${result.id}`)
+  if (result.replayed) context.set('Idempotency-Replayed', 'true')
+  return toAnswer(result, warnings)
+}
+
+/**
+ * The caller of this request. `operation` is part of the idempotency key: equal keys of two operations are two keys. So
+ * are those of a test token and a live one, or a rehearsal would be the answer to what was meant to go out.
+ */
+export function callerOf(
+  context: WebContext,
+  principal: Principal,
+  operation: string,
+  trusted: readonly string[],
+): Caller {
+  const idem = idempotencyOf(context, principal.token?.mode === 'test' ? `test ${operation}` : operation)
+  return {
+    submitter: submitterOf(principal),
+    received: receivedFrom(context, trusted),
+    ...(idem && { idem }),
+  }
+}
+
+/** Key and body hash (SHA-256 of the bytes as sent, with the query), or undefined without the header. */
+function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
+  const key = context.get('idempotency-key')
+  if (key === '' && context.headers['idempotency-key'] === undefined) return undefined
+  if (!/^[!-~](?:[ -~]{0,254}[!-~])?$/.test(key))
+    throw new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.')
+  return { key: `${operation}:${key}`, hash: requestDigest(context).toString('base64url') }
+}
+
+function receivedFrom(context: WebContext, trusted: readonly string[]): Submission['received'] {
+  const peer = context.req.socket.remoteAddress ?? ''
+  const forwarded = isTrustedProxy(peer, trusted)
+  const scheme = forwarded ? context.get('x-forwarded-proto') : context.protocol
+  return { from: 'api', ip: factsOf(context).ip, protocol: scheme === 'https' ? 'HTTPS' : 'HTTP' }
+}

@@ -1,0 +1,95 @@
+/** Mail of the platform itself: from SYSTEM_MAIL_FROM or a sender that an administrator set, in the lane of its own, each key once. */
+import { createHash } from 'node:crypto'
+import { newId } from '../../platform/ids.ts'
+import type { Foundation } from '../../platform/process/run.ts'
+import { fixSlotCount } from '../store/slots.ts'
+import { wakeOf } from '../store/wake.ts'
+import { compose } from './compose.ts'
+import { createEnqueue } from './store/store-accepted.ts'
+import { createSystemSenders, SYSTEM_USER } from './system-sender.ts'
+
+/** A mail to one recipient. */
+export interface SystemMail {
+  /** The same key always means the same mail; a second one with it is not sent. */
+  key: string
+  /** Another sender. Outside of the verified domains of administrators it is not used: SYSTEM_MAIL_FROM is. */
+  from?: string
+  to: string
+  subject: string
+  text: string
+  /** Where the recipient, or a mail program at one click, ends such mail. */
+  unsubscribeUrl?: string
+}
+
+/** Stores the mail durably in the queue. Rejects when the queue cannot take it. */
+export type SendSystemMail = (mail: SystemMail) => Promise<void>
+
+/** A key is remembered so long: longer than anything that repeats a hand-over. */
+const KEY_LIFE_MS = 40 * 86_400_000
+
+/** Opens the way for the platform's own mail. */
+export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>): Promise<SendSystemMail> {
+  const { config, log, metrics, mongo, clock } = foundation
+  const wake = wakeOf(mongo)
+  const enqueue = createEnqueue({
+    mongo,
+    log,
+    metrics,
+    slots: await fixSlotCount(mongo, config.SLOTS),
+    relay: config.DELIVERY_MODE === 'relay',
+    bodyDays: config.RETENTION_BODY_DAYS,
+    logDays: config.RETENTION_LOG_DAYS,
+    wake: (slots, flows) => wake.ring(slots, flows),
+  })
+  const own = { from: config.SYSTEM_MAIL_FROM ?? `postmaster@${config.MAIL_HOSTNAME}`, domainId: '' }
+  const findSender = createSystemSenders(foundation)
+  const senderOf = async (wanted: string | undefined) => {
+    if (wanted === undefined) return own
+    const sender = await findSender(wanted)
+    if (sender) return sender
+    log.warn({ from: wanted }, 'the sender is in no verified domain of an administrator; SYSTEM_MAIL_FROM is used')
+    return own
+  }
+  return async ({ key, from: wanted, to, subject, text, unsubscribeUrl }) => {
+    const { from, domainId } = await senderOf(wanted)
+    const now = clock.now()
+    const id = newId('em', now.getTime())
+    const messageId = `<${id}@${config.MAIL_HOSTNAME}>`
+    const mailbox = (email: string) => ({ name: '', email })
+    const headers = new Map([...AUTOMATIC, ...unsubscribing(unsubscribeUrl)])
+    const request = { from: mailbox(from), to: [mailbox(to)], subject, text, headers }
+    const outcome = await enqueue({
+      id,
+      user_id: SYSTEM_USER,
+      domain_id: domainId,
+      via: { channel: 'system' },
+      mail_from: from,
+      from,
+      subject,
+      message_id: messageId,
+      lane: 'system',
+      ambiguous: 'retry',
+      created_at: now,
+      idem: {
+        key: `system:${key}`,
+        hash: createHash('sha256').update(`${to}\n${subject}\n${text}`).digest('hex'),
+        answer: '[]',
+        until: new Date(now.getTime() + KEY_LIFE_MS),
+      },
+      raw: await compose(request, { messageId, date: now }),
+      recipients: [{ email: to, type: 'to' }],
+    })
+    // key_taken: it lies in the queue already, or has gone out.
+    if (outcome.kind === 'unavailable') throw new Error(`the queue cannot take the mail: ${outcome.reason}`)
+  }
+}
+
+/** Vacation responders leave such mail alone (RFC 3834 section 5). */
+const AUTOMATIC = new Map([['Auto-Submitted', 'auto-generated']])
+
+/** One click needs https (RFC 8058 section 3.1); over plain HTTP the address opens a page (RFC 2369 section 3.2). */
+function unsubscribing(url: string | undefined): [string, string][] {
+  if (url === undefined) return []
+  const address: [string, string] = ['List-Unsubscribe', `<${url}>`]
+  return url.startsWith('https:') ? [address, ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click']] : [address]
+}

@@ -1,0 +1,182 @@
+/** Judges a submission as a whole and makes of it the message that will be stored. */
+import type { Clock } from '../../platform/clock.ts'
+import { nextTurn, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
+import { within } from '../../platform/concurrency/timeout.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Config } from '../../platform/process/config.ts'
+import { needsSmtpUtf8, normaliseEmail } from '../message/address.ts'
+import { createLineScanner } from '../message/line-endings.ts'
+import { keyOf, withKey } from './idempotency.ts'
+import {
+  finishMessage,
+  type ReadMessage,
+  readMessage,
+  withFallbackSender,
+  withoutSender,
+} from './rules/validate-message.ts'
+import type { NewMessage } from './store/message-documents.ts'
+import type { Refused, Submission, SubmittedRest, Submitter } from './submission.ts'
+import {
+  type FindSenderDomain,
+  type JudgedSender,
+  judgeEnvelopeSender,
+  judgeSender,
+  needsFallback,
+  refuse,
+} from './validate-sender.ts'
+
+/** What judging needs to know of the world. */
+export interface JudgeOptions {
+  config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS' | 'RECEIVED_SHOWS_CLIENT'>
+  clock: Clock
+  findSenderDomain: FindSenderDomain
+  /** True for an account that may do nothing any more; at most 5 s behind the database. */
+  isSuspended(userId: string): Promise<boolean>
+}
+
+/** Longest wait for a look-up in the path of an answer; then the answer is "try again". */
+export const LOOKUP_MS = 5_000
+
+/** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
+export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
+  const { config } = options
+  const lines = submission.rest ?? (await checkLines(submission.raw))
+  const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines, submission.submitter.fallbackSender)
+  if ('code' in read) return refuse(read.code, read.detail)
+  const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
+  if ('kind' in recipients) return recipients
+  const key = keyOf(submission, read.idempotencyKey)
+  if (key && 'kind' in key) return key
+  const senders = await within(LOOKUP_MS, judgeSenders(options, submission, read))
+  if ('kind' in senders) return senders
+  const message = toMessage(options, submission, { ...senders, recipients })
+  return key ? withKey(message, key) : message
+}
+
+/** Checks the lines of a large message in turns: those of 25 MiB take 100 ms. Undefined: it is not large. */
+async function checkLines(raw: Buffer): Promise<Pick<SubmittedRest, 'size' | 'lineFault'> | undefined> {
+  if (raw.length <= TURN_BYTES) return undefined
+  const scanner = createLineScanner()
+  for (let at = 0; at < raw.length; at += TURN_BYTES) {
+    if (scanner.scan(raw.subarray(at, at + TURN_BYTES))) break
+    await nextTurn()
+  }
+  return { size: 0, lineFault: scanner.end() }
+}
+
+function judgeRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {
+  if (submission.recipients.length === 0) return refuse('bad_recipient', 'The message has no recipient.')
+  if (submission.recipients.length > most)
+    return refuse('too_many_recipients', `A message has at most ${most} recipients.`)
+  const judged: NewMessage['recipients'][number][] = []
+  for (const { email: written, type, notify, orcpt } of submission.recipients) {
+    const email = normaliseEmail(written)
+    if (email === undefined || (needsSmtpUtf8(email) && !submission.smtputf8))
+      return refuse('bad_recipient', `"${written.slice(0, 80)}" is not a recipient address that mail can go to.`)
+    judged.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
+  }
+  return judged
+}
+
+/** Senders that passed, and the message as it goes out in their name. */
+interface JudgedSenders {
+  mailFrom: string
+  domainId: string
+  read: ReadMessage
+}
+
+/**
+ * The account, the envelope sender, every author and everybody else in whose name the message goes (Sender, Resent-From)
+ * must pass; the first author's domain owns the message. A login with a fallback sender sends in that name instead.
+ */
+async function judgeSenders(
+  options: JudgeOptions,
+  { submitter, mailFrom, smtputf8 }: Submission,
+  read: ReadMessage,
+): Promise<JudgedSenders | Refused> {
+  if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
+  const [envelope, names] = await Promise.all([
+    judgeEnvelopeSender(options.findSenderDomain, submitter, mailFrom),
+    judgeReadings(options, submitter, read),
+  ])
+  if (envelope.kind === 'refused') return envelope
+  if (needsSmtpUtf8(envelope.email) && !smtputf8)
+    return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
+  if (names.kind === 'refused') return names
+  return { mailFrom: envelope.email, domainId: names.domainId, read: names.read }
+}
+
+/**
+ * The message as written; for a login with a fallback sender then without Sender, and in the name of the fallback sender
+ * only when that is not enough: an author that the login may use stays.
+ */
+async function judgeReadings(
+  options: JudgeOptions,
+  submitter: Submitter,
+  read: ReadMessage,
+): Promise<(JudgedSender & { read: ReadMessage }) | Refused> {
+  const { fallbackSender } = submitter
+  const further = fallbackSender ? [withoutSender(read), withFallbackSender(read, fallbackSender)] : []
+  let reading = read
+  let names = await judgeNames(options, submitter, reading)
+  for (const next of further) {
+    if (!needsFallback(names)) break
+    reading = next
+    names = await judgeNames(options, submitter, reading)
+  }
+  return names.kind === 'refused' ? names : { ...names, read: reading }
+}
+
+/** The authors and the other names in the header; answers the first author, or the first that is refused. */
+async function judgeNames(
+  { findSenderDomain }: JudgeOptions,
+  submitter: Submitter,
+  { from, identities }: ReadMessage,
+): Promise<JudgedSender | Refused> {
+  const named = [...from.map(email => ({ email, field: undefined })), ...identities]
+  const judged = await Promise.all(
+    named.map(async ({ email, field }) => {
+      const one = await judgeSender(findSenderDomain, submitter, email)
+      return one.kind === 'refused' && field ? { ...one, detail: `${field}: ${one.detail}` } : one
+    }),
+  )
+  return judged.find(one => one.kind === 'refused') ?? judged[0] ?? refuse('sender_not_allowed')
+}
+
+function toMessage(
+  { config, clock }: JudgeOptions,
+  submission: Submission,
+  { read, ...judged }: JudgedSenders & { recipients: NewMessage['recipients'] },
+): NewMessage {
+  const at = clock.now()
+  const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
+  const id = rest?.id ?? newId('em', at.getTime())
+  const smtputf8 = submission.smtputf8 === true
+  const { MAIL_HOSTNAME: hostname, RECEIVED_SHOWS_CLIENT: showClient } = config
+  const stamp = { id, hostname, at, received, showClient, smtputf8 }
+  const { raw, messageId } = finishMessage(submission.raw, read, stamp)
+  return {
+    id,
+    user_id: submitter.userId,
+    domain_id: judged.domainId,
+    via: submitter.via,
+    mail_from: judged.mailFrom,
+    from: read.from[0],
+    subject: read.subject,
+    message_id: messageId,
+    raw,
+    ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
+    recipients: judged.recipients,
+    lane: submission.lane ?? 'transactional',
+    ambiguous: submission.ambiguous ?? 'retry',
+    ...(submitter.test && { test: true }),
+    ...(tags && { tags }),
+    ...(metadata && { metadata }),
+    ...(scheduledAt && scheduledAt > at && { scheduled_at: scheduledAt }),
+    ...(expiresAt && { expires_at: expiresAt }),
+    ...(dsn && { dsn }),
+    ...(smtputf8 && { smtputf8 }),
+    ...(body8bit && { body8bit }),
+    created_at: at,
+  }
+}

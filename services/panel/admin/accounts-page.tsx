@@ -1,0 +1,187 @@
+/** Accounts for admins: create, daily limit, suspend, let in again, new password. */
+import { Group, Menu, NumberInput, Select, TextInput } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { ManagedBy } from '../kubernetes/managed-by.tsx'
+import { useAccount } from '../session/session.ts'
+import { useSaved, useTold } from '../ui/feedback/save-result.ts'
+import { Status } from '../ui/feedback/status-badge.tsx'
+import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
+import { type Show, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { useFields } from '../ui/forms/use-fields.ts'
+import { ListPage } from '../ui/layout/list-page.tsx'
+import { RowMenu } from '../ui/layout/row-menu.tsx'
+import { setOnly } from '../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { useFormat } from '../ui/values/number-format.ts'
+import { Time } from '../ui/values/time.tsx'
+
+type User = Output<'listUsersOperation'>['data'][number]
+
+const route = getRouteApi('/shell/admin/users')
+
+/** The page. */
+export function UsersPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [secret, show] = useSecretOnce(t('operator.password'))
+  return (
+    <ListPage
+      title={t('operator.usersTitle')}
+      lead={t('operator.usersLead')}
+      query={useRead('listUsersOperation', { query: search })}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
+      below={secret}
+    >
+      {users => <Users users={users} show={show} />}
+    </ListPage>
+  )
+}
+
+function Users({ users, show }: { users: readonly User[]; show: Show }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const ofLimit = ({ recipients_today: used, recipients_per_day: limit }: User) =>
+    limit === 0 ? t('access.unlimited') : t('overview.ofLimit', { used: number(used), limit: number(limit) })
+  const columns: Column<User>[] = [
+    {
+      label: t('account.username'),
+      cell: user => (
+        <Group gap="xs" display="inline-flex">
+          {user.username}
+          <ManagedBy resource={user.managed_by} />
+        </Group>
+      ),
+    },
+    { label: t('operator.role'), cell: user => t(`operator.roles.${user.role}`) },
+    {
+      label: t('messages.state'),
+      cell: user => (
+        <Status tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</Status>
+      ),
+    },
+    { label: t('operator.today'), end: true, cell: ofLimit },
+    { label: t('ui.created'), cell: user => <Time at={user.created_at} /> },
+    { label: t('ui.actions'), hidden: true, end: true, cell: user => <UserMenu user={user} show={show} /> },
+  ]
+  return <DataTable name={t('operator.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
+}
+
+function UserMenu({ user, show }: { user: User; show: Show }) {
+  const { t } = useTranslation()
+  const me = useAccount()
+  const [asking, setAsking] = useState<'limit' | 'suspend' | 'reset'>()
+  const suspend = useWrite('suspendUserOperation', ['listUsersOperation'])
+  const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
+  const reset = useWrite('resetPasswordOperation')
+  const params = { id: user.id }
+  const letIn = useTold(t('operator.unsuspended'))
+  const resetPassword = async () => {
+    const answer = await reset.mutateAsync({ params, body: {} })
+    if (answer.password) show([[t('operator.passwordOf', { name: user.username }), answer.password]])
+  }
+  const done = () => setAsking(undefined)
+  return (
+    <>
+      <RowMenu name={user.username}>
+        <Menu.Item renderRoot={props => <Link {...props} to="/admin/domains" search={{ user: user.id }} />}>
+          {t('operator.domainsOf')}
+        </Menu.Item>
+        <Menu.Item onClick={() => setAsking('limit')}>{t('operator.dailyLimit')}</Menu.Item>
+        {user.id === me.id ? null : (
+          <>
+            <Menu.Item onClick={() => setAsking('reset')}>{t('operator.resetPassword')}</Menu.Item>
+            {user.status === 'active' ? (
+              <Menu.Item color="stamp" onClick={() => setAsking('suspend')}>
+                {t('operator.suspend')}
+              </Menu.Item>
+            ) : (
+              <Menu.Item onClick={() => unsuspend.mutate({ params }, letIn)}>{t('operator.unsuspend')}</Menu.Item>
+            )}
+          </>
+        )}
+      </RowMenu>
+      <Dialog opened={asking === 'limit'} close={done} title={t('operator.dailyLimitOf', { name: user.username })}>
+        {() => <DailyLimitForm user={user} close={done} />}
+      </Dialog>
+      <Confirm
+        opened={asking === 'suspend'}
+        close={done}
+        title={t('operator.suspendTitle', { name: user.username })}
+        phrase={user.username}
+        action={t('operator.suspend')}
+        run={() => suspend.mutateAsync({ params })}
+      >
+        {t('operator.suspendText')}
+      </Confirm>
+      <Confirm
+        opened={asking === 'reset'}
+        close={done}
+        title={t('operator.resetTitle', { name: user.username })}
+        action={t('operator.resetPassword')}
+        run={resetPassword}
+      >
+        {t('operator.resetText')}
+      </Confirm>
+    </>
+  )
+}
+
+function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
+  const { t } = useTranslation()
+  const change = useWrite('changeUserOperation', ['listUsersOperation'])
+  const saved = useSaved(close)
+  const fields = useFields({ recipients_per_day: user.recipients_per_day }, change.error)
+  const submit = () => change.mutate({ params: { id: user.id }, body: fields.values }, saved)
+  return (
+    <SubmitForm state={change} fields={fields} submit={submit} action={t('ui.save')} cancel={close}>
+      <NumberInput
+        data-autofocus
+        label={t('operator.perDay')}
+        description={t('operator.perDayHint')}
+        min={0}
+        max={1_000_000_000}
+        allowDecimal={false}
+        {...fields.count('recipients_per_day')}
+      />
+    </SubmitForm>
+  )
+}
+
+function NewUser({ close, show }: { close: () => void; show: Show }) {
+  const { t } = useTranslation()
+  const create = useWrite('createUserOperation', ['listUsersOperation'])
+  const fields = useFields({ username: '', role: 'user' as User['role'] }, create.error)
+  const submit = () => {
+    const { username, role } = fields.values
+    create.mutate(
+      { body: { username: username.trim(), role } },
+      {
+        onSuccess: user => {
+          close()
+          if (user.password) show([[t('operator.passwordOf', { name: user.username }), user.password]])
+        },
+      },
+    )
+  }
+  return (
+    <SubmitForm state={create} fields={fields} submit={submit} action={t('operator.create')} cancel={close}>
+      <TextInput data-autofocus label={t('account.username')} autoComplete="off" {...fields.text('username')} />
+      <Select
+        label={t('operator.role')}
+        description={t('operator.roleHint')}
+        data={(['user', 'admin'] as const).map(value => ({ value, label: t(`operator.roles.${value}`) }))}
+        allowDeselect={false}
+        {...fields.value('role')}
+        onChange={value => fields.change({ role: value === 'admin' ? 'admin' : 'user' })}
+      />
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,109 @@
+/** The sending domains of all accounts; an admin may vouch for one whose DNS cannot be looked at. */
+import { Button, Select } from '@mantine/core'
+import { IconWorld } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { ManagedBy } from '../kubernetes/managed-by.tsx'
+import { DomainStatus } from '../mail/domains/domain-status.tsx'
+import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { ListPage } from '../ui/layout/list-page.tsx'
+import { setOnly } from '../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { Time } from '../ui/values/time.tsx'
+
+type Domain = Output<'listAllDomainsOperation'>['data'][number]
+
+const route = getRouteApi('/shell/admin/domains')
+
+/** The page. */
+export function AllDomainsPage() {
+  const { t } = useTranslation()
+  const { after, user } = route.useSearch()
+  const navigate = route.useNavigate()
+  const users = useRead('listUsersOperation', { query: { limit: 100 } })
+  const names = new Map(users.data?.data.map(one => [one.id, one.username]))
+  return (
+    <ListPage
+      title={t('operator.domainsTitle')}
+      lead={t('operator.domainsLead')}
+      query={useRead('listAllDomainsOperation', { query: setOnly({ after, user_id: user }) })}
+      after={after}
+      go={next => void navigate({ search: setOnly({ after: next, user }) })}
+      empty={{ icon: <IconWorld size={26} />, title: t('operator.noDomains'), hint: '' }}
+      above={
+        <Select
+          label={t('operator.owner')}
+          placeholder={t('messages.any')}
+          data={[...names].map(([value, label]) => ({ value, label }))}
+          value={user ?? null}
+          clearable
+          searchable
+          onChange={chosen => void navigate({ search: setOnly({ user: chosen ?? undefined }) })}
+          maw={270}
+        />
+      }
+    >
+      {domains => <Domains domains={domains} ownerOf={domain => names.get(domain.user_id) ?? domain.user_id} />}
+    </ListPage>
+  )
+}
+
+function Domains({ domains, ownerOf }: { domains: readonly Domain[]; ownerOf: (domain: Domain) => string }) {
+  const { t } = useTranslation()
+  const columns: Column<Domain>[] = [
+    {
+      label: t('domains.name'),
+      cell: domain => (
+        <>
+          {domain.name} <ManagedBy resource={domain.managed_by} />
+        </>
+      ),
+    },
+    { label: t('operator.owner'), cell: ownerOf },
+    { label: t('messages.state'), cell: domain => <DomainStatus domain={domain} /> },
+    { label: t('domains.maySend'), cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')) },
+    { label: t('ui.created'), cell: domain => <Time at={domain.created_at} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: domain => (domain.status === 'pending' && !domain.managed_by ? <Vouch domain={domain} /> : null),
+    },
+  ]
+  return <DataTable name={t('operator.domainsTitle')} columns={columns} rows={domains} rowKey={domain => domain.id} />
+}
+
+function Vouch({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState(false)
+  const verify = useWrite('verifyByAdminOperation', [
+    'listAllDomainsOperation',
+    'listDomainsOperation',
+    'getDomainOperation',
+  ])
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-label={`${t('operator.vouch')}: ${domain.name}`}
+        onClick={() => setAsking(true)}
+      >
+        {t('operator.vouch')}
+      </Button>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('operator.vouchTitle', { name: domain.name })}
+        phrase={domain.name}
+        action={t('operator.vouch')}
+        run={() => verify.mutateAsync({ params: { id: domain.id } })}
+      >
+        {t('operator.vouchText')}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { chosen, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+import { resourceSearch } from './resource-search.ts'
+
+const state = (ready: boolean): Resource['state'] => ({
+  ready,
+  reason: '',
+  message: '',
+  conditions: [],
+  observed_at: '2026-11-21T10:00:00.000Z',
+})
+const one = (name: string, ready?: boolean, namespace = 'web'): Resource => ({
+  kind: 'MailDomain',
+  namespace,
+  name,
+  record: `${name}.example`,
+  state: ready === undefined ? null : state(ready),
+})
+const ALL = [one('a', true), one('b', false), one('c'), one('d', true, 'shop')]
+const names = (resources: readonly Resource[]) => resources.map(({ name }) => name)
+
+test.each([
+  ['what needs attention comes first', {}, ['b', 'c', 'a', 'd']],
+  ['by namespace', { namespace: 'shop' }, ['d']],
+  ['by state', { state: 'ready' }, ['a', 'd']],
+  ['those that nobody looked at', { state: 'unseen' }, ['c']],
+  ['by a word of the record', { q: 'B.EXAMPLE' }, ['b']],
+  ['by namespace and name, as the pill of a record says it', { q: 'shop/d' }, ['d']],
+  ['nothing fits', { q: 'nothing' }, []],
+])('%s', (_, search, expected) => {
+  expect(names(chosen(ALL, search))).toEqual(expected)
+})
+
+test('namespaces stand once, in order', () => expect(namespacesOf(ALL)).toEqual(['shop', 'web']))
+
+test.each([
+  ['App', 'shop'],
+  ['FeatureSwitch', 'shop / banner'],
+])('a %s of the subscription half owns %s', (kind, record) => {
+  const answer = { kind, namespace: 'web', name: 'x', app_key: 'shop', record_id: '1', record_name: 'banner' }
+  const seen = { ready: true, reason: '', message: '', conditions: [], observed_at: '1795255200' }
+  expect(fromSubscriptions({ ...answer, state: null })).toMatchObject({ record, state: null })
+  expect(fromSubscriptions({ ...answer, state: seen }).state?.observed_at).toBe('2026-11-21T10:00:00.000Z')
+})
+
+test('an address that is nonsense asks for everything', () => {
+  expect(resourceSearch({ q: '', namespace: ['x'], state: { y: 1 } })).toEqual({})
+  expect(readiness(one('x', false))).toBe('not_ready')
+})

@@ -1,0 +1,14 @@
+/** The part of the address of the resources' page. */
+import { textsOf } from '../ui/layout/search-params.ts'
+
+/** What the reader asked for. */
+export interface ResourceSearch {
+  q?: string
+  namespace?: string
+  state?: string
+}
+
+/** Reads it from an address. */
+export function resourceSearch(raw: Record<string, unknown>): ResourceSearch {
+  return textsOf(raw, ['q', 'namespace', 'state'])
+}

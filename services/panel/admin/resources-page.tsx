@@ -1,0 +1,114 @@
+/** Everything that Kubernetes resources own, with their conditions: to be read here, and changed there. */
+import { Group, Select } from '@mantine/core'
+import { IconBox } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../api/hooks.ts'
+import { Conditions } from '../kubernetes/resource-conditions.tsx'
+import { useSubRead } from '../subscriptions/shared/subscriptions-api.ts'
+import { Empty, Loaded, NoMatch } from '../ui/feedback/content-states.tsx'
+import { Note, Status } from '../ui/feedback/status-badge.tsx'
+import { TextFilter } from '../ui/forms/text-filter.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { setOnly } from '../ui/layout/search-params.ts'
+import { chosen, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+
+const route = getRouteApi('/shell/admin/resources')
+
+/** The page; asks again every 15 seconds. Admins without rights in the subscription half see the mail half. */
+export function ResourcesPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const mail = useRead('listResources', {}, { poll: 15_000 })
+  const subscriptions = useSubRead('listResourcesOperation', {})
+  const more = (subscriptions.data?.resources ?? []).map(fromSubscriptions)
+  return (
+    <Page title={t('operator.resourcesTitle')} lead={t('operator.resourcesLead')}>
+      <Loaded query={mail}>
+        {({ data, has_more }) => {
+          const all = [...data.map(fromMail), ...more]
+          return all.length === 0 ? (
+            <Card flush>
+              <Empty icon={<IconBox size={26} />} title={t('operator.noResources')}>
+                {t('operator.noResourcesHint')}
+              </Empty>
+            </Card>
+          ) : (
+            <>
+              {has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
+              <Filters namespaces={namespacesOf(all)} />
+              <Resources resources={chosen(all, search)} reset={() => void navigate({ search: {} })} />
+            </>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+const STATES = ['ready', 'not_ready', 'unseen'] as const
+
+function Filters({ namespaces }: { namespaces: string[] }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const go = (part: { [K in keyof typeof search]?: string | undefined }) =>
+    void navigate({ search: setOnly({ ...search, ...part }) })
+  return (
+    <Group gap="xs" align="flex-end" role="search">
+      <TextFilter
+        wide
+        label={t('messages.search')}
+        placeholder={t('operator.resourceSearch')}
+        value={search.q ?? ''}
+        set={text => go({ q: text || undefined })}
+      />
+      <Select
+        label={t('operator.namespace')}
+        placeholder={t('messages.any')}
+        data={namespaces}
+        value={search.namespace ?? null}
+        clearable
+        onChange={namespace => go({ namespace: namespace ?? undefined })}
+        w={180}
+      />
+      <Select
+        label={t('messages.state')}
+        placeholder={t('messages.any')}
+        data={STATES.map(value => ({ value, label: t(`operator.readiness.${value}`) }))}
+        value={search.state ?? null}
+        clearable
+        onChange={state => go({ state: state ?? undefined })}
+        w={180}
+      />
+    </Group>
+  )
+}
+
+const TONES = { ready: 'ok', not_ready: 'bad', unseen: 'quiet' } as const
+
+function Resources({ resources, reset }: { resources: readonly Resource[]; reset: () => void }) {
+  const { t } = useTranslation()
+  if (resources.length === 0)
+    return (
+      <Card flush>
+        <NoMatch reset={reset} />
+      </Card>
+    )
+  return resources.map(resource => {
+    const state = readiness(resource)
+    return (
+      <Card
+        key={`${resource.kind} ${resource.namespace} ${resource.name} ${resource.record}`}
+        title={`${resource.kind} ${resource.namespace}/${resource.name}`}
+        aside={<Status tone={TONES[state]}>{t(`operator.readiness.${state}`)}</Status>}
+      >
+        <div className="pw-sub">
+          {t('operator.owns')} <span className="pw-mono">{resource.record}</span>
+        </div>
+        <Conditions state={resource.state} />
+      </Card>
+    )
+  })
+}

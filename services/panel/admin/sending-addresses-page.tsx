@@ -1,0 +1,142 @@
+/** The sending addresses: what the world calls them, which lists name them, and what to do about it. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconNetwork, IconRefresh } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { call, type Output } from '../api/client.ts'
+import { read, useRead } from '../api/hooks.ts'
+import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
+import { tellFailed } from '../ui/feedback/notifications.ts'
+import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { CopyButton } from '../ui/values/copy-button.tsx'
+import { Time } from '../ui/values/time.tsx'
+
+type Answer = Output<'getSendingAddresses'>
+type Address = Answer['data'][number]
+
+const STANDING: Record<Address['status'], Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
+const PTR: Record<Address['ptr']['status'], Tone> = {
+  ok: 'ok',
+  missing: 'bad',
+  other_name: 'warn',
+  not_confirmed: 'warn',
+  unknown: 'quiet',
+}
+const LIST: Record<Address['blocklists'][number]['status'], Tone> = {
+  clear: 'ok',
+  listed: 'bad',
+  refused: 'quiet',
+  unknown: 'quiet',
+}
+
+/** The page. DNS is looked at when it is opened, and again on request. */
+export function AddressesPage() {
+  const { t } = useTranslation()
+  const query = useRead('getSendingAddresses', {})
+  return (
+    <Page title={t('operator.addressesTitle')} lead={t('operator.addressesLead')} actions={<LookAgain />}>
+      <Loaded query={query}>
+        {answer => (
+          <Stack gap="md">
+            <Text fz="sm" c="dimmed" component="div">
+              {t('operator.looked')} <Time at={answer.checked_at} />
+            </Text>
+            {answer.data.length === 0 ? (
+              <Card flush>
+                <Empty icon={<IconNetwork size={26} />} title={t('operator.noAddresses')}>
+                  {t('operator.noAddressesHint')}
+                </Empty>
+              </Card>
+            ) : (
+              answer.data.map(address => (
+                <AddressCard key={address.address} address={address} hostname={answer.hostname} />
+              ))
+            )}
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function LookAgain() {
+  const { t } = useTranslation()
+  const queries = useQueryClient()
+  const [busy, setBusy] = useState(false)
+  const look = async () => {
+    setBusy(true)
+    try {
+      queries.setQueryData(
+        read('getSendingAddresses', {}).queryKey,
+        await call('getSendingAddresses', { query: { fresh: 'true' } }),
+      )
+    } catch (error) {
+      tellFailed(error, t)
+    }
+    setBusy(false)
+  }
+  return (
+    <Button variant="default" leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void look()}>
+      {t('operator.lookAgain')}
+    </Button>
+  )
+}
+
+function AddressCard({
+  address: { address, status, ptr, blocklists },
+  hostname,
+}: {
+  address: Address
+  hostname: string
+}) {
+  const { t } = useTranslation()
+  return (
+    <Card title={address} aside={<Status tone={STANDING[status]}>{t(`operator.checkStatus.${status}`)}</Status>} flush>
+      <section className="pw-record" aria-label={`${t('operator.reverseName')} ${address}`}>
+        <Group justify="space-between" gap="xs">
+          <Text fw={600} fz="sm">
+            {t('operator.reverseName')}
+          </Text>
+          <Status tone={PTR[ptr.status]}>{t(`operator.ptr.${ptr.status}`)}</Status>
+        </Group>
+        <div className="pw-mono">{ptr.names.join(', ') || '–'}</div>
+        {ptr.status === 'ok' ? null : (
+          <div className="pw-advice" data-tone="info">
+            {t(`operator.ptrAdvice.${ptr.status}`, { address, hostname })}
+          </div>
+        )}
+      </section>
+      {blocklists.map(list => (
+        <section key={list.zone} className="pw-record" aria-label={`${list.zone} ${address}`}>
+          <Group justify="space-between" gap="xs">
+            <Text fw={600} fz="sm">
+              {list.zone}
+            </Text>
+            <Status tone={LIST[list.status]}>{t(`operator.list.${list.status}`)}</Status>
+          </Group>
+          {list.status === 'clear' ? null : (
+            <Stack gap={4}>
+              {list.reason || list.codes.length > 0 ? (
+                <Group gap={4}>
+                  <span className="pw-mono" lang="en">
+                    {[list.codes.join(', '), list.reason].filter(Boolean).join(' · ')}
+                  </span>
+                  {list.reason ? <CopyButton value={list.reason} what={list.zone} /> : null}
+                </Group>
+              ) : null}
+              {list.status === 'listed' ? (
+                <Note tone="bad">{t('operator.listAdvice.listed', { zone: list.zone })}</Note>
+              ) : (
+                <div className="pw-advice" data-tone="info">
+                  {t(`operator.listAdvice.${list.status}`)}
+                </div>
+              )}
+            </Stack>
+          )}
+        </section>
+      ))}
+    </Card>
+  )
+}

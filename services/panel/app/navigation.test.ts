@@ -1,0 +1,61 @@
+/** Who sees which places in the menu. */
+import { expect, test } from 'vitest'
+import type { Output } from '../api/client.ts'
+import { mayOpen, NAVIGATION } from './navigation.ts'
+
+type Session = Output<'getSession'>
+
+const session = (
+  role: Session['user']['role'],
+  subscription_role: Session['subscription_role'],
+  delivery_mode: Session['delivery_mode'] = 'direct',
+): Session => ({
+  object: 'session',
+  user: {
+    object: 'user',
+    id: 'usr_1',
+    username: 'ann',
+    role,
+    status: 'active',
+    lang: 'en',
+    tz: 'UTC',
+    recipients_per_day: 0,
+    managed_by: null,
+    created_at: '2026-11-21T10:00:00.000Z',
+  },
+  delivery_mode,
+  subscription_role,
+  business_time_zone: 'Asia/Shanghai',
+})
+const places = (of: Session) =>
+  NAVIGATION.flatMap(group => group.places.filter(place => mayOpen(place, of)).map(({ to }) => to))
+const has = (of: Session, part: string) => places(of).some(to => to.startsWith(part))
+
+test.each([
+  ['a user', session('user', null), { '/domains': true, '/subscriptions': false, '/admin': false, '/inbox': false }],
+  ['in the trial mode', session('user', null, 'capture'), { '/inbox': true, '/admin': false }],
+  ['through a relay', session('user', null, 'relay'), { '/inbox': false }],
+  [
+    'who may look at an app',
+    session('user', 'viewer'),
+    { '/subscriptions/plans': true, '/subscriptions/admins': false, '/admin': false },
+  ],
+  [
+    'an operator of apps',
+    session('user', 'operator'),
+    { '/subscriptions/switches': true, '/subscriptions/admins': false },
+  ],
+  ['an admin', session('admin', 'super'), { '/admin/queues': true, '/subscriptions/admins': true }],
+  [
+    'an admin whose rights over apps were taken',
+    session('admin', null),
+    { '/admin/queues': true, '/subscriptions': false },
+  ],
+] as [string, Session, Record<string, boolean>][])('%s', (_, of, expected) => {
+  for (const [part, shown] of Object.entries(expected)) expect([part, has(of, part)]).toEqual([part, shown])
+})
+
+test('no place stands twice', () => {
+  const all = NAVIGATION.flatMap(group => group.places.map(({ to }) => to))
+  expect(new Set(all).size).toBe(all.length)
+})

@@ -1,0 +1,70 @@
+/** What earlier looks at DNS found: those that somebody asked for, and those that changed something. */
+import { Stack } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useRead } from '../api/hooks.ts'
+import { Loaded, LoadingRows } from '../ui/feedback/content-states.tsx'
+import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { type Column, DataTable } from '../ui/layout/table.tsx'
+import { useFormat } from '../ui/values/number-format.ts'
+import { Sentence } from '../ui/values/service-sentence.tsx'
+import { Time } from '../ui/values/time.tsx'
+
+type Check = Output<'listChecksOperation'>['data'][number]
+
+const TONES: Record<Check['outcome'], Tone> = { verified: 'ok', pending: 'warn', failed: 'bad', temporary: 'warn' }
+
+/** Folded; read when it is opened. */
+export function CheckHistory({ domainId }: { domainId: string }) {
+  const { t } = useTranslation()
+  const [open, setOpen] = useState(false)
+  const query = useRead('listChecksOperation', { params: { id: domainId } }, { enabled: open })
+  return (
+    <details className="pw-details" onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>{t('dns.history')}</summary>
+      {open ? (
+        <Loaded query={query} loading={<LoadingRows rows={3} />}>
+          {({ data }) => <Checks checks={data} />}
+        </Loaded>
+      ) : null}
+    </details>
+  )
+}
+
+function Checks({ checks }: { checks: readonly Check[] }) {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const columns: Column<Check>[] = [
+    { label: t('account.when'), cell: check => <Time at={check.at} /> },
+    {
+      label: t('messages.state'),
+      cell: check => <Status tone={TONES[check.outcome]}>{t(`dns.checkOutcome.${check.outcome}`)}</Status>,
+    },
+    { label: t('dns.askedBy'), cell: check => t(`dns.by.${check.by}`) },
+    { label: t('dns.found'), cell: check => <Found check={check} /> },
+    {
+      label: t('dns.effort'),
+      end: true,
+      cell: check => t('dns.effortOf', { ms: number(check.ms), count: check.queries }),
+    },
+  ]
+  return <DataTable name={t('dns.history')} columns={columns} rows={checks} rowKey={check => check.id} />
+}
+
+/** What was wrong; how many records fit when nothing was. */
+function Found({ check }: { check: Check }) {
+  const { t } = useTranslation()
+  const errors = [...check.errors, ...check.records.flatMap(record => record.errors)]
+  const fit = check.records.filter(({ status }) => status === 'verified').length
+  return (
+    <Stack gap={2}>
+      <span>{t('dns.fit', { fit, of: check.records.length })}</span>
+      {[...new Set(errors)].slice(0, 4).map(text => (
+        <span key={text} className="pw-sub">
+          <Sentence text={text} />
+        </span>
+      ))}
+    </Stack>
+  )
+}

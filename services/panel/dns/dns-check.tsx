@@ -1,0 +1,75 @@
+/** The last look at DNS, and looking again. */
+import { Button, Group, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useWrite } from '../api/hooks.ts'
+import { tellDone, tellFailed } from '../ui/feedback/notifications.ts'
+import { Note } from '../ui/feedback/status-badge.tsx'
+import { Card } from '../ui/layout/page.tsx'
+import { Sentence } from '../ui/values/service-sentence.tsx'
+import { Time } from '../ui/values/time.tsx'
+import { CheckHistory } from './dns-check-history.tsx'
+
+/** The card. */
+export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
+  const { t } = useTranslation()
+  const verify = useWrite('verifyDomainOperation', [
+    'getDomainOperation',
+    'listDomainsOperation',
+    'listChecksOperation',
+  ])
+  const { check } = domain
+  const look = () =>
+    verify.mutate(
+      { params: { id: domain.id } },
+      {
+        onSuccess: result => tellDone(t(`dns.outcome.${result.outcome}`)),
+        onError: error => tellFailed(error, t),
+      },
+    )
+  return (
+    <Card
+      title={t('dns.check')}
+      aside={
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconRefresh size={15} />}
+          onClick={look}
+          loading={verify.isPending}
+        >
+          {t('dns.checkNow')}
+        </Button>
+      }
+    >
+      {check ? (
+        <Group gap="lg">
+          <Text fz="sm">
+            {t('dns.lastCheck')} <Time at={check.at} />
+          </Text>
+          {check.next_at ? (
+            <Text fz="sm" c="dimmed">
+              {t('dns.nextCheck')} <Time at={check.next_at} />
+            </Text>
+          ) : null}
+        </Group>
+      ) : (
+        <Text fz="sm" c="dimmed">
+          {t('dns.neverChecked')}
+        </Text>
+      )}
+      {check?.failing_since ? (
+        <Note tone="warn">
+          {t('dns.failingSince')} <Time at={check.failing_since} />
+        </Note>
+      ) : null}
+      {check?.errors.map(text => (
+        <div key={text} className="pw-advice" data-tone="bad">
+          <Sentence text={text} />
+        </div>
+      ))}
+      {check ? <CheckHistory domainId={domain.id} /> : null}
+    </Card>
+  )
+}

@@ -1,0 +1,160 @@
+/** The plan as a diff; written on one press, and followed in the same rows until DNS gives what was written. */
+import { Button, Checkbox, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead, useWrite } from '../api/hooks.ts'
+import { Loaded } from '../ui/feedback/content-states.tsx'
+import { problemText } from '../ui/feedback/problem-text.ts'
+import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Diff } from '../ui/values/diff.tsx'
+import { Sentence } from '../ui/values/service-sentence.tsx'
+import { PlanProgress } from './dns-plan-progress.tsx'
+import { type PlanItem, type PlanResult, type PlanStage, rowState, stageOf, tally } from './dns-plan-state.ts'
+import { useSeen } from './use-dns-propagation.ts'
+
+const ACTIONS: Record<PlanItem['action'], Tone> = {
+  create: 'ok',
+  update: 'info',
+  keep: 'quiet',
+  delete: 'bad',
+  conflict: 'bad',
+  skip: 'quiet',
+}
+
+/** The content of the dialog. Nothing is written before the button is pressed. */
+export function PlanDialog({ domainId, close }: { domainId: string; close: () => void }) {
+  const { t } = useTranslation()
+  const [accept, setAccept] = useState<string[]>([])
+  const params = { id: domainId }
+  const plan = useRead('planDnsOperation', { params, body: { accept } }, { fresh: true })
+  const apply = useWrite('applyDnsOperation', ['getDomainOperation', 'listDomainsOperation'])
+  const result = apply.data
+  const seen = useSeen(domainId, result)
+  const stage = stageOf({ writing: apply.isPending, result, check: seen.check, given: seen.given })
+  const write = (planId: string) =>
+    apply.mutate({ params, body: { plan_id: planId, accept } }, { onError: () => void plan.refetch() })
+  return (
+    <Loaded query={plan}>
+      {({ id, items, warnings }) => (
+        <Stack gap="md">
+          <PlanProgress stage={stage} />
+          {(result?.warnings ?? warnings).map(text => (
+            <Note key={text} tone="warn">
+              <Sentence text={text} />
+            </Note>
+          ))}
+          {stage === 'plan' ? <Summary items={items} /> : null}
+          <div>
+            {(result?.items ?? items).map(item => (
+              <PlanRow
+                key={`${item.record} ${item.type} ${item.name} ${item.value}`}
+                item={item}
+                state={rowState(item, stage, seen.check)}
+                accepted={accept.includes(item.record)}
+                toggle={on => setAccept(on ? [...accept, item.record] : accept.filter(one => one !== item.record))}
+              />
+            ))}
+          </div>
+          <Outcome stage={stage} result={result} />
+          {apply.error ? (
+            <div role="alert">
+              <Note tone="bad">{problemText(apply.error, t)}</Note>
+            </div>
+          ) : null}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={close}>
+              {t(result ? 'ui.close' : 'ui.cancel')}
+            </Button>
+            {result ? null : (
+              <Button
+                onClick={() => write(id)}
+                loading={apply.isPending}
+                disabled={plan.isFetching || items.every(({ action }) => !WRITES.has(action))}
+              >
+                {t('dns.apply')}
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+const WRITES: ReadonlySet<PlanItem['action']> = new Set(['create', 'update', 'delete'])
+
+function Summary({ items }: { items: readonly PlanItem[] }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap={6}>
+      {tally(items).map(([action, count]) => (
+        <Status key={action} tone={ACTIONS[action]}>
+          {count} · {t(`dns.action.${action}`)}
+        </Status>
+      ))}
+    </Group>
+  )
+}
+
+/** What came of it; read out when it changes. */
+function Outcome({ stage, result }: { stage: PlanStage; result: PlanResult | undefined }) {
+  const { t } = useTranslation()
+  if (result?.stopped)
+    return (
+      <div role="alert">
+        <Note tone="bad">
+          {t('dns.stopped')} <Sentence text={result.stopped.message} />
+        </Note>
+      </div>
+    )
+  const tone = stage === 'seen' ? 'ok' : 'info'
+  return (
+    <div role="status">
+      {stage === 'waiting' || stage === 'seen' || stage === 'later' ? (
+        <Note tone={tone}>{t(`dns.after.${stage}`)}</Note>
+      ) : null}
+    </div>
+  )
+}
+
+function PlanRow(props: {
+  item: PlanItem | PlanResult['items'][number]
+  state: ReturnType<typeof rowState>
+  accepted: boolean
+  toggle: (on: boolean) => void
+}) {
+  const { t } = useTranslation()
+  const { item, state, accepted, toggle } = props
+  const still = item.action === 'keep' || item.action === 'skip'
+  return (
+    <section className="pw-record" aria-label={`${item.type} ${item.name}`}>
+      <Group justify="space-between" gap="xs" mb={6}>
+        <span className="pw-mono">
+          {item.type} {item.name}
+        </span>
+        {state ? (
+          <Status tone={state.tone}>{t(`dns.result.${state.word}`)}</Status>
+        ) : (
+          <Status tone={ACTIONS[item.action]}>{t(`dns.action.${item.action}`)}</Status>
+        )}
+      </Group>
+      <Diff before={still ? null : item.before} after={item.value} same={still} />
+      <div className="pw-sub">
+        <Sentence text={'message' in item && item.message ? item.message : item.reason} />
+      </div>
+      {item.warnings.map(text => (
+        <div key={text} className="pw-advice" data-tone="warn">
+          <Sentence text={text} />
+        </div>
+      ))}
+      {item.acceptable && !state ? (
+        <Checkbox
+          mt={6}
+          label={t('dns.replace')}
+          checked={accepted}
+          onChange={event => toggle(event.currentTarget.checked)}
+        />
+      ) : null}
+    </section>
+  )
+}

@@ -1,0 +1,145 @@
+/** The records of a domain: what to publish beside what DNS gives, each part to be copied. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Card } from '../ui/layout/page.tsx'
+import { CopyButton } from '../ui/values/copy-button.tsx'
+import { Sentence } from '../ui/values/service-sentence.tsx'
+import { Time } from '../ui/values/time.tsx'
+
+type Domain = Output<'getDomainOperation'>
+type DnsRecord = Domain['records'][number]
+
+const TONES: Record<DnsRecord['status'], Tone> = {
+  not_started: 'quiet',
+  pending: 'warn',
+  verified: 'ok',
+  failed: 'bad',
+  temporary_failure: 'warn',
+  conflict: 'bad',
+}
+
+/** All of them, required ones first as the service orders them. */
+export function DomainRecords({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  return (
+    <Card
+      title={t('dns.records')}
+      flush
+      aside={
+        <Button
+          variant="default"
+          size="xs"
+          component="a"
+          href={`/api/v1/domains/${encodeURIComponent(domain.id)}/zonefile`}
+          download={`${domain.name}.zone`}
+          leftSection={<IconDownload size={15} />}
+        >
+          {t('dns.zoneFile')}
+        </Button>
+      }
+    >
+      {domain.records.map(record => (
+        <RecordRow key={record.id} record={record} />
+      ))}
+    </Card>
+  )
+}
+
+function RecordRow({ record }: { record: DnsRecord }) {
+  const { t } = useTranslation()
+  return (
+    <section className="pw-record" aria-label={`${t(`dns.purpose.${record.purpose}`)} ${record.name}`}>
+      <Group justify="space-between" gap="xs" mb={8}>
+        <Group gap="xs">
+          <Text fw={600} fz="sm">
+            {t(`dns.purpose.${record.purpose}`)}
+          </Text>
+          <span className="pw-more">{record.type}</span>
+          <Text fz="xs" c="dimmed">
+            {t(`dns.need.${record.need}`)}
+          </Text>
+        </Group>
+        <Status tone={TONES[record.status]}>
+          {record.status === 'not_started' && record.checked_at
+            ? t('dns.notPublished')
+            : t(`dns.status.${record.status}`)}
+        </Status>
+      </Group>
+      <div className="pw-record-cells">
+        <Cell label={t('dns.host')} value={record.host} hint={record.name} />
+        <Cell label={t('dns.expected')} value={record.value} />
+        <Observed record={record} />
+      </div>
+      <Advice record={record} />
+    </section>
+  )
+}
+
+function Cell({ label, value, hint }: { label: string; value: string; hint?: string }) {
+  return (
+    <div className="pw-record-cell">
+      <div className="pw-sub">{label}</div>
+      <Group gap={2} wrap="nowrap" align="flex-start">
+        <span className="pw-mono">{value}</span>
+        <CopyButton value={value} what={label} />
+      </Group>
+      {hint && hint !== value ? (
+        <Group gap={2} wrap="nowrap" align="center">
+          <span className="pw-mono pw-sub">{hint}</span>
+          <CopyButton value={hint} what={hint} />
+        </Group>
+      ) : null}
+    </div>
+  )
+}
+
+function Observed({ record }: { record: DnsRecord }) {
+  const { t } = useTranslation()
+  return (
+    <div className="pw-record-cell">
+      <div className="pw-sub">
+        {t('dns.observed')}
+        {record.checked_at ? (
+          <>
+            {' · '}
+            <Time at={record.checked_at} />
+          </>
+        ) : null}
+      </div>
+      {record.observed.length === 0 ? (
+        <Text fz="sm" c="dimmed">
+          {t(record.checked_at ? 'dns.nothingFound' : 'dns.notLooked')}
+        </Text>
+      ) : (
+        record.observed.map(value => (
+          <div key={value} className="pw-mono">
+            {value}
+          </div>
+        ))
+      )}
+    </div>
+  )
+}
+
+/** What the service says about it. */
+function Advice({ record }: { record: DnsRecord }) {
+  const lines: [tone: string, text: string][] = [
+    ...record.errors.map((text): [string, string] => ['bad', text]),
+    ...record.warnings.map((text): [string, string] => ['warn', text]),
+    ...record.instructions.map((text): [string, string] => ['info', text]),
+    ...(record.note ? [['info', record.note] as [string, string]] : []),
+  ]
+  if (lines.length === 0) return null
+  return (
+    <Stack gap={4} mt={8}>
+      {lines.map(([tone, text]) => (
+        <div key={text} className="pw-advice" data-tone={tone}>
+          <Sentence text={text} />
+        </div>
+      ))}
+    </Stack>
+  )
+}

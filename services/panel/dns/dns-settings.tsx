@@ -1,0 +1,76 @@
+/** What the records of a domain should say: DMARC policy and reports, further SPF senders, rotation of the key. */
+import { NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { useWrite } from '../api/hooks.ts'
+import { tellDone } from '../ui/feedback/notifications.ts'
+import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
+import { useFields } from '../ui/forms/use-fields.ts'
+import { Card } from '../ui/layout/page.tsx'
+
+type Domain = Output<'getDomainOperation'>
+
+const POLICIES = ['none', 'quarantine', 'reject'] as const
+
+/** The card. It starts again from what was saved when that changes elsewhere. */
+export function DomainSettings({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  return (
+    <Card title={t('dns.settings')}>
+      <SettingsForm key={JSON.stringify(domain.dns)} domain={domain} />
+    </Card>
+  )
+}
+
+function SettingsForm({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  const save = useWrite('patchDomainOperation', ['getDomainOperation'])
+  const { dmarc, spf, address, dkim_rotation_days } = domain.dns
+  const start = { policy: dmarc.policy, rua: dmarc.rua.join('\n'), spf: spf.join('\n'), address, dkim_rotation_days }
+  const fields = useFields(start, save.error)
+  const submit = () => {
+    const { policy, rua, spf: senders, ...others } = fields.values
+    const dns = { ...others, dmarc: { policy, rua: linesOf(rua) }, spf: linesOf(senders) }
+    save.mutate({ params: { id: domain.id }, body: { dns } }, { onSuccess: () => tellDone(t('dns.settingsSaved')) })
+  }
+  return (
+    <SubmitForm state={save} fields={fields} submit={submit} action={t('ui.save')}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+        <Select
+          label={t('dns.policy')}
+          description={t(`dns.policyHint.${fields.values.policy}`)}
+          data={POLICIES.map(value => ({ value, label: t(`dns.policies.${value}`) }))}
+          allowDeselect={false}
+          {...fields.value('policy')}
+          onChange={value => fields.change({ policy: POLICIES.find(known => known === value) ?? 'none' })}
+        />
+        <Textarea
+          label={t('dns.rua')}
+          description={t('dns.ruaHint')}
+          placeholder="dmarc@example.com"
+          autosize
+          minRows={1}
+          {...fields.text('rua')}
+        />
+        <Textarea
+          label={t('dns.spf')}
+          description={t('dns.spfHint')}
+          placeholder="include:_spf.example.net"
+          autosize
+          minRows={1}
+          spellCheck={false}
+          {...fields.text('spf')}
+        />
+        <NumberInput
+          label={t('dns.rotation')}
+          description={t('dns.rotationHint')}
+          min={0}
+          max={3650}
+          allowDecimal={false}
+          {...fields.count('dkim_rotation_days')}
+        />
+      </SimpleGrid>
+      <Switch label={t('dns.address')} description={t('dns.addressHint')} {...fields.flag('address')} />
+    </SubmitForm>
+  )
+}

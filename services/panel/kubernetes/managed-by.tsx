@@ -1,0 +1,37 @@
+/** Says that a Kubernetes resource owns a record, so that nobody wonders why it cannot be changed here. */
+import { Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useAccount } from '../session/session.ts'
+import { Status } from '../ui/feedback/status-badge.tsx'
+
+/** The resource as the API names it. */
+export interface ResourceName {
+  kind: string
+  namespace: string
+  name: string
+}
+
+/** A pill with the resource's name, for admins a link to its conditions; nothing for records of people. */
+export function ManagedBy({ resource }: { resource: ResourceName | null | undefined }) {
+  const { t } = useTranslation()
+  const { role } = useAccount()
+  if (!resource) return null
+  const { kind, namespace, name } = resource
+  const pill = (
+    <Status tone="info">
+      {kind} {namespace}/{name}
+    </Status>
+  )
+  return (
+    <Tooltip label={t('ui.managedHint')} multiline w={260}>
+      {role === 'admin' ? (
+        <Link to="/admin/resources" search={{ q: `${namespace}/${name}` }} className="pw-pill-link">
+          {pill}
+        </Link>
+      ) : (
+        <span>{pill}</span>
+      )}
+    </Tooltip>
+  )
+}

@@ -1,0 +1,39 @@
+/** The conditions of a Kubernetes resource as its operator wrote them. They are English, as in kubectl. */
+import { useTranslation } from 'react-i18next'
+import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Time } from '../ui/values/time.tsx'
+
+/** Where a resource stands. */
+export interface ResourceState {
+  ready: boolean
+  reason: string
+  message: string
+  conditions: readonly { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[]
+  observed_at: string
+}
+
+const TONES: Record<ResourceState['conditions'][number]['status'], Tone> = { True: 'ok', False: 'bad', Unknown: 'warn' }
+
+/** The list, with when the operator last looked. */
+export function Conditions({ state }: { state: ResourceState | null }) {
+  const { t } = useTranslation()
+  if (!state) return <div className="pw-sub">{t('operator.notObserved')}</div>
+  return (
+    <>
+      <ul className="pw-conditions" lang="en">
+        {state.conditions.map(one => (
+          <li key={one.type}>
+            <Status tone={TONES[one.status]}>
+              {one.type}: {one.status}
+            </Status>
+            <span className="pw-mono">{one.reason}</span>
+            <span className="pw-condition-text">{one.message}</span>
+          </li>
+        ))}
+      </ul>
+      <div className="pw-sub">
+        {t('operator.observed')} <Time at={state.observed_at} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+/** One domain: its state, its records, its keys, giving it up. While it waits for DNS the page follows along. */
+import { Button, Group } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../../api/client.ts'
+import { useRead, useWrite } from '../../api/hooks.ts'
+import { RotateButton } from '../../dns/dkim-rotation-button.tsx'
+import { DomainCheck } from '../../dns/dns-check.tsx'
+import { OneClick } from '../../dns/dns-one-click.tsx'
+import { DomainRecords } from '../../dns/dns-records.tsx'
+import { DomainSettings } from '../../dns/dns-settings.tsx'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
+import { Conditions } from '../../kubernetes/resource-conditions.tsx'
+import { Loaded } from '../../ui/feedback/content-states.tsx'
+import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { Card, Page } from '../../ui/layout/page.tsx'
+import { DomainKeys } from './dkim-keys.tsx'
+import { DomainStatus } from './domain-status.tsx'
+
+type Domain = Output<'getDomainOperation'>
+
+const route = getRouteApi('/shell/domains/$id')
+
+/** The page. */
+export function DomainPage() {
+  const { t } = useTranslation()
+  const { id } = route.useParams()
+  const poll = (domain: Domain | undefined) => (domain?.status === 'pending' ? 10_000 : false)
+  const query = useRead('getDomainOperation', { params: { id } }, { poll })
+  return (
+    <Page
+      title={query.data?.name ?? id}
+      lead={
+        <Group gap="xs">
+          <Link to="/domains" className="pw-link">
+            <IconArrowLeft size={14} className="pw-inline-icon" /> {t('domains.title')}
+          </Link>
+          {query.data ? <DomainStatus domain={query.data} /> : null}
+          <ManagedBy resource={query.data?.managed_by} />
+        </Group>
+      }
+      actions={query.data && !query.data.managed_by ? <DeleteDomain domain={query.data} /> : null}
+    >
+      <Loaded query={query}>{domain => <Content domain={domain} />}</Loaded>
+    </Page>
+  )
+}
+
+function Content({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      {domain.managed_by ? (
+        <Card title={t('operator.conditions')}>
+          <Conditions state={domain.resource} />
+        </Card>
+      ) : null}
+      <DomainCheck domain={domain} />
+      {domain.managed_by ? null : <OneClick domain={domain} />}
+      <DomainRecords domain={domain} />
+      <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <RotateButton domainId={domain.id} />}>
+        <DomainKeys domain={domain} />
+      </Card>
+      {domain.managed_by ? null : <DomainSettings domain={domain} />}
+    </>
+  )
+}
+
+function DeleteDomain({ domain }: { domain: Domain }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const remove = useWrite('deleteDomainOperation', ['listDomainsOperation'])
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {t('domains.giveUp')}
+      </Button>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('domains.giveUpTitle', { name: domain.name })}
+        phrase={domain.name}
+        action={t('domains.giveUp')}
+        run={async () => {
+          await remove.mutateAsync({ params: { id: domain.id } })
+          await navigate({ to: '/domains' })
+        }}
+      >
+        {t('domains.giveUpText')}
+      </Confirm>
+    </>
+  )
+}

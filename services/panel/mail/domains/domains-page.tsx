@@ -1,0 +1,90 @@
+/** The sending domains of the account. */
+import { Group, TextInput } from '@mantine/core'
+import { IconWorld } from '@tabler/icons-react'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../../api/client.ts'
+import { useRead, useWrite } from '../../api/hooks.ts'
+import { ManagedBy } from '../../kubernetes/managed-by.tsx'
+import { SubmitForm } from '../../ui/forms/form.tsx'
+import { useFields } from '../../ui/forms/use-fields.ts'
+import { ListPage } from '../../ui/layout/list-page.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { Time } from '../../ui/values/time.tsx'
+import { DomainStatus } from './domain-status.tsx'
+
+type Domain = Output<'listDomainsOperation'>['data'][number]
+
+const route = getRouteApi('/shell/domains')
+
+/** The page. */
+export function DomainsPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <ListPage
+      title={t('domains.title')}
+      lead={t('domains.lead')}
+      query={useRead('listDomainsOperation', { query: search })}
+      after={search.after}
+      go={after => void navigate({ search: setOnly({ after }) })}
+      empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
+      add={{ label: t('domains.add'), form: close => <AddDomain cancel={close} /> }}
+    >
+      {domains => <Domains domains={domains} />}
+    </ListPage>
+  )
+}
+
+function Domains({ domains }: { domains: readonly Domain[] }) {
+  const { t } = useTranslation()
+  const columns: Column<Domain>[] = [
+    {
+      label: t('domains.name'),
+      cell: domain => (
+        <Group gap="xs" display="inline-flex">
+          <Link to="/domains/$id" params={{ id: domain.name }} className="pw-link">
+            {domain.name}
+          </Link>
+          <ManagedBy resource={domain.managed_by} />
+        </Group>
+      ),
+    },
+    { label: t('messages.state'), cell: domain => <DomainStatus domain={domain} /> },
+    { label: t('domains.maySend'), cell: domain => (domain.may_send ? t('ui.yes') : t('ui.no')) },
+    { label: t('ui.created'), cell: domain => <Time at={domain.created_at} /> },
+  ]
+  return <DataTable name={t('domains.title')} columns={columns} rows={domains} rowKey={domain => domain.id} />
+}
+
+/** Claims a domain and goes to its page; `then` takes over from that. */
+export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name: string) => void }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const create = useWrite('createDomainOperation', ['listDomainsOperation'])
+  const fields = useFields({ name: '' }, create.error)
+  const go = then ?? (created => void navigate({ to: '/domains/$id', params: { id: created } }))
+  const submit = () =>
+    create.mutate({ body: { name: fields.values.name.trim() } }, { onSuccess: domain => go(domain.name) })
+  return (
+    <SubmitForm
+      state={create}
+      fields={fields}
+      submit={submit}
+      action={t('domains.add')}
+      {...(cancel ? { cancel } : {})}
+    >
+      <TextInput
+        data-autofocus
+        label={t('domains.name')}
+        description={t('domains.nameHint')}
+        placeholder="example.com"
+        autoComplete="off"
+        spellCheck={false}
+        {...fields.text('name')}
+      />
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,28 @@
+/** Every state of the contract has a tone, and is open or final. */
+import { expect, test } from 'vitest'
+import { catalogue as en } from '../../i18n/en/index.ts'
+import { isOpen, MAIL_STATUSES, toneOf } from './mail-statuses.ts'
+
+test.each([
+  ['scheduled', true, 'info'],
+  ['queued', true, 'info'],
+  ['sending', true, 'info'],
+  ['deferred', true, 'warn'],
+  ['delivered', false, 'ok'],
+  ['bounced', false, 'bad'],
+  ['failed', false, 'bad'],
+  ['suppressed', false, 'quiet'],
+  ['canceled', false, 'quiet'],
+] as const)('%s is open: %s, and %s', (status, open, tone) => {
+  expect(isOpen(status)).toBe(open)
+  expect(toneOf(status)).toBe(tone)
+})
+
+test('each state can be filtered for and has words', () => {
+  expect(MAIL_STATUSES.filter(status => en.messages.status[status] === undefined)).toEqual([])
+  expect(MAIL_STATUSES).toHaveLength(9)
+})
+
+test.each(['exploded', '', 'constructor', 'toString'])('a state that nobody knows is quiet: %j', status => {
+  expect(toneOf(status)).toBe('quiet')
+})

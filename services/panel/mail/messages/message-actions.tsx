@@ -1,0 +1,56 @@
+/** What can still be done with a message: try now, stop, send again. */
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../../api/client.ts'
+import { useWrite } from '../../api/hooks.ts'
+import { tellDone, tellFailed } from '../../ui/feedback/notifications.ts'
+import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { isOpen } from './mail-statuses.ts'
+
+const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
+
+/** The buttons that make sense now. */
+export function MessageActions({ message }: { message: Output<'getEmail'> }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState(false)
+  const cancel = useWrite('cancelEmail', REFRESH)
+  const retry = useWrite('retryEmail', REFRESH)
+  const resend = useWrite('resendEmail', REFRESH)
+  const params = { id: message.id }
+  const waiting = message.recipients.some(recipient => isOpen(recipient.status))
+  const deferred = message.recipients.some(recipient => recipient.status === 'deferred')
+  const report = { onSuccess: () => tellDone(t('messages.done')), onError: (error: Error) => tellFailed(error, t) }
+  return (
+    <>
+      {deferred ? (
+        <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate({ params }, report)}>
+          {t('messages.retryNow')}
+        </Button>
+      ) : null}
+      {waiting ? (
+        <Button variant="default" onClick={() => setAsking(true)}>
+          {t('messages.cancel')}
+        </Button>
+      ) : null}
+      {!waiting && message.has_raw ? (
+        <Button
+          variant="default"
+          loading={resend.isPending}
+          onClick={() => resend.mutate({ params, body: { to: 'all' } }, report)}
+        >
+          {t('messages.resend')}
+        </Button>
+      ) : null}
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('messages.cancelTitle')}
+        action={t('messages.cancelAction')}
+        run={() => cancel.mutateAsync({ params })}
+      >
+        {t('messages.cancelText')}
+      </Confirm>
+    </>
+  )
+}

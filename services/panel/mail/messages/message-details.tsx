@@ -1,0 +1,37 @@
+/** Everything else that is known of a message. */
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../../api/client.ts'
+import { Card } from '../../ui/layout/page.tsx'
+import { Copyable } from '../../ui/values/copy-button.tsx'
+import { Facts } from '../../ui/values/description-list.tsx'
+import { useFormat } from '../../ui/values/number-format.ts'
+import { Time } from '../../ui/values/time.tsx'
+
+/** The facts. */
+export function MessageFacts({ message }: { message: Output<'getEmail'> }) {
+  const { t } = useTranslation()
+  const { bytes } = useFormat()
+  const metadata = Object.entries(message.metadata).map(([name, value]) => `${name}=${value}`)
+  return (
+    <Card>
+      <Facts
+        entries={[
+          [t('messages.from'), message.from],
+          [t('messages.envelopeFrom'), message.mail_from || '<>'],
+          ['Message-ID', <Copyable key="m" value={message.message_id} what="Message-ID" />],
+          [t('messages.id'), <Copyable key="i" value={message.id} what={t('messages.id')} />],
+          [t('messages.source'), t(`messages.sources.${message.source}`)],
+          [t('messages.stream'), t(`messages.streams.${message.stream}`)],
+          [t('messages.size'), bytes(message.size)],
+          [t('messages.accepted'), <Time key="c" at={message.created_at} short />],
+          [t('messages.scheduledFor'), message.scheduled_at ? <Time key="s" at={message.scheduled_at} short /> : null],
+          [t('messages.expires'), <Time key="e" at={message.expires_at} short />],
+          [t('messages.final'), message.final_at ? <Time key="f" at={message.final_at} short /> : null],
+          [t('messages.tags'), message.tags.map(tag => `${tag.name}=${tag.value}`).join(', ')],
+          [t('messages.metadata'), metadata.join(', ')],
+          [t('messages.testMode'), message.test ? t('ui.yes') : null],
+        ]}
+      />
+    </Card>
+  )
+}

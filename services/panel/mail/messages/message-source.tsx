@@ -1,0 +1,67 @@
+/** The message as people see it, in a frame where nothing runs or loads, and as it went over the wire. */
+import { Button, Group } from '@mantine/core'
+import { IconDownload, IconFileOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { request } from '../../api/fetch.ts'
+import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Note } from '../../ui/feedback/status-badge.tsx'
+import { Card } from '../../ui/layout/page.tsx'
+import { CodeBlock } from '../../ui/values/code-block.tsx'
+
+/** More of a source than this is not shown, only downloaded. */
+const SHOWN_CHARACTERS = 200_000
+
+/** The preview. The frame is sandboxed, and the answer has a policy of its own that allows no script and no address. */
+export function Preview({ src, available }: { src: string; available: boolean }) {
+  const { t } = useTranslation()
+  if (!available) return <Gone />
+  return (
+    <Card>
+      <Note tone="info">{t('messages.previewHint')}</Note>
+      <iframe className="pw-preview" sandbox="" src={src} title={t('messages.tab.preview')} />
+    </Card>
+  )
+}
+
+/** The source, with a download. */
+export function Source({ path, available }: { path: string; available: boolean }) {
+  const { t } = useTranslation()
+  const query = useQuery({
+    queryKey: ['source', path],
+    queryFn: async ({ signal }) =>
+      (await request(path, { method: 'GET', signal, headers: { accept: 'message/rfc822, text/plain' } })).text(),
+    enabled: available,
+  })
+  if (!available) return <Gone />
+  return (
+    <Card>
+      <Group justify="flex-end" mb="sm">
+        <Button
+          variant="default"
+          size="xs"
+          component="a"
+          href={path}
+          download="message.eml"
+          leftSection={<IconDownload size={15} />}
+        >
+          {t('messages.download')}
+        </Button>
+      </Group>
+      <Loaded query={query}>
+        {text => <CodeBlock text={text.slice(0, SHOWN_CHARACTERS)} what={t('messages.tab.source')} />}
+      </Loaded>
+    </Card>
+  )
+}
+
+function Gone() {
+  const { t } = useTranslation()
+  return (
+    <Card>
+      <Empty icon={<IconFileOff size={26} />} title={t('messages.bodyGone')}>
+        {t('messages.bodyGoneHint')}
+      </Empty>
+    </Card>
+  )
+}

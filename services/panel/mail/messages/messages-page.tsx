@@ -1,0 +1,75 @@
+/** The message log: filters and place in the address, newest first, following what happens while it is open. */
+import { Switch } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../../api/hooks.ts'
+import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
+import { Pager } from '../../ui/layout/cursor-pager.tsx'
+import { Card, Page } from '../../ui/layout/page.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { useLive } from '../events/use-live-events.ts'
+import { SendButton } from '../send/send-button.tsx'
+import { MessageFilters } from './message-filters.tsx'
+import { type FilterChange, isFiltered, type MessageSearch, messageQuery } from './message-search.ts'
+import { MessageTable } from './message-table.tsx'
+
+const route = getRouteApi('/shell/messages')
+
+/** The page. */
+export function MessagesPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [live, setLive] = useState(true)
+  const state = useLive(live && search.after === undefined, ['listEmails'])
+  const query = useRead('listEmails', { query: messageQuery(search) }, { poll: state === 'polling' ? 10_000 : false })
+  const go = (change: FilterChange) =>
+    void navigate({ search: setOnly({ ...search, after: undefined, ...change }), replace: true })
+  return (
+    <Page
+      title={t('messages.title')}
+      lead={t('messages.lead')}
+      actions={
+        <>
+          <Switch
+            label={t('messages.live')}
+            checked={live}
+            onChange={event => setLive(event.currentTarget.checked)}
+            disabled={search.after !== undefined}
+            mr="sm"
+          />
+          <SendButton />
+        </>
+      }
+    >
+      <MessageFilters search={search} go={go} />
+      <Card flush>
+        <Loaded query={query}>
+          {page =>
+            page.data.length === 0 ? (
+              <NoMessages search={search} reset={() => void navigate({ search: {} })} />
+            ) : (
+              <MessageTable messages={page.data} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pager
+        after={search.after}
+        next={query.data?.has_more ? (query.data.next ?? undefined) : undefined}
+        go={after => void navigate({ search: setOnly({ ...search, after }) })}
+      />
+    </Page>
+  )
+}
+
+function NoMessages({ search, reset }: { search: MessageSearch; reset: () => void }) {
+  const { t } = useTranslation()
+  if (isFiltered(search)) return <NoMatch reset={reset} />
+  return (
+    <Empty title={t('messages.none')} action={<SendButton />}>
+      {t('messages.noneHint')}
+    </Empty>
+  )
+}

@@ -1,0 +1,26 @@
+/** How much of its day the account has used, for accounts that have a daily limit of recipients. */
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../../api/hooks.ts'
+import { useFormat } from '../../ui/values/number-format.ts'
+import { Figure } from '../../ui/values/statistic.tsx'
+
+/** Share of the limit from which it is worth a look. */
+const NEARLY = 0.9
+
+/** The figure; nothing without a limit, or before it is known. */
+export function DailyLimit() {
+  const { t } = useTranslation()
+  const { number } = useFormat()
+  const { data } = useRead('getLimits', {})
+  if (!data || data.recipients_per_day === 0) return null
+  const { recipients_today: used, recipients_per_day: limit } = data
+  const tone = used >= limit ? 'bad' : used >= NEARLY * limit ? 'warn' : undefined
+  return (
+    <Figure
+      label={t('overview.today')}
+      value={t('overview.ofLimit', { used: number(used), limit: number(limit) })}
+      {...(tone ? { tone } : {})}
+      hint={t('overview.todayHint')}
+    />
+  )
+}

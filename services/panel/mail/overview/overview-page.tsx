@@ -1,0 +1,149 @@
+/** The first page: how the mail of the last weeks fared, and what to do next while there is none. */
+import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { IconChartHistogram } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../../api/client.ts'
+import { useRead } from '../../api/hooks.ts'
+import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { SpanControl, spanSearch, USUAL_SPAN } from '../../ui/layout/days-range.tsx'
+import { Card, Page } from '../../ui/layout/page.tsx'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { useFormat } from '../../ui/values/number-format.ts'
+import { Figure } from '../../ui/values/statistic.tsx'
+import { MessageTable } from '../messages/message-table.tsx'
+import { SendButton } from '../send/send-button.tsx'
+import { DailyLimit } from './daily-limit.tsx'
+import { BOUNCE_LIMITS, bounceTone, ratesOf } from './delivery-rates.ts'
+
+const Chart = lazy(() => import('./overview-chart.tsx').then(module => ({ default: module.OverviewChart })))
+
+const route = getRouteApi('/shell/')
+
+type Stats = Output<'getStats'>
+
+/** The page. */
+export function OverviewPage() {
+  const { t } = useTranslation()
+  const { days = USUAL_SPAN } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useRead('getStats', { query: { since: daysAgo(days - 1, Date.now()) } })
+  return (
+    <Page
+      title={t('overview.title')}
+      lead={t('overview.lead')}
+      actions={
+        <SpanControl
+          days={days}
+          set={chosen => void navigate({ search: spanSearch({ days: chosen }), replace: true })}
+        />
+      }
+    >
+      <Loaded
+        query={query}
+        loading={
+          <Stack>
+            <Skeleton height={110} radius="lg" />
+            <Skeleton height={320} radius="lg" />
+          </Stack>
+        }
+      >
+        {stats => (
+          <>
+            <DailyLimit />
+            <Content stats={stats} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** The day so many days before `now` (milliseconds), in UTC as the service counts. */
+export function daysAgo(days: number, now: number): string {
+  return new Date(now - days * 86_400_000).toISOString().slice(0, 10)
+}
+
+function Content({ stats }: { stats: Stats }) {
+  const { t } = useTranslation()
+  if (stats.totals.messages === 0)
+    return (
+      <>
+        <Card>
+          <Empty icon={<IconChartHistogram size={26} />} title={t('overview.empty')} action={<SendButton />}>
+            {t('overview.emptyHint')}
+          </Empty>
+        </Card>
+        <Latest />
+      </>
+    )
+  return (
+    <>
+      <Figures totals={stats.totals} />
+      <Card title={t('overview.byDay')}>
+        <Suspense fallback={<Skeleton height={260} radius="md" />}>
+          <Chart days={stats.days} />
+        </Suspense>
+      </Card>
+      <Destinations domains={stats.domains} />
+      <Latest />
+    </>
+  )
+}
+
+function Figures({ totals }: { totals: Stats['totals'] }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const rates = ratesOf(totals)
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+      <Figure
+        label={t('overview.messages')}
+        value={number(totals.messages)}
+        hint={t('overview.recipients', { count: totals.recipients })}
+      />
+      <Figure label={t('overview.deliveredRate')} value={rates ? percent(rates.delivered) : '–'} />
+      <Figure
+        label={t('overview.bounceRate')}
+        value={rates ? percent(rates.bounced) : '–'}
+        {...(rates ? { tone: bounceTone(rates.bounced) } : {})}
+        hint={t('overview.bounceLimits', { warn: percent(BOUNCE_LIMITS.warn), bad: percent(BOUNCE_LIMITS.bad) })}
+      />
+      <Figure label={t('overview.waiting')} value={number(totals.waiting)} hint={t('overview.waitingHint')} />
+    </SimpleGrid>
+  )
+}
+
+function Destinations({ domains }: { domains: Stats['domains'] }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const rate = (row: Stats['domains'][number]) => {
+    const rates = ratesOf(row)
+    return rates ? percent(rates.bounced) : '–'
+  }
+  const columns: Column<Stats['domains'][number]>[] = [
+    { label: t('overview.destination'), cell: row => row.domain },
+    { label: t('overview.recipientsShort'), end: true, cell: row => number(row.recipients) },
+    { label: t('messages.status.delivered'), end: true, cell: row => number(row.delivered) },
+    { label: t('overview.waiting'), end: true, cell: row => number(row.waiting) },
+    { label: t('overview.bounceRate'), end: true, cell: rate },
+  ]
+  return (
+    <Card title={t('overview.destinations')} flush>
+      <DataTable name={t('overview.destinations')} columns={columns} rows={domains} rowKey={row => row.domain} />
+    </Card>
+  )
+}
+
+function Latest() {
+  const { t } = useTranslation()
+  const query = useRead('listEmails', { query: { limit: 5 } })
+  // The figures may follow a little later than the log: what was just sent is here already.
+  if (query.data?.data.length === 0) return null
+  return (
+    <Card title={t('overview.latest')} flush>
+      <Loaded query={query}>{page => <MessageTable messages={page.data} />}</Loaded>
+    </Card>
+  )
+}

@@ -1,0 +1,73 @@
+/** Sends one message, the way applications do, and leads to what becomes of it. */
+import { Button, Group, Text, Textarea, TextInput } from '@mantine/core'
+import { IconMailCheck } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../api/hooks.ts'
+import { Blank } from '../../ui/feedback/content-states.tsx'
+import { SubmitForm } from '../../ui/forms/form.tsx'
+import { useFields } from '../../ui/forms/use-fields.ts'
+import { Card, Page } from '../../ui/layout/page.tsx'
+
+/** The page. */
+export function SendPage() {
+  const { t } = useTranslation()
+  return (
+    <Page title={t('messages.sendTitle')} lead={t('messages.sendLead')}>
+      <Card>
+        <SendForm />
+      </Card>
+    </Page>
+  )
+}
+
+/** The form; `from` is what stands in the sender field at first. */
+export function SendForm({ from = '' }: { from?: string }) {
+  const { t } = useTranslation()
+  const send = useWrite('sendEmail', ['listEmails', 'getStats', 'listInbox'])
+  const fields = useFields(
+    { from, to: '', subject: t('messages.subjectDefault'), text: t('messages.textDefault') },
+    send.error,
+  )
+  if (send.data?.object === 'email') return <Sent id={send.data.id} again={() => send.reset()} />
+  return (
+    <div className="pw-form">
+      <SubmitForm
+        state={send}
+        fields={fields}
+        submit={() => send.mutate({ body: fields.values })}
+        action={t('messages.sendAction')}
+      >
+        <TextInput type="email" label={t('messages.from')} placeholder="hello@example.com" {...fields.text('from')} />
+        <TextInput type="email" label={t('messages.to')} placeholder="you@example.org" {...fields.text('to')} />
+        <TextInput label={t('messages.subject')} {...fields.text('subject')} />
+        <Textarea label={t('messages.text')} autosize minRows={5} {...fields.text('text')} />
+      </SubmitForm>
+    </div>
+  )
+}
+
+function Sent({ id, again }: { id: string; again: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <div role="status">
+      <Blank
+        icon={<IconMailCheck size={26} />}
+        title={t('messages.sent')}
+        action={
+          <Group>
+            <Button renderRoot={props => <Link {...props} to="/messages/$id" params={{ id }} />}>
+              {t('messages.follow')}
+            </Button>
+            <Button variant="default" onClick={again}>
+              {t('messages.sendAnother')}
+            </Button>
+          </Group>
+        }
+      >
+        <Text fz="sm">{t('messages.sentHint')}</Text>
+        <span className="pw-mono">{id}</span>
+      </Blank>
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+/** Signing in. */
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Output } from '../api/client.ts'
+import { LanguageMenu, SchemeButton } from '../app/header-menus.tsx'
+import { speak } from '../i18n/index.ts'
+import { adoptZone, type Language } from '../state/preferences.ts'
+import { setSessionOver } from '../state/session-expiry.ts'
+import { Note } from '../ui/feedback/status-badge.tsx'
+import { Logo } from '../ui/layout/logo.tsx'
+import { languageOf, sessionRead, useKeepLanguage } from './session.ts'
+import { SignInForm } from './sign-in-form.tsx'
+
+const route = getRouteApi('/sign-in')
+
+/** The page. */
+export function SignInPage() {
+  const { t } = useTranslation()
+  const { ended } = route.useSearch()
+  const [language, setLanguage] = useState<Language>()
+  const signedIn = useSignedIn(language)
+  useDocumentTitle(`${t('account.signIn')} · Postwright`)
+  return (
+    <main className="pw-welcome">
+      <div className="pw-card pw-sign-in">
+        <Stack gap="lg">
+          <Group justify="space-between">
+            <Logo />
+            <Group gap={2}>
+              <LanguageMenu chosen={setLanguage} />
+              <SchemeButton />
+            </Group>
+          </Group>
+          <div>
+            <Title order={1} fz={24}>
+              {t('account.welcome')}
+            </Title>
+            <Text c="dimmed" fz="sm" mt={4}>
+              {t('account.welcomeLead')}
+            </Text>
+          </div>
+          {ended ? (
+            <div role="status">
+              <Note tone="info">{t('account.sessionEnded')}</Note>
+            </div>
+          ) : null}
+          <SignInForm done={signedIn} />
+        </Stack>
+      </div>
+    </main>
+  )
+}
+
+/** A language that was chosen here is meant for the account, too; without one the panel speaks that of the account. */
+function useSignedIn(language: Language | undefined) {
+  const { to } = route.useSearch()
+  const router = useRouter()
+  const queries = useQueryClient()
+  const keep = useKeepLanguage()
+  return async (session: Output<'logInOperation'>) => {
+    setSessionOver(false)
+    queries.clear()
+    queries.setQueryData(sessionRead.queryKey, session)
+    if (language) void keep(language)
+    else await speak(languageOf(session.user.lang))
+    adoptZone(session.user.tz)
+    router.history.push(to ?? '/')
+  }
+}

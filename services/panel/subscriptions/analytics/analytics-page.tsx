@@ -1,0 +1,123 @@
+/** The figures of an app: users, subscriptions, revenue, how they move. */
+import { SimpleGrid, Skeleton } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Loaded } from '../../ui/feedback/content-states.tsx'
+import { type Span, SpanControl, spanSearch, USUAL_SPAN } from '../../ui/layout/days-range.tsx'
+import { Card } from '../../ui/layout/page.tsx'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { useFormat } from '../../ui/values/number-format.ts'
+import { Figure } from '../../ui/values/statistic.tsx'
+import { ScopedPage } from '../shared/app-scope.tsx'
+import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
+import { subSearch } from '../shared/subscriptions-search.ts'
+
+const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.FiguresCharts })))
+
+type Overview = SubOutput<'overviewOperation'>
+
+const route = getRouteApi('/shell/subscriptions')
+
+/** The page. */
+export function FiguresPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { days = USUAL_SPAN } = search
+  const go = (chosen: Span) =>
+    void navigate({ search: { ...subSearch({ ...search }), ...spanSearch({ days: chosen }) }, replace: true })
+  return (
+    <ScopedPage
+      title={t('subs.figuresTitle')}
+      lead={t('subs.figuresLead')}
+      actions={<SpanControl days={days} set={go} />}
+    >
+      {({ app }) => <Figures appKey={app.app_key} days={days} />}
+    </ScopedPage>
+  )
+}
+
+function Figures({ appKey, days }: { appKey: string; days: number }) {
+  const query = useSubRead('overviewOperation', { query: { app_key: appKey, days } })
+  return (
+    <Loaded query={query} loading={<Skeleton height={320} radius="lg" />}>
+      {overview => <Content overview={overview} />}
+    </Loaded>
+  )
+}
+
+function Content({ overview }: { overview: Overview }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const money = (value: number) => `¥${number(value)}`
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Figure
+          label={t('subs.totalUsers')}
+          value={number(overview.total_users)}
+          hint={t('subs.newToday', { count: overview.today_new_users })}
+        />
+        <Figure
+          label={t('subs.activeSubscriptions')}
+          value={number(overview.active_subscriptions)}
+          hint={t('subs.expiring', { count: overview.expiring_soon_subscriptions })}
+        />
+        <Figure
+          label={t('subs.revenueMonth')}
+          value={money(overview.this_month_revenue)}
+          hint={t('subs.revenueLast', { amount: money(overview.last_month_revenue) })}
+        />
+        <Figure
+          label={t('subs.mrr')}
+          value={money(overview.mrr)}
+          hint={t('subs.rates', {
+            churn: percent(overview.churn_rate / 100),
+            renewal: percent(overview.renewal_rate / 100),
+          })}
+        />
+      </SimpleGrid>
+      <Suspense fallback={<Skeleton height={280} radius="lg" />}>
+        <Charts trend={overview.trend} />
+      </Suspense>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Shares
+          title={t('subs.byPlan')}
+          rows={overview.plans.map(row => ({ ...row, id: row.plan_id, name: row.plan_name }))}
+        />
+        <Shares
+          title={t('subs.byMethod')}
+          rows={overview.payment_methods.map(row => ({
+            ...row,
+            id: row.payment_method,
+            name: t(`subs.methods.${row.payment_method as 'alipay'}`, { defaultValue: row.payment_method }),
+          }))}
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+interface Share {
+  id: string
+  name: string
+  active_subscriptions: number
+  share: number
+}
+
+function Shares({ title, rows }: { title: string; rows: readonly Share[] }) {
+  const { t } = useTranslation()
+  const { number, percent } = useFormat()
+  const columns: Column<Share>[] = [
+    { label: t('subs.name'), cell: row => row.name },
+    { label: t('subs.holders'), end: true, cell: row => number(row.active_subscriptions) },
+    { label: t('subs.share'), end: true, cell: row => percent(row.share / 100) },
+  ]
+  if (rows.length === 0) return null
+  return (
+    <Card title={title} flush>
+      <DataTable name={title} columns={columns} rows={rows} rowKey={row => row.id} />
+    </Card>
+  )
+}

@@ -1,0 +1,148 @@
+/** The registered apps: make (keys shown once), change, switch off, delete. */
+import { Button, Menu } from '@mantine/core'
+import { IconAppWindow, IconPlus } from '@tabler/icons-react'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Status } from '../../ui/feedback/status-badge.tsx'
+import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { Dialog } from '../../ui/forms/form.tsx'
+import { useSecretOnce } from '../../ui/forms/secret-once.tsx'
+import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { Card, Page } from '../../ui/layout/page.tsx'
+import { RowMenu } from '../../ui/layout/row-menu.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { type SubApp, useScope } from '../shared/app-scope.tsx'
+import { BusinessTime } from '../shared/business-time.tsx'
+import { ManagedText } from '../shared/managed-badge.tsx'
+import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { AppForm } from './app-form.tsx'
+
+const route = getRouteApi('/shell/subscriptions/apps')
+
+/** The page. */
+export function AppsPage() {
+  const { t } = useTranslation()
+  const { role } = useScope()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useSubRead('listAppsOperation', { query: setOnly({ page: search.page, pageSize: 100 }) })
+  const [editing, edit] = useState<SubApp | 'new'>()
+  const [secret, show] = useSecretOnce(t('subs.keysOfApp'))
+  const may = role === 'super'
+  const add = may ? (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+      {t('subs.newApp')}
+    </Button>
+  ) : null
+  return (
+    <Page title={t('subs.appsTitle')} lead={t('subs.appsLead')} actions={add}>
+      <Card flush>
+        <Loaded query={query}>
+          {({ apps }) =>
+            apps.length === 0 ? (
+              <Empty icon={<IconAppWindow size={26} />} title={t('subs.noApps')} action={add}>
+                {t('subs.noAppsHint')}
+              </Empty>
+            ) : (
+              <AppTable apps={apps} edit={may ? edit : undefined} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+      <Dialog
+        opened={editing !== undefined}
+        close={() => edit(undefined)}
+        title={editing === 'new' ? t('subs.newApp') : t('subs.editApp')}
+      >
+        {() => (
+          <AppForm
+            close={() => edit(undefined)}
+            show={show}
+            {...(typeof editing === 'object' ? { app: editing } : {})}
+          />
+        )}
+      </Dialog>
+      {secret}
+    </Page>
+  )
+}
+
+function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp) => void) | undefined }) {
+  const { t } = useTranslation()
+  const columns: Column<SubApp>[] = [
+    {
+      label: t('subs.name'),
+      cell: app => (
+        <>
+          <Link to="/subscriptions" search={{ app: app.app_key }} className="pw-link">
+            {app.app_name}
+          </Link>{' '}
+          <ManagedText resource={app.managed_by} />
+        </>
+      ),
+    },
+    {
+      label: t('subs.appKey'),
+      cell: app =>
+        edit ? (
+          <Link to="/subscriptions/apps/$id" params={{ id: app.id }} className="pw-link pw-mono">
+            {app.app_key}
+          </Link>
+        ) : (
+          <span className="pw-mono">{app.app_key}</span>
+        ),
+    },
+    { label: t('subs.description'), cell: app => app.app_description },
+    {
+      label: t('messages.state'),
+      cell: app => (
+        <Status tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</Status>
+      ),
+    },
+    { label: t('ui.created'), cell: app => <BusinessTime at={app.created_at} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: app => (edit && !app.managed_by ? <AppMenu app={app} edit={edit} /> : null),
+    },
+  ]
+  return <DataTable name={t('subs.appsTitle')} columns={columns} rows={apps} rowKey={app => app.id} />
+}
+
+function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState(false)
+  const remove = useSubWrite('deleteAppOperation')
+  return (
+    <>
+      <RowMenu name={app.app_name}>
+        <Menu.Item renderRoot={props => <Link {...props} to="/subscriptions/apps/$id" params={{ id: app.id }} />}>
+          {t('subs.keysAndChannels')}
+        </Menu.Item>
+        <Menu.Item onClick={() => edit(app)}>{t('ui.edit')}</Menu.Item>
+        <Menu.Item color="stamp" onClick={() => setAsking(true)}>
+          {t('ui.delete')}
+        </Menu.Item>
+      </RowMenu>
+      <Confirm
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t('subs.deleteAppTitle', { name: app.app_name })}
+        phrase={app.app_key}
+        action={t('ui.delete')}
+        run={() => remove.mutateAsync({ params: { id: app.id } })}
+      >
+        {t('subs.deleteAppText')}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+/** The audit log of the subscription half: who did what, with the fields that changed. */
+import { IconNotebook } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { Card } from '../../ui/layout/page.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { ScopedPage } from '../shared/app-scope.tsx'
+import { BusinessTime } from '../shared/business-time.tsx'
+import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
+
+type Entry = SubOutput<'auditLog'>['audit_logs'][number]
+
+const route = getRouteApi('/shell/subscriptions/changes')
+
+/** The page. */
+export function ChangesPage() {
+  const { t } = useTranslation()
+  return (
+    <ScopedPage title={t('subs.changesTitle')} lead={t('subs.changesLead')}>
+      {({ app }) => <Changes appKey={app.app_key} />}
+    </ScopedPage>
+  )
+}
+
+function Changes({ appKey }: { appKey: string }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useSubRead('auditLog', { query: setOnly({ app_key: appKey, page: search.page }) })
+  const columns: Column<Entry>[] = [
+    { label: t('account.when'), cell: entry => <BusinessTime at={entry.created_at} /> },
+    { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
+    { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
+    { label: t('account.target'), cell: entry => `${entry.target_kind} ${entry.target_id}` },
+    { label: t('subs.fields'), cell: entry => <Fields changes={entry.changes} /> },
+  ]
+  return (
+    <>
+      <Card flush>
+        <Loaded query={query}>
+          {({ audit_logs }) =>
+            audit_logs.length === 0 ? (
+              <Empty icon={<IconNotebook size={26} />} title={t('account.auditEmpty')} />
+            ) : (
+              <DataTable name={t('subs.changesTitle')} columns={columns} rows={audit_logs} rowKey={entry => entry.id} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+    </>
+  )
+}
+
+/** Each field with its old and new value, folded when there are many; long values are cut. */
+function Fields({ changes }: { changes: Entry['changes'] }) {
+  const { t } = useTranslation()
+  const lines = Object.entries(changes).map(([field, [before, after]]) => (
+    <div key={field} className="pw-mono">
+      {before === null || before === undefined
+        ? `${field}: ${shown(after)}`
+        : `${field}: ${shown(before)} → ${shown(after)}`}
+    </div>
+  ))
+  if (lines.length <= 3) return lines
+  return (
+    <details className="pw-details">
+      <summary>{t('subs.fieldCount', { count: lines.length })}</summary>
+      {lines}
+    </details>
+  )
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '–')
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

@@ -1,0 +1,32 @@
+/** Features between the wire and people. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { featuresOf, featuresText } from './plan-features.ts'
+
+test.each([
+  ['{"features":["a","b, c"]}', ['a', 'b, c']],
+  ['{"features":["a",1,null]}', ['a']],
+  ['{"features":"a"}', []],
+  ['[]', []],
+  ['null', []],
+  ['not json', []],
+  [undefined, []],
+])('%s holds %o', (text, features) => {
+  expect(featuresOf(text)).toEqual(features)
+})
+
+test('what is typed comes back, whatever it is', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc
+          .string()
+          .map(text => text.replaceAll('\n', '').trim())
+          .filter(Boolean),
+      ),
+      features => {
+        expect(featuresOf(featuresText(features.join('\n')))).toEqual(features)
+      },
+    ),
+  )
+})

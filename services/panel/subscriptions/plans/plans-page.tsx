@@ -1,0 +1,166 @@
+/** The plans of an app. */
+import { Button, Menu } from '@mantine/core'
+import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
+import { Status } from '../../ui/feedback/status-badge.tsx'
+import { Dialog } from '../../ui/forms/form.tsx'
+import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { Card } from '../../ui/layout/page.tsx'
+import { RowMenu } from '../../ui/layout/row-menu.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { presentPlan } from '../history/revision-changes.ts'
+import { Revisions } from '../history/revisions.tsx'
+import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
+import { ManagedText } from '../shared/managed-badge.tsx'
+import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import type { Plan } from './plan-fields.ts'
+import { PlanForm } from './plan-form.tsx'
+
+const route = getRouteApi('/shell/subscriptions/plans')
+
+/** The page. */
+export function PlansPage() {
+  const { t } = useTranslation()
+  return (
+    <ScopedPage title={t('subs.plansTitle')} lead={t('subs.plansLead')}>
+      {scope => <Plans scope={scope} />}
+    </ScopedPage>
+  )
+}
+
+function Plans({ scope }: { scope: Scope }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [editing, edit] = useState<Plan | 'new'>()
+  const app_key = scope.app.app_key
+  const query = useSubRead('listPlansOperation', { query: setOnly({ app_key, page: search.page }) })
+  const add = scope.edit ? (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
+      {t('subs.newPlan')}
+    </Button>
+  ) : null
+  return (
+    <>
+      <Card title={t('subs.plansTitle')} aside={add} flush>
+        <Loaded query={query}>
+          {({ plans }) =>
+            plans.length === 0 ? (
+              <Empty icon={<IconReceipt2 size={26} />} title={t('subs.noPlans')} action={add}>
+                {t('subs.noPlansHint')}
+              </Empty>
+            ) : (
+              <PlanTable plans={plans} edit={scope.edit ? edit : undefined} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Pages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => void navigate({ search: { ...search, page } })}
+      />
+      <Dialog
+        opened={editing !== undefined}
+        close={() => edit(undefined)}
+        title={editing === 'new' ? t('subs.newPlan') : t('subs.editPlan')}
+      >
+        {() => (
+          <PlanForm
+            appKey={app_key}
+            close={() => edit(undefined)}
+            {...(typeof editing === 'object' ? { plan: editing } : {})}
+          />
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan) => void) | undefined }) {
+  const { t } = useTranslation()
+  const columns: Column<Plan>[] = [
+    {
+      label: t('subs.name'),
+      cell: plan => (
+        <>
+          {plan.name} <ManagedText resource={plan.managed_by} />
+        </>
+      ),
+    },
+    { label: t('subs.price'), end: true, cell: plan => <Price plan={plan} /> },
+    {
+      label: t('subs.duration'),
+      cell: plan => (plan.is_permanent ? t('subs.permanent') : t('subs.days', { count: Number(plan.duration) })),
+    },
+    { label: t('subs.holders'), end: true, cell: plan => plan.active_subscriptions },
+    {
+      label: t('messages.state'),
+      cell: plan => (
+        <Status tone={plan.status === '1' ? 'ok' : 'quiet'}>
+          {t(plan.status === '1' ? 'subs.forSale' : 'subs.notForSale')}
+        </Status>
+      ),
+    },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: plan => <PlanMenu plan={plan} edit={edit} />,
+    },
+  ]
+  return <DataTable name={t('subs.plansTitle')} columns={columns} rows={plans} rowKey={plan => plan.id} />
+}
+
+/** Changing a plan, and its former states. */
+function PlanMenu({ plan, edit }: { plan: Plan; edit: ((plan: Plan) => void) | undefined }) {
+  const { t } = useTranslation()
+  const [history, showHistory] = useState(false)
+  const may = edit !== undefined && !plan.managed_by
+  return (
+    <>
+      <RowMenu name={plan.name}>
+        {may ? <Menu.Item onClick={() => edit(plan)}>{t('ui.edit')}</Menu.Item> : null}
+        <Menu.Item onClick={() => showHistory(true)}>{t('subs.history')}</Menu.Item>
+      </RowMenu>
+      <Dialog
+        opened={history}
+        close={() => showHistory(false)}
+        title={t('subs.historyOf', { name: plan.name })}
+        size="lg"
+      >
+        {() => <PlanHistory plan={plan} edit={may} done={() => showHistory(false)} />}
+      </Dialog>
+    </>
+  )
+}
+
+function PlanHistory({ plan, edit, done }: { plan: Plan; edit: boolean; done: () => void }) {
+  const where = { params: { id: plan.id }, query: { app_key: plan.app_key } }
+  const query = useSubRead('planHistory', where, { fresh: true })
+  const restore = useSubWrite('restorePlanOperation')
+  const put = async (revision: number) => {
+    await restore.mutateAsync({ ...where, body: { revision } })
+    done()
+  }
+  return (
+    <Loaded query={query}>
+      {({ revisions }) => (
+        <Revisions revisions={revisions} present={presentPlan(plan)} restore={edit ? put : undefined} />
+      )}
+    </Loaded>
+  )
+}
+
+function Price({ plan }: { plan: Plan }) {
+  if (plan.price === plan.original_price) return <>¥{plan.price}</>
+  return (
+    <>
+      ¥{plan.price} <s className="pw-was">¥{plan.original_price}</s>
+    </>
+  )
+}

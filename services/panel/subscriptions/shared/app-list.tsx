@@ -1,0 +1,73 @@
+/** A list of an app with a search, a filter by state, and numbered pages; all of it stands in the address. */
+import { Group, Select } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
+import { TextFilter } from '../../ui/forms/text-filter.tsx'
+import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { Card } from '../../ui/layout/page.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import type { SubSearch } from './subscriptions-search.ts'
+
+/** The list. `rows` picks them out of the answer; `actions` stand at the end of the filters. */
+export function ScopedList<A extends { pagination: { total_pages: number } }, T>(props: {
+  search: SubSearch
+  /** Goes to another address of the page. */
+  navigate: (search: SubSearch) => void
+  query: UseQueryResult<A, Error>
+  hint: string
+  states: readonly { value: string; label: string }[]
+  empty: { icon: ReactNode; title: string; hint: string }
+  actions?: ReactNode
+  rows: (answer: A) => readonly T[]
+  children: (rows: readonly T[]) => ReactNode
+}) {
+  const { t } = useTranslation()
+  const { search, query, states, empty } = props
+  const go = (part: { [K in keyof SubSearch]?: SubSearch[K] | undefined }) =>
+    props.navigate(setOnly({ ...search, page: undefined, ...part }))
+  return (
+    <>
+      <Group gap="xs" align="flex-end" role="search">
+        <TextFilter
+          wide
+          label={t('messages.search')}
+          placeholder={props.hint}
+          value={search.search ?? ''}
+          set={text => go({ search: text || undefined })}
+        />
+        <Select
+          label={t('messages.state')}
+          placeholder={t('messages.any')}
+          data={[...states]}
+          value={search.status ?? null}
+          clearable
+          onChange={status => go({ status: status ?? undefined })}
+          w={170}
+        />
+        {props.actions ? (
+          <Group gap="xs" ml="auto">
+            {props.actions}
+          </Group>
+        ) : null}
+      </Group>
+      <Card flush>
+        <Loaded query={query}>
+          {answer => {
+            const rows = props.rows(answer)
+            if (rows.length > 0) return props.children(rows)
+            if (search.search !== undefined || search.status !== undefined)
+              return <NoMatch reset={() => go({ search: undefined, status: undefined })} />
+            return (
+              <Empty icon={empty.icon} title={empty.title}>
+                {empty.hint}
+              </Empty>
+            )
+          }}
+        </Loaded>
+      </Card>
+      <Pages page={search.page ?? 1} total={query.data?.pagination.total_pages ?? 1} go={page => go({ page })} />
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+/** The panel's list of operations says the same as the contracts. */
+import { expect, test } from 'vitest'
+import * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
+import * as rest from '../../../subscriptions/http/admin-contract.ts'
+import { operations } from './subscriptions-operations.ts'
+
+const contract: Record<string, unknown> = { ...rest, ...apps }
+
+test.each(Object.entries(operations))('%s is %s', (name, line) => {
+  const { method, path } = contract[name] as { method: string; path: string }
+  expect(line).toBe(`${method} ${path}`)
+})

@@ -1,0 +1,17 @@
+/** The part of an address that all pages of this area share. */
+import { pageNumber } from '../../ui/layout/numbered-pages.tsx'
+import { textsOf } from '../../ui/layout/search-params.ts'
+
+/** App, words, state and page. */
+export interface SubSearch {
+  app?: string
+  search?: string
+  status?: string
+  page?: number
+}
+
+/** Reads it. */
+export function subSearch(raw: Record<string, unknown>): SubSearch {
+  const page = pageNumber(raw.page)
+  return { ...textsOf(raw, ['app', 'search', 'status']), ...(page ? { page } : {}) }
+}

@@ -1,0 +1,133 @@
+/** The end users of an app. */
+import { Menu } from '@mantine/core'
+import { IconUsers } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useTold } from '../../ui/feedback/save-result.ts'
+import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { Dialog } from '../../ui/forms/form.tsx'
+import { RowMenu } from '../../ui/layout/row-menu.tsx'
+import { setOnly } from '../../ui/layout/search-params.ts'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { ScopedList } from '../shared/app-list.tsx'
+import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
+import { BusinessTime } from '../shared/business-time.tsx'
+import { ExportUsers } from '../shared/csv-export.tsx'
+import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import { GrantForm } from './grant-form.tsx'
+
+type User = SubOutput<'listUsersOperation'>['users'][number]
+
+const route = getRouteApi('/shell/subscriptions/users')
+
+const STATUSES = ['1', '0', '2'] as const
+const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }
+
+/** The page. */
+export function EndUsersPage() {
+  const { t } = useTranslation()
+  return (
+    <ScopedPage title={t('subs.usersTitle')} lead={t('subs.usersLead')}>
+      {scope => <Users scope={scope} />}
+    </ScopedPage>
+  )
+}
+
+function Users({ scope }: { scope: Scope }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useSubRead('listUsersOperation', {
+    query: setOnly({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
+  })
+  return (
+    <ScopedList
+      search={search}
+      navigate={next => void navigate({ search: next })}
+      query={query}
+      hint={t('subs.userSearch')}
+      states={STATUSES.map(value => ({ value, label: t(`subs.userStatus.${value}`) }))}
+      empty={{ icon: <IconUsers size={26} />, title: t('subs.noUsers'), hint: t('subs.noUsersHint') }}
+      actions={<ExportUsers search={search} appKey={scope.app.app_key} />}
+      rows={answer => answer.users}
+    >
+      {users => <UserTable users={users} scope={scope} />}
+    </ScopedList>
+  )
+}
+
+function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
+  const { t } = useTranslation()
+  const columns: Column<User>[] = [
+    {
+      label: t('subs.nickname'),
+      cell: user => (
+        <>
+          {user.nickname || t('subs.unnamed', { id: user.id })}
+          <span className="pw-sub pw-mono">{user.id}</span>
+        </>
+      ),
+    },
+    { label: t('subs.contact'), cell: user => user.email ?? user.phone ?? '–' },
+    { label: t('subs.platform'), cell: user => user.platform || '–' },
+    {
+      label: t('messages.state'),
+      cell: user => (
+        <Status tone={TONES[user.status] ?? 'quiet'}>
+          {t(`subs.userStatus.${user.status as '0' | '1' | '2'}`, { defaultValue: user.status })}
+        </Status>
+      ),
+    },
+    { label: t('subs.logins'), end: true, cell: user => user.login_count },
+    { label: t('subs.lastLogin'), cell: user => <BusinessTime at={user.last_login_time} /> },
+    { label: t('ui.created'), cell: user => <BusinessTime at={user.created_at} /> },
+    {
+      label: t('ui.actions'),
+      hidden: true,
+      end: true,
+      cell: user => (scope.edit ? <UserMenu user={user} appKey={scope.app.app_key} /> : null),
+    },
+  ]
+  return <DataTable name={t('subs.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
+}
+
+/** Disabling is undone in the same menu, so it asks nothing; erasing asks for the number. */
+function UserMenu({ user, appKey }: { user: User; appKey: string }) {
+  const { t } = useTranslation()
+  const [open, setOpen] = useState<'grant' | 'erase'>()
+  const update = useSubWrite('updateUserOperation')
+  const erase = useSubWrite('eraseUserOperation')
+  const where = { params: { id: user.id }, query: { app_key: appKey } }
+  const name = user.nickname || t('subs.unnamed', { id: user.id })
+  const on = user.status === '1'
+  const close = () => setOpen(undefined)
+  const told = useTold()
+  const toggle = () => update.mutate({ ...where, body: { status: on ? '0' : '1' } }, told)
+  return (
+    <>
+      <RowMenu name={name}>
+        <Menu.Item onClick={() => setOpen('grant')}>{t('subs.grant')}</Menu.Item>
+        <Menu.Item onClick={toggle}>{t(on ? 'access.disable' : 'access.enable')}</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item color="stamp" onClick={() => setOpen('erase')}>
+          {t('subs.erase')}
+        </Menu.Item>
+      </RowMenu>
+      <Dialog opened={open === 'grant'} close={close} title={t('subs.grantTo', { name })}>
+        {() => <GrantForm appKey={appKey} userId={user.id} close={close} />}
+      </Dialog>
+      <Confirm
+        opened={open === 'erase'}
+        close={close}
+        title={t('subs.eraseTitle', { name })}
+        phrase={user.id}
+        action={t('subs.erase')}
+        run={() => erase.mutateAsync(where)}
+      >
+        {t('subs.eraseText')}
+      </Confirm>
+    </>
+  )
+}

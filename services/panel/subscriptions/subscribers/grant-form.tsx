@@ -1,0 +1,49 @@
+/** Granting a period of a plan by hand. */
+import { NumberInput, Select, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useSaved } from '../../ui/feedback/save-result.ts'
+import { SubmitForm } from '../../ui/forms/form.tsx'
+import { useFields } from '../../ui/forms/use-fields.ts'
+import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+
+/** The form; for a user that was chosen already, only the plan is asked for. */
+export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: string; close: () => void }) {
+  const { t } = useTranslation()
+  const grant = useSubWrite('grantSubscription')
+  const plans = useSubRead('listPlansOperation', { query: { app_key: appKey, pageSize: 100 } })
+  const saved = useSaved(close)
+  const start = { user_id: userId ?? '', plan_id: null as string | null, days: '' as number | string }
+  const fields = useFields(start, grant.error)
+  const submit = () => {
+    const { user_id, plan_id, days } = fields.values
+    const body = { user_id: user_id.trim(), plan_id: plan_id ?? '', ...(days === '' ? {} : { days }) }
+    grant.mutate({ query: { app_key: appKey }, body }, saved)
+  }
+  return (
+    <SubmitForm state={grant} fields={fields} submit={submit} action={t('subs.grant')} cancel={close}>
+      {userId === undefined ? (
+        <TextInput
+          data-autofocus
+          label={t('subs.userId')}
+          description={t('subs.userIdHint')}
+          inputMode="numeric"
+          {...fields.text('user_id')}
+        />
+      ) : null}
+      <Select
+        label={t('subs.plan')}
+        data={plans.data?.plans.map(one => ({ value: one.id, label: one.name })) ?? []}
+        searchable
+        {...fields.value('plan_id')}
+      />
+      <NumberInput
+        label={t('subs.durationDays')}
+        description={t('subs.grantDaysHint')}
+        min={0}
+        max={36_500}
+        allowDecimal={false}
+        {...fields.value('days')}
+      />
+    </SubmitForm>
+  )
+}

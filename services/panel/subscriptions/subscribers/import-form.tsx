@@ -1,0 +1,126 @@
+/** Granting many periods from a CSV file: checked first without a change, then done as a whole or not at all. */
+import { Button, FileInput, Group, Stack, Text } from '@mantine/core'
+import { IconFileSpreadsheet } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { tellDone } from '../../ui/feedback/notifications.ts'
+import { Note } from '../../ui/feedback/status-badge.tsx'
+import { SubmitForm } from '../../ui/forms/form.tsx'
+import { type Column, DataTable } from '../../ui/layout/table.tsx'
+import { CodeBlock } from '../../ui/values/code-block.tsx'
+import { importCsv, type SubOutput } from '../shared/subscriptions-api.ts'
+
+type Answer = SubOutput<'importSubscriptionsOperation'>
+type Fault = Answer['errors'][number]
+
+const EXAMPLE = 'user_id,plan_id,days,client_ref\n1001,3,30,order-77\n1002,3,,order-78'
+
+/** The form. Choosing a file checks it; importing is possible once it has no fault. */
+export function ImportForm({ appKey, close }: { appKey: string; close: () => void }) {
+  const { t } = useTranslation()
+  const queries = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const check = useMutation({ mutationFn: (chosen: File) => importCsv(appKey, chosen, true) })
+  const run = useMutation({
+    mutationFn: (chosen: File) => importCsv(appKey, chosen, false),
+    onSuccess: async ({ imported }) => {
+      await queries.invalidateQueries({ queryKey: ['sub'] })
+      close()
+      tellDone(t('subs.imported', { count: imported }))
+    },
+    // Somebody changed something since the check: it shows which rows are wrong by now.
+    onError: (_, chosen) => check.mutate(chosen),
+  })
+  const choose = (chosen: File | null) => {
+    setFile(chosen)
+    run.reset()
+    if (chosen) check.mutate(chosen)
+    else check.reset()
+  }
+  const found = check.data
+  const ready = file && check.data && found?.errors.length === 0
+  return (
+    <SubmitForm
+      state={{ isPending: check.isPending || run.isPending, error: check.error ?? run.error }}
+      submit={() => (ready ? run.mutate(file) : undefined)}
+      action={t('subs.importAction')}
+      cancel={close}
+      disabled={!ready}
+    >
+      <Stack gap="md">
+        <FileInput
+          label={t('subs.csvFile')}
+          description={t('subs.csvHint')}
+          placeholder={t('subs.chooseFile')}
+          accept=".csv,.tsv,.txt,text/csv,text/plain"
+          leftSection={<IconFileSpreadsheet size={16} />}
+          value={file}
+          onChange={choose}
+          clearable
+          clearButtonProps={{ 'aria-label': t('subs.removeFile') }}
+        />
+        {file ? null : <CodeBlock text={EXAMPLE} what={t('subs.csvExample')} />}
+        {found ? <Found answer={found} /> : null}
+        {file && found && found.errors.length > 0 ? (
+          <Group>
+            <Button variant="default" size="xs" onClick={() => check.mutate(file)} loading={check.isPending}>
+              {t('subs.checkAgain')}
+            </Button>
+          </Group>
+        ) : null}
+      </Stack>
+    </SubmitForm>
+  )
+}
+
+function Found({ answer }: { answer: Answer }) {
+  const { t } = useTranslation()
+  const columns: Column<Fault>[] = [
+    { label: t('subs.row'), end: true, cell: fault => fault.row },
+    {
+      label: t('subs.field'),
+      // Cells of columns without a name of ours have their number.
+      cell: fault => (
+        <span className="pw-mono">{fault.field || (fault.column && t('subs.column', { number: fault.column }))}</span>
+      ),
+    },
+    { label: t('subs.fault'), cell: fault => fault.message },
+  ]
+  if (answer.errors.length === 0)
+    return (
+      <div role="status">
+        <Note tone="ok">{t('subs.importReady', { count: answer.total - answer.repeated })}</Note>
+        <HowRead answer={answer} />
+      </div>
+    )
+  return (
+    <div role="alert">
+      <Note tone="bad">{t('subs.importFaults', { count: answer.errors.length })}</Note>
+      <DataTable
+        name={t('subs.fault')}
+        columns={columns}
+        rows={answer.errors.slice(0, 50)}
+        rowKey={fault => `${fault.row} ${fault.column} ${fault.field} ${fault.rule}`}
+      />
+      <HowRead answer={answer} />
+    </div>
+  )
+}
+
+/** What is not granted without being wrong, and how the file was read: a wrong encoding shows itself here. */
+function HowRead({ answer: { encoding, separator, repeated, skipped } }: { answer: Answer }) {
+  const { t } = useTranslation()
+  if (encoding === '') return null
+  const name = separator === ';' ? 'semicolon' : separator === ',' ? 'comma' : 'tab'
+  const lines = [
+    repeated > 0 ? t('subs.importRepeated', { count: repeated }) : '',
+    skipped > 0 ? t('subs.importSkipped', { count: skipped }) : '',
+    t('subs.importRead', { encoding: encoding.toUpperCase(), separator: t(`subs.separator.${name}`) }),
+  ]
+  return (
+    <Text fz="sm" c="dimmed" mt="xs">
+      {lines.filter(Boolean).join(' ')}
+    </Text>
+  )
+}

@@ -1,0 +1,95 @@
+/** What can be done with one subscription: extend, stop renewing, cancel, refund. */
+import { Menu, NumberInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSaved, useTold } from '../../ui/feedback/save-result.ts'
+import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
+import { useFields } from '../../ui/forms/use-fields.ts'
+import { RowMenu } from '../../ui/layout/row-menu.tsx'
+import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
+
+type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
+type Asking = 'extend' | 'cancel' | 'refund'
+
+/** The menu; nothing for a subscription that has come to its end for good. */
+export function SubscriptionMenu({ subscription, appKey }: { subscription: Subscription; appKey: string }) {
+  const { t } = useTranslation()
+  const [asking, setAsking] = useState<Asking>()
+  const act = useSubWrite('actOnSubscription')
+  const told = useTold()
+  const base = { params: { id: subscription.id }, query: { app_key: appKey } }
+  const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
+  const done = () => setAsking(undefined)
+  const stopRenewing = () =>
+    act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, told)
+  if (subscription.status === '3' || subscription.status === '4') return null
+  return (
+    <>
+      <RowMenu name={name}>
+        {subscription.is_permanent ? null : (
+          <Menu.Item onClick={() => setAsking('extend')}>{t('subs.extend')}</Menu.Item>
+        )}
+        {subscription.auto_renew === '1' ? (
+          <Menu.Item onClick={stopRenewing}>{t('subs.stopRenewing')}</Menu.Item>
+        ) : null}
+        <Menu.Item onClick={() => setAsking('cancel')}>{t('subs.cancelNow')}</Menu.Item>
+        <Menu.Item color="stamp" onClick={() => setAsking('refund')}>
+          {t('subs.refund')}
+        </Menu.Item>
+      </RowMenu>
+      <Dialog opened={asking === 'extend'} close={done} title={t('subs.extendTitle', { name })}>
+        {() => <ExtendForm subscription={subscription} appKey={appKey} close={done} />}
+      </Dialog>
+      <Confirm
+        opened={asking === 'cancel'}
+        close={done}
+        title={t('subs.cancelTitle', { name })}
+        phrase={subscription.id}
+        action={t('subs.cancelNow')}
+        run={() => act.mutateAsync({ ...base, body: { action: 'cancel', at: 'now', version: subscription.version } })}
+      >
+        {t('subs.cancelText')}
+      </Confirm>
+      <Confirm
+        opened={asking === 'refund'}
+        close={done}
+        title={t('subs.refundTitle', { name })}
+        phrase={subscription.id}
+        action={t('subs.refund')}
+        run={() => act.mutateAsync({ ...base, body: { action: 'refund', version: subscription.version } })}
+      >
+        {t('subs.refundText')}
+      </Confirm>
+    </>
+  )
+}
+
+function ExtendForm(props: { subscription: Subscription; appKey: string; close: () => void }) {
+  const { t } = useTranslation()
+  const { subscription, appKey, close } = props
+  const act = useSubWrite('actOnSubscription')
+  const saved = useSaved(close)
+  const fields = useFields({ days: 30 }, act.error)
+  const submit = () =>
+    act.mutate(
+      {
+        params: { id: subscription.id },
+        query: { app_key: appKey },
+        body: { action: 'extend', ...fields.values, version: subscription.version },
+      },
+      saved,
+    )
+  return (
+    <SubmitForm state={act} fields={fields} submit={submit} action={t('subs.extend')} cancel={close}>
+      <NumberInput
+        data-autofocus
+        label={t('subs.daysMore')}
+        min={1}
+        max={36_500}
+        allowDecimal={false}
+        {...fields.count('days')}
+      />
+    </SubmitForm>
+  )
+}

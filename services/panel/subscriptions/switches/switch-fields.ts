@@ -1,0 +1,100 @@
+/** A switch as its form holds it, and back to what the API takes. */
+
+import { rowsOf } from '../plans/plan-features.ts'
+import type { SubOutput } from '../shared/subscriptions-api.ts'
+import {
+  type RuleFields,
+  ruleBodies,
+  rulesOf,
+  type ScheduleFields,
+  scheduleBodies,
+  schedulesOf,
+} from './switch-targets.ts'
+
+/** A switch as the API shows it. */
+export type SwitchRecord = Extract<SubOutput<'readSwitches'>, { switches: unknown[] }>['switches'][number]
+
+/** The types in the order of the menu. */
+export const SWITCH_TYPES = ['boolean', 'number', 'string', 'json', 'changelog'] as const
+
+/** One of them. */
+export type SwitchType = (typeof SWITCH_TYPES)[number]
+
+/** A release note as it is typed: lists are lines of text. `key` only tells entries apart. */
+export interface NoteFields {
+  key: number
+  version: string
+  date: string
+  title: string
+  features: string
+  improvements: string
+  fixes: string
+}
+
+/** The form. */
+export interface SwitchFields {
+  name: string
+  description: string
+  type: SwitchType
+  value: string
+  title: string
+  notes: NoteFields[]
+  enabled: boolean
+  client_visible: boolean
+  rollout: number
+  rules: RuleFields[]
+  schedules: ScheduleFields[]
+}
+
+/** The fields of a switch, or of a new one. */
+export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
+  return {
+    name: record?.name ?? '',
+    description: record?.description ?? '',
+    type: SWITCH_TYPES.find(type => type === record?.type) ?? 'boolean',
+    value: record?.type === 'changelog' ? '' : (record?.raw_value ?? '0'),
+    title: record?.value.title ?? '',
+    notes: (record?.value.logs ?? []).map((log, key) => ({
+      key,
+      version: log.version,
+      date: log.date,
+      title: log.title,
+      features: log.features.join('\n'),
+      improvements: log.improvements.join('\n'),
+      fixes: log.fixes.join('\n'),
+    })),
+    enabled: record?.enabled !== '0',
+    client_visible: record?.client_visible === '1',
+    rollout: Number(record?.rollout ?? 100),
+    rules: rulesOf(record?.rules ?? []),
+    schedules: schedulesOf(record?.schedules ?? []),
+  }
+}
+
+/** The body of a request. The value of a changelog is its title and notes; the other types may carry notes beside it. */
+export function bodyOf(fields: SwitchFields) {
+  const logs = fields.notes.map(({ key: _, features, improvements, fixes, ...note }) => ({
+    ...note,
+    features: rowsOf(features),
+    improvements: rowsOf(improvements),
+    fixes: rowsOf(fixes),
+  }))
+  const value = fields.type === 'changelog' ? JSON.stringify({ title: fields.title, logs }) : fields.value
+  return {
+    description: fields.description,
+    type: fields.type,
+    value,
+    ...(fields.type === 'changelog' ? {} : { title: fields.title, logs }),
+    enabled: fields.enabled ? '1' : '0',
+    client_visible: fields.client_visible ? '1' : '0',
+    rollout: fields.rollout,
+    rules: ruleBodies(fields.rules),
+    schedules: scheduleBodies(fields.schedules),
+  }
+}
+
+/** An empty note of a day, with a key that none of the others has. */
+export function newNote(notes: readonly NoteFields[], today: string): NoteFields {
+  const key = Math.max(-1, ...notes.map(note => note.key)) + 1
+  return { key, version: '', date: today, title: '', features: '', improvements: '', fixes: '' }
+}

@@ -1,0 +1,65 @@
+/** The former states of one switch, and bringing back one that was deleted. */
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Loaded } from '../../ui/feedback/content-states.tsx'
+import { presentSwitch } from '../history/revision-changes.ts'
+import { Revisions } from '../history/revisions.tsx'
+import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
+import type { SwitchRecord } from './switch-fields.ts'
+
+/** The states; without a record it is one that was deleted. `done` is called when a state was put back. */
+export function SwitchHistory(props: { appKey: string; name: string; record?: SwitchRecord; done: () => void }) {
+  const { appKey, name, record, done } = props
+  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } }, { fresh: true })
+  const restore = useSubWrite('restoreSwitchOperation')
+  const put = async (revision: number) => {
+    await restore.mutateAsync({ query: { app_key: appKey }, body: { name, revision } })
+    done()
+  }
+  return (
+    <Loaded query={query}>
+      {data => (
+        <Revisions
+          revisions={'revisions' in data ? data.revisions : []}
+          present={record ? presentSwitch(record) : undefined}
+          restore={put}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+/** Asks for the name of a deleted switch and shows its states: a deleted one stands in no list. */
+export function RestoreDeleted({ appKey, close }: { appKey: string; close: () => void }) {
+  const { t } = useTranslation()
+  const [name, setName] = useState('')
+  const [wanted, setWanted] = useState<string>()
+  return (
+    <Stack gap="md">
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          setWanted(name.trim() || undefined)
+        }}
+      >
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            data-autofocus
+            label={t('subs.name')}
+            description={t('subs.restoreDeletedHint')}
+            autoComplete="off"
+            spellCheck={false}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+            style={{ flex: 1 }}
+          />
+          <Button type="submit" variant="default">
+            {t('subs.find')}
+          </Button>
+        </Group>
+      </form>
+      {wanted ? <SwitchHistory key={wanted} appKey={appKey} name={wanted} done={close} /> : null}
+    </Stack>
+  )
+}

@@ -1,0 +1,114 @@
+/** The states in which there is no content: empty, loading, failed, offline, forbidden, gone. */
+import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2, IconSearchOff } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ApiProblem } from '../../api/problem.ts'
+import { problemText } from './problem-text.ts'
+
+/** An icon, a sentence, and what to do next. */
+export function Blank(props: {
+  icon: ReactNode
+  title: string
+  /** 1 where it is the whole page. */
+  level?: 1 | 2
+  children?: ReactNode
+  action?: ReactNode
+}) {
+  return (
+    <Stack align="center" gap="xs" py={56} px="md" ta="center">
+      <span className="pw-blank-icon">{props.icon}</span>
+      <Title order={props.level ?? 2} fz="md">
+        {props.title}
+      </Title>
+      {props.children ? (
+        <Text c="dimmed" fz="sm" maw={460} component="div">
+          {props.children}
+        </Text>
+      ) : null}
+      {props.action ? <Group mt="sm">{props.action}</Group> : null}
+    </Stack>
+  )
+}
+
+/** Nothing here yet. */
+export function Empty(props: { icon?: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
+  return <Blank {...props} icon={props.icon ?? <IconMailOff size={26} />} />
+}
+
+/** Nothing that fits the filters; they can be taken away. */
+export function NoMatch({ reset }: { reset: () => void }) {
+  const { t } = useTranslation()
+  const clear = (
+    <Button variant="default" onClick={reset}>
+      {t('messages.clearFilters')}
+    </Button>
+  )
+  return <Empty icon={<IconSearchOff size={26} />} title={t('messages.noMatch')} action={clear} />
+}
+
+/** Grey bars in the place of rows. */
+export function LoadingRows({ rows = 5 }: { rows?: number }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="sm" p="md" role="status" aria-label={t('ui.loading')}>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the bars have no identity and never move
+        <Skeleton key={row} height={18} width={`${92 - ((row * 17) % 40)}%`} radius="sm" />
+      ))}
+    </Stack>
+  )
+}
+
+/** Why it cannot be shown, in the reader's language, and a way on. */
+export function Failure({ error, retry, level = 2 }: { error: unknown; retry?: () => void; level?: 1 | 2 }) {
+  const { t } = useTranslation()
+  const problem = error instanceof ApiProblem ? error : undefined
+  const again = retry ? (
+    <Button variant="default" onClick={retry}>
+      {t('ui.tryAgain')}
+    </Button>
+  ) : undefined
+  return (
+    <div role="alert">
+      <Blank icon={failureIcon(problem)} title={failureTitle(problem, t)} action={again} level={level}>
+        {problemText(error, t)}
+        {problem?.requestId ? (
+          <Text component="p" fz="xs" mt={6} className="pw-mono">
+            {t('ui.requestId', { id: problem.requestId })}
+          </Text>
+        ) : null}
+      </Blank>
+    </div>
+  )
+}
+
+type Translate = TFunction
+
+function failureTitle(problem: ApiProblem | undefined, t: Translate): string {
+  if (problem?.status === 0) return t('ui.offlineTitle')
+  if (problem?.status === 403) return t('ui.forbiddenTitle')
+  if (problem?.status === 404) return t('ui.goneTitle')
+  return t('ui.failedTitle')
+}
+
+function failureIcon(problem: ApiProblem | undefined): ReactNode {
+  if (problem?.status === 0) return <IconCloudOff size={26} />
+  if (problem?.status === 403) return <IconLock size={26} />
+  if (problem?.status === 404) return <IconMap2 size={26} />
+  return <IconAlertTriangle size={26} />
+}
+
+/** Shows a read: what is cached at once, bars while there is nothing, the failure when there is no data to keep. */
+export function Loaded<T>(props: {
+  query: UseQueryResult<T, Error>
+  loading?: ReactNode
+  children: (data: T) => ReactNode
+}) {
+  const { query, loading, children } = props
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />
+  return loading ?? <LoadingRows />
+}

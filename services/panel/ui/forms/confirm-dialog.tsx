@@ -1,0 +1,85 @@
+/** Asking before what cannot be undone: the name is typed, so that no stray Enter destroys anything. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { problemText } from '../feedback/problem-text.ts'
+import { Note } from '../feedback/status-badge.tsx'
+import { Dialog } from './form.tsx'
+
+/** The question. `phrase` must be typed; without one a click is enough (for what can be done again). */
+export function Confirm(props: Asked) {
+  return (
+    <Dialog opened={props.opened} close={props.close} title={props.title}>
+      {() => <Question {...props} />}
+    </Dialog>
+  )
+}
+
+interface Asked {
+  opened: boolean
+  close: () => void
+  title: string
+  children: ReactNode
+  phrase?: string
+  action: string
+  run: () => Promise<unknown>
+}
+
+function Question(props: Asked) {
+  const { t } = useTranslation()
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const run = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await props.run()
+      props.close()
+    } catch (failure) {
+      setError(failure)
+    }
+    setBusy(false)
+  }
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      <Stack gap="md">
+        <Text fz="sm" component="div">
+          {props.children}
+        </Text>
+        {props.phrase === undefined ? null : (
+          <TextInput
+            data-autofocus
+            autoComplete="off"
+            label={t('ui.typeToConfirm', { phrase: props.phrase })}
+            value={typed}
+            onChange={event => setTyped(event.currentTarget.value)}
+          />
+        )}
+        {error === undefined ? null : (
+          <div role="alert">
+            <Note tone="bad">{problemText(error, t)}</Note>
+          </div>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={props.close}>
+            {t('ui.cancel')}
+          </Button>
+          <Button
+            type="submit"
+            color="stamp"
+            loading={busy}
+            disabled={props.phrase !== undefined && typed.trim() !== props.phrase}
+          >
+            {props.action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,38 @@
+/** A secret that is shown this once: it is copied now or made again. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Note } from '../feedback/status-badge.tsx'
+import { CodeBlock } from '../values/code-block.tsx'
+import { Dialog } from './form.tsx'
+
+/** Shows secrets once: their names and values. */
+export type Show = (entries: [name: string, value: string][]) => void
+
+/** The dialog for the place where it belongs, and what opens it. */
+export function useSecretOnce(title: string): [dialog: ReactNode, show: Show] {
+  const { t } = useTranslation()
+  const [entries, setEntries] = useState<[name: string, value: string][]>()
+  const close = () => setEntries(undefined)
+  const dialog = (
+    <Dialog opened={entries !== undefined} close={close} title={title} size="lg">
+      {() => (
+        <Stack gap="md">
+          <Note tone="warn">{t('ui.secretOnce')}</Note>
+          {entries?.map(([name, value]) => (
+            <div key={name}>
+              <Text fz="sm" fw={500} mb={4}>
+                {name}
+              </Text>
+              <CodeBlock text={value} what={name} />
+            </div>
+          ))}
+          <Group justify="flex-end">
+            <Button onClick={close}>{t('ui.secretKept')}</Button>
+          </Group>
+        </Stack>
+      )}
+    </Dialog>
+  )
+  return [dialog, setEntries]
+}

@@ -1,0 +1,16 @@
+/** Spans in addresses that people keep, share and mistype. */
+import { expect, test } from 'vitest'
+import { spanSearch } from './days-range.tsx'
+
+test.each([
+  [{}, {}],
+  [{ days: 7 }, { days: 7 }],
+  [{ days: '90' }, { days: 90 }],
+  [{ days: 30 }, {}],
+  [{ days: 8 }, {}],
+  [{ days: 'all' }, {}],
+  [{ days: ['7', '7'] }, {}],
+  [{ days: { $gt: 0 } }, {}],
+])('%j is read as %j', (raw, search) => {
+  expect(spanSearch(raw)).toEqual(search)
+})

@@ -1,0 +1,59 @@
+/** Addresses as the router hands them on: digits are numbers there, and anybody may type anything. */
+import { expect, test } from 'vitest'
+import { subSearch } from '../../subscriptions/shared/subscriptions-search.ts'
+import { linesOf } from '../forms/form.tsx'
+import { pageNumber } from './numbered-pages.tsx'
+import { textsOf } from './search-params.ts'
+
+test.each([
+  [{ after: 'em_1' }, { after: 'em_1' }],
+  [
+    { after: 42, user: 0 },
+    { after: '42', user: '0' },
+  ],
+  [{ after: '', user: null, other: 'x' }, {}],
+  [{ after: ['a'], user: { $ne: '' } }, {}],
+  [{ after: true, user: undefined }, {}],
+])('%j has the texts %j', (raw, texts) => {
+  expect(textsOf(raw, ['after', 'user'])).toEqual(texts)
+})
+
+test.each([
+  [2, 2],
+  ['17', 17],
+  // The first page does not stand in the address.
+  [1, undefined],
+  ['1', undefined],
+  [0, undefined],
+  [-3, undefined],
+  [2.5, undefined],
+  ['two', undefined],
+  ['', undefined],
+  [null, undefined],
+  [undefined, undefined],
+  [[2, 3], undefined],
+  [Number.POSITIVE_INFINITY, undefined],
+])('%j is page %s', (raw, page) => {
+  expect(pageNumber(raw)).toBe(page)
+})
+
+test.each([
+  [{}, {}],
+  [
+    { app: 'shop', search: 1001, status: 1, page: '3' },
+    { app: 'shop', search: '1001', status: '1', page: 3 },
+  ],
+  [{ app: ['shop'], page: 'x', days: 7 }, {}],
+])('the address %j of the subscription pages is %j', (raw, search) => {
+  expect(subSearch(raw)).toEqual(search)
+})
+
+test.each([
+  ['', []],
+  [' \n , \n', []],
+  ['a@example.com', ['a@example.com']],
+  [' a@example.com \n\n@example.org,10.0.0.0/8,', ['a@example.com', '@example.org', '10.0.0.0/8']],
+  ['a\r\nb\r\n', ['a', 'b']],
+])('%j has the lines %j', (text, lines) => {
+  expect(linesOf(text)).toEqual(lines)
+})

@@ -1,0 +1,53 @@
+/** Numbers as readers of both languages write them, at the borders of their units. */
+import { describe, expect, test } from 'vitest'
+import { formatters } from './number-format.ts'
+
+const en = formatters('en')
+const zh = formatters('zh-CN')
+
+test.each([
+  [0, '0'],
+  [999, '999'],
+  [12_345, '12,345'],
+  [-1200, '-1,200'],
+])('%d is the number %s', (value, text) => {
+  expect(en.number(value)).toBe(text)
+  expect(zh.number(value)).toBe(text)
+})
+
+test.each([
+  [0, '0%'],
+  [0.000_04, '0%'],
+  [0.0312, '3.12%'],
+  [0.0999, '9.99%'],
+  // From a tenth on one digit is enough.
+  [0.1234, '12.3%'],
+  [1, '100%'],
+])('%d is %s', (share, text) => {
+  expect(en.percent(share)).toBe(text)
+  expect(zh.percent(share)).toBe(text)
+})
+
+test.each([
+  [0, '0 byte', '0 byte'],
+  [999, '999 byte', '999 byte'],
+  [1000, '1 kB', '1 kB'],
+  [34_560, '34.6 kB', '34.6 kB'],
+  [999_999, '1,000 kB', '1,000 kB'],
+  [1_000_000, '1 MB', '1 MB'],
+  [26_214_400, '26.2 MB', '26.2 MB'],
+])('%d bytes are %s', (value, english, chinese) => {
+  expect(en.bytes(value)).toBe(english)
+  expect(zh.bytes(value).replace(' ', ' ')).toBe(chinese.replace('byte', zh.bytes(1).replace(/[\d\s]/g, '')))
+})
+
+describe('a day is that of the service, whatever the zone of the machine', () => {
+  test.each([
+    ['2026-11-21', 'Nov 21', '11月21日'],
+    ['2026-01-01', 'Jan 1', '1月1日'],
+    ['2028-02-29', 'Feb 29', '2月29日'],
+  ])('%s', (date, english, chinese) => {
+    expect(en.day(date)).toBe(english)
+    expect(zh.day(date)).toBe(chinese)
+  })
+})

@@ -1,0 +1,133 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
+import { setMachineClock } from '../../../test/support/time/machine-clock.ts'
+import { until } from '../../../test/support/time/until.ts'
+import { type Log, silentLog } from '../observability/log.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import { readDatabaseTime, startDatabaseClock } from './database-clock.ts'
+
+const HOUR = 3_600_000
+const START = Date.parse('2026-11-22T10:00:00Z')
+
+/** A database and a machine with clocks of their own, which tests turn; measured every millisecond. */
+async function world(given: { aheadMs?: number; answerMs?: number } = {}) {
+  let elapsed = 0
+  const [aheadMs, answerMs] = [given.aheadMs ?? 0, given.answerMs ?? 0]
+  const state = { ahead: aheadMs, database: 0, answerMs, away: false, reads: 0 }
+  const lines: string[] = []
+  const note = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`)
+  const log: Log = { ...silentLog, warn: note('warn'), info: note('info') }
+  const metrics = createMetrics('test')
+  const clock = await startDatabaseClock({
+    log,
+    metrics,
+    intervalMs: 1,
+    machine: { wall: () => START + elapsed + state.ahead, monotonic: () => elapsed },
+    async read() {
+      state.reads++
+      if (state.away) throw new Error('away')
+      // The worst case: all of the time passes on the way back.
+      const time = new Date(START + elapsed + state.database)
+      elapsed += state.answerMs
+      return time
+    },
+  })
+  onTestFinished(() => clock.stop())
+  return {
+    state,
+    lines,
+    /** Milliseconds between the clock and the database's. */
+    error: () => clock.now().getTime() - (START + elapsed + state.database),
+    pass: (ms: number) => {
+      elapsed += ms
+    },
+    measured: async () => {
+      const { reads } = state
+      await until(() => state.reads > reads + 1)
+    },
+    warning: () => clock.warning(),
+    skewSeconds: async () => (await metrics.clockSkew.get()).values[0]?.value ?? Number.NaN,
+  }
+}
+
+test.each([
+  ['right', 0, undefined],
+  ['a little ahead', 1_500, undefined],
+  ['an hour ahead', HOUR, /^the machine's clock is 3600\.0 s ahead of the database's/],
+  ['an hour behind', -HOUR, /^the machine's clock is 3600\.0 s behind the database's/],
+  ['three seconds behind', -3_000, /3\.0 s behind/],
+])("a machine that is %s follows the database's clock and says so", async (_, aheadMs, warning) => {
+  const w = await world({ aheadMs })
+  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+  w.pass(10 * HOUR)
+  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+  expect(await w.skewSeconds()).toBeCloseTo(aheadMs / 1000, 2)
+  if (warning) expect(w.warning()).toMatch(warning)
+  else expect(w.warning()).toBeUndefined()
+  await w.measured()
+  expect(w.lines.length).toBe(warning ? 1 : 0) // once, not at each measurement
+})
+
+test('a step of the machine changes nothing but what is reported', async () => {
+  const w = await world()
+  w.state.ahead = HOUR
+  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+  expect(w.warning()).toMatch(/3600\.0 s ahead/)
+  await until(() => w.lines.length === 1)
+  w.state.ahead = 0
+  await until(() => w.lines.length === 2)
+  expect(w.lines[1]).toBe("info the machine's clock agrees with the database's again")
+  expect(w.warning()).toBeUndefined()
+  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+})
+
+test.each([HOUR, -HOUR, 3_000])('a step of the database by %i ms is followed and logged', async step => {
+  const w = await world()
+  w.state.database = step
+  await until(() => Math.abs(w.error()) <= 1)
+  expect(w.lines[0]).toMatch(/^warn the database's clock was stepped/)
+})
+
+test('a slow answer makes the clock no worse, and a slow first one is soon corrected', async () => {
+  const quick = await world()
+  quick.state.answerMs = 4_000
+  await quick.measured()
+  expect(Math.abs(quick.error())).toBeLessThan(10)
+  const slow = await world({ answerMs: 1_000 })
+  expect(Math.abs(slow.error())).toBeLessThanOrEqual(500) // half of the way, as good as can be known
+  slow.state.answerMs = 0
+  await slow.measured()
+  expect(Math.abs(slow.error())).toBeLessThanOrEqual(1)
+})
+
+test('the clock runs on while the database is away', async () => {
+  const w = await world({ aheadMs: HOUR })
+  w.state.away = true
+  w.pass(24 * HOUR)
+  await w.measured()
+  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+  expect(w.warning()).toMatch(/ahead/)
+})
+
+test('there is no clock without a first answer', async () => {
+  const read = () => Promise.reject(new Error('no primary'))
+  await expect(startDatabaseClock({ read, log: silentLog, metrics: createMetrics('test') })).rejects.toThrow(
+    'no primary',
+  )
+})
+
+test.each([HOUR, -HOUR])('against a real database, on a machine that is %i ms ahead', async aheadMs => {
+  const mongo = await databaseForThisTest()
+  const setBack = setMachineClock(aheadMs)
+  try {
+    const metrics = createMetrics('test')
+    const clock = await startDatabaseClock({ read: () => readDatabaseTime(mongo.db), log: silentLog, metrics })
+    const ours = clock.now().getTime()
+    await clock.stop()
+    const theirs = (await readDatabaseTime(mongo.db)).getTime()
+    expect(Math.abs(theirs - ours)).toBeLessThan(1_000)
+    expect((await metrics.clockSkew.get()).values[0]?.value).toBeCloseTo(aheadMs / 1000, 0)
+  } finally {
+    setBack()
+  }
+})

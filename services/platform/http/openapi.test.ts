@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { problems } from '../problems.ts'
+import { endpoint } from './endpoint.ts'
+import { openApi, operationsOf } from './openapi.ts'
+
+const contract = {
+  SCOPES: ['a'],
+  schema: z.string(),
+  list: endpoint({
+    operationId: 'listThings',
+    tag: 'Things',
+    method: 'GET',
+    path: '/things',
+    summary: 'Lists things.',
+    access: 'open',
+    query: z.strictObject({ limit: z.coerce.number().int().max(100).default(20), after: z.string().optional() }),
+    response: z.strictObject({ data: z.array(z.string()) }),
+  }),
+  change: endpoint({
+    operationId: 'changeThing',
+    tag: 'Things',
+    method: 'PATCH',
+    path: '/things/{id}',
+    summary: 'Changes a thing.',
+    access: 'closed',
+    params: z.strictObject({ id: z.string() }),
+    body: z.strictObject({ name: z.string().min(1), at: z.iso.datetime().transform(value => new Date(value)) }),
+    response: z.strictObject({ id: z.string() }),
+  }),
+  remove: endpoint({
+    operationId: 'removeThing',
+    tag: 'Things',
+    method: 'DELETE',
+    path: '/things/{id}',
+    summary: 'Removes.',
+    access: 'closed',
+    status: 204,
+  }),
+}
+
+const document = openApi<string>({
+  title: 'Things',
+  description: 'Things of all kinds.',
+  version: '1',
+  tags: [{ name: 'Things', description: 'All things.' }],
+  server: 'https://api.example.net',
+  operations: operationsOf<string>(contract),
+  securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+  security: ({ access }) => (access === 'open' ? [] : [{ key: [] }]),
+})
+
+test('only operations are taken from a contract', () =>
+  expect(operationsOf(contract)).toEqual([contract.list, contract.change, contract.remove]))
+
+test('operations of one path stand together, each with its security', () => {
+  expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://api.example.net' }] })
+  expect(Object.keys(document.paths['/things/{id}'] ?? {})).toEqual(['patch', 'delete'])
+  expect(document.paths['/things']?.get).toMatchObject({ security: [] })
+  expect(document.paths['/things/{id}']?.patch).toMatchObject({ security: [{ key: [] }] })
+})
+
+test('parameters say where they stand and whether they are needed', () => {
+  expect(document.paths['/things']?.get).toMatchObject({
+    parameters: [
+      { name: 'limit', in: 'query', required: false, schema: { maximum: 100, default: 20 } },
+      { name: 'after', in: 'query', required: false },
+    ],
+  })
+  expect(document.paths['/things/{id}']?.patch).toMatchObject({
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+  })
+})
+
+test('bodies are described as clients send them, unknown fields refused', () => {
+  expect(document.paths['/things/{id}']?.patch).toMatchObject({
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            additionalProperties: false,
+            required: ['name', 'at'],
+            properties: { name: { type: 'string', minLength: 1 }, at: { type: 'string', format: 'date-time' } },
+          },
+        },
+      },
+    },
+  })
+})
+
+test('answers have their status and schema, refusals are problem documents with every code', () => {
+  expect(document.paths['/things']?.get).toMatchObject({
+    responses: {
+      200: { content: { 'application/json': { schema: { required: ['data'] } } } },
+      '4XX': { $ref: '#/components/responses/Problem' },
+      '5XX': { $ref: '#/components/responses/Problem' },
+    },
+  })
+  expect(document.paths['/things/{id}']?.delete).toMatchObject({ responses: { 204: { description: 'Success' } } })
+  expect(document.components).toMatchObject({
+    responses: {
+      Problem: { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+    },
+    schemas: { Problem: { properties: { code: { type: 'string', examples: Object.keys(problems) } } } },
+  })
+})
+
+const NOTHING = { title: 'T', description: 'D', version: '1', server: '/', tags: [], securitySchemes: {} }
+const minimal = { method: 'GET', path: '/x', summary: 'Does it.', access: 'open', status: 204 } as const
+
+test('two operations of one name, and a group that does not exist, are faults', () => {
+  const tags = [{ name: 'Known', description: 'Known.' }]
+  const build = (...names: [operationId: string, tag: string][]) =>
+    openApi<string>({
+      ...NOTHING,
+      tags,
+      operations: names.map(([operationId, tag]) => endpoint({ ...minimal, operationId, tag })),
+      security: () => [],
+    })
+  expect(build(['one', 'Known'], ['two', 'Known']).tags).toEqual(tags)
+  expect(() => build(['one', 'Known'], ['one', 'Known'])).toThrow(/called one/)
+  expect(() => build(['one', 'Unknown'])).toThrow(/one has the unknown tag Unknown/)
+})
+
+test('files, headers, a second success and checks by hand are told too', () => {
+  const number = z
+    .union([z.number(), z.string()])
+    .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }] })
+  const operation = endpoint({
+    operationId: 'put',
+    tag: 'Things',
+    method: 'PUT',
+    path: '/x',
+    summary: 'Puts it.',
+    access: 'open',
+    query: z.object({ page: number.optional() }),
+    headers: z.object({ 'Idempotency-Key': z.string().optional().describe('A key.') }),
+    body: z.unknown(),
+    documentedBody: z.object({ name: z.string() }),
+    requestContent: { 'text/csv': { type: 'string' } },
+    response: z.object({ id: z.string() }),
+    responseContent: { 'text/plain': { type: 'string' } },
+    responseHeaders: { ETag: { description: 'Its tag.', schema: { type: 'string' } } },
+    notModified: true,
+    alternative: { status: 202, description: 'Later.', response: z.object({ later: z.boolean() }) },
+  })
+  const { paths } = openApi<string>({
+    ...NOTHING,
+    tags: [{ name: 'Things', description: 'All things.' }],
+    operations: [operation],
+    security: () => [],
+    success: (_, data) => ({ type: 'object', properties: { data } }),
+  })
+  const id = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+  expect(paths['/x']?.put).toMatchObject({
+    parameters: [
+      { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1 } },
+      { name: 'Idempotency-Key', in: 'header', required: false, description: 'A key.', schema: { type: 'string' } },
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { required: ['name'] } }, 'text/csv': { schema: { type: 'string' } } },
+    },
+    responses: {
+      200: {
+        headers: { ETag: { schema: { type: 'string' } } },
+        content: {
+          'application/json': { schema: { type: 'object', properties: { data: id } } },
+          'text/plain': { schema: { type: 'string' } },
+        },
+      },
+      202: { description: 'Later.' },
+      304: {},
+    },
+  })
+})
+
+test('a body that may be left out is not required', () => {
+  const body = z.object({ name: z.string().optional() })
+  const operation = endpoint({ ...minimal, method: 'POST', operationId: 'a', tag: 'A', body })
+  const tags = [{ name: 'A', description: 'A.' }]
+  const { paths } = openApi<string>({ ...NOTHING, tags, operations: [operation], security: () => [] })
+  expect(paths['/x']?.post).toMatchObject({ requestBody: { required: false } })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { inNetwork } from '../network/ip-networks.ts'
+import { ProblemError } from '../problems.ts'
+import { parse, problemBody, toProblem } from './web-app.ts'
+
+test.each([
+  ['192.0.2.1', '192.0.2.1', true],
+  ['192.0.2.1', '192.0.2.2', false],
+  ['192.0.2.255', '192.0.2.0/24', true],
+  ['192.0.3.0', '192.0.2.0/24', false],
+  ['192.0.2.129', '192.0.2.128/25', true],
+  ['192.0.2.127', '192.0.2.128/25', false],
+  ['203.0.113.9', '0.0.0.0/0', true],
+  ['::ffff:192.0.2.1', '192.0.2.0/24', true],
+  ['2001:db8::1', '2001:db8::/32', true],
+  ['2001:db9::1', '2001:db8::/32', false],
+  ['2001:db8:0:0::1', '2001:db8::1', true],
+  ['2001:db8::1', '0.0.0.0/0', false],
+  ['192.0.2.1', '::/0', false],
+])('%s lies in %s: %s', (address, network, expected) => expect(inNetwork(address, network)).toBe(expected))
+
+describe('a request that does not fit', () => {
+  const schema = z.strictObject({
+    name: z.string().min(1),
+    list: z.array(z.strictObject({ 'a/b': z.int(), 'c~d': z.boolean() })).optional(),
+  })
+  const refused = (value: unknown, root = ''): ProblemError => {
+    try {
+      parse(schema, value, root)
+    } catch (error) {
+      if (error instanceof ProblemError) return error
+      throw error
+    }
+    throw new Error('it was taken')
+  }
+
+  test.each<[string, unknown, string, string[]]>([
+    ['names the field', { name: '' }, '', ['/name']],
+    ['names each', { list: [{ 'a/b': 1, 'c~d': 1 }] }, '', ['/name', '/list/0/c~0d']],
+    ['escapes its pointers (RFC 6901)', { name: 'x', list: [{ 'a/b': 'x', 'c~d': true }] }, '', ['/list/0/a~1b']],
+    ['names each unknown field', { name: 'x', more: 1, 'e/f': 2 }, '', ['/more', '/e~1f']],
+    ['begins at the root', { name: '' }, '/7', ['/7/name']],
+    ['has no field when nothing fits', 'text', '', ['']],
+  ])('%s', (_, value, root, pointers) => {
+    const { code, faults } = refused(value, root)
+    expect(code).toBe('validation_failed')
+    expect(faults.map(({ pointer }) => pointer)).toEqual(pointers)
+  })
+
+  test('says the first fault in its sentence', () => {
+    expect(refused({ name: 'x', more: 1 }).detail).toBe('/more: This field does not exist.')
+    expect(refused('text').detail).toMatch(/^The request: /)
+  })
+})
+
+test('a request that fits comes out as its schema makes it; where there is none nothing does', () => {
+  expect(parse(z.object({ at: z.coerce.number() }), { at: '7', more: 1 }, '')).toEqual({ at: 7 })
+  expect(parse(undefined, { at: '7' }, '')).toBeUndefined()
+})
+
+describe('what a client is told of an error', () => {
+  test('is the refusal itself', () => {
+    const refusal = new ProblemError('forbidden')
+    expect(toProblem(refusal)).toBe(refusal)
+  })
+
+  test.each<[string, unknown]>([
+    ['an error', new Error('mongodb://root:secret@db')],
+    ['no error at all', 'secret'],
+    ['nothing', undefined],
+  ])('is nothing of %s', (_, thrown) => {
+    const told = toProblem(thrown)
+    expect([told.code, told.cause, told.retryAfter]).toEqual(['internal', thrown, undefined])
+    expect(JSON.stringify(problemBody(told))).not.toContain('secret')
+  })
+
+  test('has the members of RFC 9457, and a list of faults only where there are some', () => {
+    expect(problemBody(new ProblemError('conflict', 'It is taken.'))).toEqual({
+      type: 'urn:postwright:problem:conflict',
+      title: 'This conflicts with what exists.',
+      status: 409,
+      detail: 'It is taken.',
+      code: 'conflict',
+      message: 'It is taken.',
+    })
+    const faults = [{ pointer: '/a', code: 'custom', message: 'No.' }]
+    expect(problemBody(new ProblemError('validation_failed', undefined, { faults })).errors).toEqual(faults)
+  })
+})

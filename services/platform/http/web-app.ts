@@ -1,0 +1,250 @@
+/** The Koa application that all HTTP services share: request ids, client addresses, access log, problem details, endpoints. */
+import { randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import ipaddr from 'ipaddr.js'
+import Koa, { type Context } from 'koa'
+import type { z } from 'zod'
+import { isUnavailable } from '../database/mongo.ts'
+import { validate } from '../json/bounded-validation.ts'
+import { clientBehind, isTrustedProxy } from '../network/ip-networks.ts'
+import type { Log } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { type FieldFault, ProblemError, problems } from '../problems.ts'
+import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
+import { readJson } from './json-body.ts'
+import { type ForwardingWatch, forwardingHeader } from './untrusted-proxy.ts'
+
+/** What the shared layer needs. */
+export interface WebOptions {
+  log: Log
+  metrics: Metrics
+  /** TRUSTED_PROXIES: networks whose X-Forwarded-For counts, and the word `private`. */
+  trustedProxies: readonly string[]
+  onUntrustedForwarding?: ForwardingWatch
+  /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
+  readiness?: (() => string | undefined) | undefined
+  /** Paths below which the rest is a secret, such as `/unsubscribe`: the access log shows `/unsubscribe/[redacted]`. */
+  secretPaths?: readonly string[]
+  /** What a person should look at although the process works; undefined: nothing. */
+  warning?: (() => string | undefined) | undefined
+}
+
+/** A Koa context as handlers see it. */
+export type WebContext = Context
+
+/** Facts about a request that the shared layer found out. */
+export interface RequestFacts {
+  requestId: string
+  /** Client address, v4-in-v6 unmapped; forwarded headers count only from trusted proxies. */
+  ip: string
+}
+
+/** The facts of this request. */
+export function factsOf(context: WebContext): RequestFacts {
+  return context.state as RequestFacts
+}
+
+/** An application with request ids, access log, metrics and the JSON problem answer for everything that is thrown. */
+export function createWeb(options: WebOptions): Koa {
+  const { log, metrics, readiness, warning, secretPaths = [] } = options
+  const app = new Koa()
+  app.silent = true
+  app.use(async (context, next) => {
+    if (context.path !== '/readyz') return next()
+    const reason = readiness?.()
+    context.status = reason === undefined ? 200 : 503
+    context.body = `${[reason ?? 'ready', warning?.()].filter(Boolean).join('\n')}\n`
+    return undefined
+  })
+  app.use(async (context, next) => {
+    const started = performance.now()
+    const given = context.get('x-request-id')
+    context.state.requestId = /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
+    context.state.ip = clientAddress(context, options)
+    context.set('X-Request-Id', context.state.requestId)
+    try {
+      await next()
+    } catch (error) {
+      answerProblem(context, error, log)
+    }
+    const seconds = (performance.now() - started) / 1000
+    const route = typeof context.state.route === 'string' ? context.state.route : 'other'
+    metrics.httpRequests.observe(
+      { route, method: context.method, status: `${Math.floor(context.status / 100)}xx` },
+      seconds,
+    )
+    log.info(
+      {
+        request: context.state.requestId,
+        method: context.method,
+        route,
+        path: loggedPath(context.path, secretPaths),
+        status: context.status,
+        ms: Math.round(seconds * 1000),
+      },
+      'request',
+    )
+  })
+  return app
+}
+
+/** Compared without regard to case, as the router does. */
+function loggedPath(path: string, secretPaths: readonly string[]): string {
+  const lower = path.toLowerCase()
+  const secret = secretPaths.find(prefix => lower.startsWith(`${prefix}/`))
+  return secret === undefined ? path : `${secret}/[redacted]`
+}
+
+/** Decides who calls; throws a {@link ProblemError} when nobody may. */
+export type Authorise<A, P> = (context: WebContext, access: A) => Promise<P>
+
+/** Reads the body of a request into `request.body`. Gives what is called when the request was handled, if anything. */
+export type ReadBody<P> = (context: WebContext, principal: P) => Promise<(() => void) | undefined>
+
+/** Largest body of an operation that says nothing else, in bytes: twice what the largest one of the mail API may have. */
+const BODY_BYTES = 64 * 1024
+
+/**
+ * Joins an endpoint to its handler on the router: authorise, read the body, validate, handle, answer. Unknown or wrong
+ * fields are 422 with a pointer each; a prepared `context.body` (streams, text) is left alone. Bodies are read after
+ * the caller is known: strangers must not make the process hold megabytes.
+ */
+export function bind<A, P, E extends AnyEndpoint<A>>(
+  router: Router,
+  authorise: Authorise<A, P>,
+  definition: E,
+  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => EndpointResult<E>,
+  readBody: ReadBody<P> = async context => {
+    await readJson(context, { bytes: definition.bodyBytes ?? BODY_BYTES })
+    return undefined
+  },
+): void {
+  const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
+    context.state.route = definition.path
+    const principal = await authorise(context, definition.access)
+    const handled = definition.body ? await readBody(context, principal) : undefined
+    try {
+      const input = {
+        params: parse(definition.params, context.params, ''),
+        query: parse(definition.query, { ...context.query }, ''),
+        body: parse(definition.body, context.request.body ?? {}, ''),
+      } as EndpointInput<E>
+      context.status = definition.status
+      const result = await handle(input, principal, context)
+      if (result !== undefined) context.body = result
+      else if (context.body === undefined && definition.status === 200) context.status = 204
+    } finally {
+      handled?.()
+    }
+  })
+}
+
+/** A new router, on which a path that is named literally is no value of a parameter: `/emails/batch` is no email. */
+export function createRouter(): Router {
+  const router = new Router()
+  router.use(async (context: WebContext, next) => {
+    const named = methodsAt(context.path, context.matched ?? [])
+    if (named.isLiteral && !named.methods.includes(context.method)) refuseMethod(context, named.methods)
+    await next()
+  })
+  return router
+}
+
+/** Methods of the routes that fit a path: of those that name it literally, if there are any. */
+export function methodsAt(path: string, routes: readonly { path: string | RegExp; methods: readonly string[] }[]) {
+  const literal = routes.filter(route => route.path === path)
+  const isLiteral = literal.length > 0
+  return { isLiteral, methods: [...new Set((isLiteral ? literal : routes).flatMap(({ methods }) => methods))] }
+}
+
+/** Throws `method_not_allowed` with the header Allow. */
+export function refuseMethod(context: WebContext, allowed: readonly string[]): never {
+  context.set('Allow', allowed.join(', '))
+  throw new ProblemError('method_not_allowed', `${context.path} knows ${allowed.join(', ')}, not ${context.method}.`)
+}
+
+/** 404, and 405 with the header Allow where the path knows other methods; goes behind the routers. */
+export async function notFound(context: WebContext): Promise<void> {
+  await Promise.resolve()
+  const { methods } = methodsAt(context.path, context.matched ?? []) // left by the routers
+  if (methods.length === 0) throw new ProblemError('not_found', `There is nothing at ${context.path}.`)
+  refuseMethod(context, methods)
+}
+
+/** Parses with zod; a failure becomes `validation_failed` with a pointer for each of the first 50 faults. */
+export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown, root: string): unknown {
+  if (!schema) return undefined
+  const result = validate(schema, value)
+  if (result.ok) return result.data
+  const faults = result.issues.map(
+    ({ path, code, message }): FieldFault => ({ pointer: pointer(root, path), code, message }),
+  )
+  const [first] = faults
+  throw new ProblemError(
+    'validation_failed',
+    first ? `${first.pointer || 'The request'}: ${first.message}` : undefined,
+    { faults },
+  )
+}
+
+/** Longest part of a pointer; names of fields that do not exist can have any length. */
+const PART_CHARS = 128
+
+function pointer(root: string, path: readonly PropertyKey[]): string {
+  const parts = path.map(part => String(part).slice(0, PART_CHARS).replaceAll('~', '~0').replaceAll('/', '~1'))
+  return root + parts.map(part => `/${part}`).join('')
+}
+
+function answerProblem(context: WebContext, error: unknown, log: Log): void {
+  const problem = toProblem(error)
+  const { requestId } = factsOf(context)
+  if (problem.code === 'internal') log.error({ request: requestId, err: error }, 'request failed')
+  const body = problemBody(problem)
+  context.status = body.status
+  if (problem.retryAfter !== undefined) context.set('Retry-After', String(problem.retryAfter))
+  if (body.status === 401) context.set('WWW-Authenticate', 'Bearer')
+  context.body = JSON.stringify({ ...body, instance: context.path, request_id: requestId })
+  context.type = 'application/problem+json'
+}
+
+/** The members of a problem document (RFC 9457) that belong to the refusal itself, also inside a list of results. */
+export function problemBody({ code, detail, faults }: ProblemError) {
+  const { http: status, title } = problems[code]
+  return {
+    type: `urn:postwright:problem:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    message: detail,
+    ...(faults.length > 0 ? { errors: faults } : {}),
+  }
+}
+
+/** What the client is told of anything thrown: problems as they are, a database that is away, or "internal". */
+export function toProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  if (isUnavailable(error))
+    return new ProblemError('unavailable', 'The database does not answer; try again in a few seconds.', {
+      retryAfter: 5,
+      cause: error,
+    })
+  return new ProblemError('internal', undefined, { cause: error })
+}
+
+function clientAddress(context: WebContext, { trustedProxies: trusted, onUntrustedForwarding }: WebOptions): string {
+  const hops = context
+    .get('x-forwarded-for')
+    .split(',')
+    .map(hop => hop.trim())
+    .filter(Boolean)
+  const peer = plain(context.req.socket.remoteAddress ?? '')
+  const header = forwardingHeader(context.req.headers)
+  if (header && !isTrustedProxy(peer, trusted)) onUntrustedForwarding?.(peer, header)
+  return clientBehind(peer, hops, trusted)
+}
+
+function plain(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
+}

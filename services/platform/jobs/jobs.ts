@@ -1,0 +1,141 @@
+/**
+ * Timed work on Agenda. Agenda's lock is an invitation, not a lease: after an expiry, or when a process dies, a job
+ * may run twice at once. Every handler is therefore idempotent and guards what it changes itself.
+ */
+
+import { Agenda } from 'agenda'
+import type { Clock } from '../clock.ts'
+import { within } from '../concurrency/timeout.ts'
+import { isDuplicateKey, type Mongo } from '../database/mongo.ts'
+import type { Log } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { openJobs } from './agenda-repository.ts'
+
+/** How a kind of job runs. */
+export interface JobOptions {
+  /** Runs at once in one process. */
+  concurrency: number
+  /** After so long without {@link JobRun.touch} another process may take the job. */
+  lockLifetimeMs: number
+}
+
+/** One run of a job. */
+export interface JobRun<D> {
+  data: D
+  /** Extends the lock; call it in runs longer than half the lock's lifetime. */
+  touch(): Promise<void>
+  /** Aborted when the process drains. */
+  signal: AbortSignal
+}
+
+/** Timed work of one process. Define everything, then start. */
+export interface Jobs {
+  define<D = undefined>(name: string, options: JobOptions, handler: (run: JobRun<D>) => Promise<void>): void
+  /** Makes sure that one recurring job exists for (name, key); an existing one takes the interval and keeps its time and its lock. */
+  seed(name: string, key: string, interval: RepeatInterval, data?: object): Promise<void>
+  /** Stores a job that runs once, at `at`. */
+  once(name: string, at: Date, data: object): Promise<void>
+  /** Makes all jobs of a name that are not running due now. */
+  hurry(name: string): Promise<void>
+  start(): Promise<void>
+  /** Stops taking jobs, aborts the signal and waits for those that run, for a bounded time; does not reject. */
+  stop(): Promise<void>
+}
+
+/** Longest wait for running jobs at the stop, as long as the deliveries in hand get; without a database they do not end. */
+const DRAIN_MS = 20_000
+
+/** Milliseconds, or a cron expression in a time zone. */
+export type RepeatInterval = { everyMs: number } | { cron: string; timeZone: string }
+
+/**
+ * Timed work in a collection of its own, so that slots and housekeeping do not wait for each other. `pollMs` is the
+ * worst delay of a due job.
+ */
+export async function createJobs(
+  mongo: Mongo,
+  log: Log,
+  metrics: Metrics,
+  options: { collection: string; pollMs: number; clock: Clock },
+): Promise<Jobs> {
+  const { clock } = options
+  const collection = mongo.db.collection(options.collection)
+  await mongo.db.createCollection(options.collection).catch(() => undefined)
+  await collection.createIndex(
+    { name: 1, 'data.key': 1 },
+    { unique: true, partialFilterExpression: { type: 'single' } },
+  )
+  const { backend, agendaIs } = await openJobs(mongo.db, options.collection, clock)
+  const agenda = new Agenda({
+    backend,
+    processEvery: options.pollMs,
+    maxConcurrency: 10_000,
+    removeOnComplete: true,
+  })
+  agendaIs(agenda)
+  agenda.on('error', error => log.warn({ err: error }, 'job queue does not answer'))
+  await agenda.ready
+  const running = new Map<string, PromiseWithResolvers<void>>()
+  agenda.on('start', job => running.set(String(job.attrs._id), Promise.withResolvers<void>()))
+  // `complete` comes after the job's state is saved, so the connection may close behind it.
+  agenda.on('complete', job => {
+    if (!('attrs' in job)) return
+    running.get(String(job.attrs._id))?.resolve()
+    running.delete(String(job.attrs._id))
+  })
+  const draining = new AbortController()
+  return {
+    define<D>(name: string, { concurrency, lockLifetimeMs }: JobOptions, handler: (run: JobRun<D>) => Promise<void>) {
+      const run = async (job: { attrs: { data: unknown }; touch(): Promise<void> }) => {
+        const started = performance.now()
+        const done = (outcome: 'ok' | 'failed') =>
+          metrics.jobs.observe({ job_name: name, outcome }, (performance.now() - started) / 1000)
+        try {
+          await handler({ data: job.attrs.data as D, touch: () => job.touch(), signal: draining.signal })
+          done('ok')
+        } catch (error) {
+          done('failed')
+          log.warn({ job: name, err: error }, 'job failed; it runs again at its next time')
+          throw new Error(`job ${name} failed`) // the reason stays in our log: Agenda stores messages, and they may hold secrets
+        }
+      }
+      // lockLimit = concurrency: Agenda would otherwise lock the whole backlog into one process.
+      agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
+    },
+    async seed(name, key, interval, data = {}) {
+      const rhythm =
+        'everyMs' in interval
+          ? { $set: { repeatInterval: interval.everyMs }, $unset: { repeatTimezone: true as const } }
+          : { $set: { repeatInterval: interval.cron, repeatTimezone: interval.timeZone } }
+      const job = {
+        name,
+        type: 'single',
+        priority: 0,
+        data: { ...data, key },
+        nextRunAt: clock.now(),
+        lockedAt: null,
+      }
+      await collection
+        .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job, ...rhythm }, { upsert: true })
+        .catch((error: unknown) => {
+          if (!isDuplicateKey(error)) throw error // another process seeded it in this moment
+        })
+    },
+    async once(name, at, data) {
+      await agenda.schedule(at, name, data)
+    },
+    async hurry(name) {
+      await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: clock.now() } })
+    },
+    start: () => agenda.start(),
+    async stop() {
+      draining.abort()
+      // stop() gives back what is locked but not started; drain() would keep it locked and can miss a job that just ends.
+      const unlocked = agenda.stop()
+      const ended = Promise.all([...running.values()].map(({ promise }) => promise))
+      await within(DRAIN_MS, Promise.all([unlocked, ended])).catch((error: unknown) =>
+        log.warn({ err: error }, 'jobs did not end in time; their locks run out'),
+      )
+    },
+  }
+}

@@ -1,0 +1,101 @@
+/** Prometheus metrics of one process. Every name is declared here, so that `docs/metrics.md` and the dashboards can be checked against it. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { VERSION } from '../version.ts'
+import { createOperatorMetrics } from './operator-metrics.ts'
+import { exportFormerName } from './renamed-metrics.ts'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+/**
+ * All metrics. Labels are bounded: outcomes, channels and classes, never an address, a domain or an account.
+ * Names get the prefix `postwright_`.
+ */
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Makes a registry with every metric of the product; a process only moves those that it works on. */
+export function createMetrics(service: string) {
+  const registry = new Registry()
+  registry.setDefaultLabels({ service })
+  collectDefaultMetrics({ register: registry })
+  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter<L>({ name: `postwright_${name}`, help, labelNames, registers: [registry] })
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge<L>({ name: `postwright_${name}`, help, labelNames, registers: [registry] })
+  const seconds = <L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    buckets = SECONDS,
+  ) => {
+    const metric = `postwright_${name}_duration_seconds`
+    const histogram = new Histogram<L>({ name: metric, help, labelNames, buckets, registers: [registry] })
+    exportFormerName(registry, histogram, metric, `postwright_${name}_seconds`)
+    return histogram
+  }
+  gauge('build_info', 'Always 1; its labels tell the version that runs.', ['version']).set({ version: VERSION }, 1)
+  return {
+    registry,
+    operator: createOperatorMetrics(registry),
+    httpRequests: seconds('http_request', 'Time of an HTTP request, by route and status class.', [
+      'route',
+      'method',
+      'status',
+    ]),
+    accepted: counter('messages_accepted_total', 'Messages durably accepted, by channel (smtp, http, system).', [
+      'channel',
+    ]),
+    refused: counter('messages_refused_total', 'Messages refused at the door, by channel and problem code.', [
+      'channel',
+      'code',
+    ]),
+    acceptSeconds: seconds('accept', 'Time from the complete message to the durable answer.', ['channel']),
+    smtpConnections: gauge('smtp_connections', 'Open submission connections.'),
+    logins: counter('logins_total', 'Logins by channel (panel, smtp, admin) and outcome (ok, refused, limited).', [
+      'channel',
+      'outcome',
+    ]),
+    attempts: counter(
+      'delivery_attempts_total',
+      'Delivery attempts by outcome (delivered, deferred, bounced, ambiguous).',
+      ['outcome'],
+    ),
+    attemptSeconds: seconds('delivery_attempt', 'Time of a delivery attempt.', ['outcome']),
+    queueSeconds: seconds(
+      'delivery_queue',
+      'Time from acceptance to final delivery.',
+      [],
+      [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 300, 1800, 7200, 43_200, 259_200],
+    ),
+    fenced: counter('delivery_fenced_total', 'Results or final dots withheld because the slot had a new owner.'),
+    ambiguous: counter(
+      'delivery_ambiguous_total',
+      'Attempts whose outcome is unknown: the final dot went out and no reply was recorded.',
+    ),
+    queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later, held).', ['state']),
+    queueOldest: gauge('queue_oldest_due_seconds', 'Age of the oldest delivery that is due.'),
+    troubledSites: gauge(
+      'sites',
+      'Destination sites that this worker gives mail to less than usual, by state (throttled, down).',
+      ['state'],
+    ),
+    slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
+    outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
+    clockSkew: gauge(
+      'clock_skew_seconds',
+      "Clock of this machine minus the clock of the database. Stored times are corrected by it; above 2 the machine's time synchronisation is broken.",
+    ),
+    mongoUp: gauge('mongo_up', '1 while the database answers.'),
+    mongoSeconds: seconds('mongo_write', 'Time of a durable group commit, by collection.', ['collection']),
+    jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job_name', 'outcome']),
+    dnsChecks: counter('dns_checks_total', 'Checks of a domain by outcome (verified, pending, failed, temporary).', [
+      'outcome',
+    ]),
+    dnsProviderCalls: counter(
+      'dns_provider_calls_total',
+      'Calls to DNS providers, by provider, operation and outcome.',
+      ['provider', 'operation', 'outcome'],
+    ),
+    notices: counter('subscription_notices_total', 'Payment notices by channel and outcome.', ['channel', 'outcome']),
+    switchEvaluations: counter('switch_evaluations_total', 'Switch evaluations by kind (single, bulk).', ['kind']),
+  }
+}

@@ -1,0 +1,337 @@
+/**
+ * The one description of every setting: name, default, meaning. Parsed once, in a main; the rest of the code gets
+ * the result as a value. `docs/configuration.md` is generated from this file.
+ */
+import { z } from 'zod'
+import { canonicalAddress, isAddress, isNetwork, PRIVATE } from '../network/ip-networks.ts'
+
+const text = z.string().trim()
+const list = text.transform(value => value.split(/[\s,]+/).filter(Boolean))
+const port = z.coerce.number().int().min(1).max(65_535)
+/** 0 lets the system choose: for tests and for several instances on one machine. */
+const listenPort = z.coerce.number().int().min(0).max(65_535)
+const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
+const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
+/** True for a setting of nothing but blanks as well: templates and compose files leave such values behind. */
+export const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess(value => (isUnset(value) ? undefined : value), schema.optional())
+const withDefault = <T extends z.ZodType>(schema: T, value: string) =>
+  z.preprocess(given => (isUnset(given) ? value : given), schema)
+
+const addresses = list
+  .refine(values => values.every(isAddress), {
+    error: 'must be IPv4 or IPv6 addresses, separated by commas',
+    abort: true,
+  })
+  .transform(values => [...new Set(values.map(canonicalAddress))])
+const networks = list.refine(values => values.every(isNetwork), 'must be networks like 10.0.0.0/8, separated by commas')
+const proxies = list
+  .transform(entries => entries.map(entry => (entry.toLowerCase() === PRIVATE ? PRIVATE : entry)))
+  .refine(
+    values => values.every(value => value === PRIVATE || isNetwork(value)),
+    'must be networks like 10.0.0.0/8, separated by commas, or the word private',
+  )
+const secret = text.refine(
+  value => Buffer.byteLength(value) >= 32,
+  'must have at least 32 bytes; `openssl rand -base64 48` makes a good one',
+)
+
+/** What the SMTP process binds: `[host:]port:mode`. */
+export interface ListenAddress {
+  host: string | undefined
+  port: number
+  mode: 'starttls' | 'tls'
+}
+
+const listeners = list.transform((entries, context): ListenAddress[] =>
+  entries.map(entry => {
+    const match = /^(?:(?<host>\[[0-9a-f:.]+\]|[^:]+):)?(?<port>\d{1,5}):(?<mode>starttls|tls)$/i.exec(entry)
+    const number = Number(match?.groups?.port)
+    if (!match?.groups || number > 65_535) {
+      context.addIssue({
+        code: 'custom',
+        message: `"${entry}" is not [host:]port:mode with mode starttls or tls, as in 2525:starttls`,
+      })
+      return { host: undefined, port: 0, mode: 'starttls' }
+    }
+    return {
+      host: match.groups.host?.replace(/^\[|\]$/g, ''),
+      port: number,
+      mode: match.groups.mode?.toLowerCase() === 'tls' ? 'tls' : 'starttls',
+    }
+  }),
+)
+
+const shape = {
+  APP_HOST: withDefault(text, '127.0.0.1').describe(
+    'Address that the panel, the APIs and the SMTP listeners bind unless an entry names its own.',
+  ),
+  APP_PORT: withDefault(listenPort, '3025').describe('Port of the panel and the send API.'),
+  ADMIN_API_PORT: withDefault(listenPort, '3026').describe('Port of the Subscription Administration API.'),
+  APP_BASE_URL: withDefault(url, 'http://127.0.0.1:3025').describe('Public address of the panel and the send API.'),
+  ADMIN_BASE_URL: optional(url).describe(
+    'Public address of the Subscription Administration API; shown in its documents. With it reminders have a link to end them.',
+  ),
+  CORS_ORIGINS: withDefault(list, '').describe(
+    'Origins that browsers may call the Subscription Administration API from, comma separated.',
+  ),
+  TRUSTED_PROXIES: withDefault(proxies, '').describe(
+    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` stands for all private networks, for ports that nothing but the proxy can reach; of such a proxy the last address in X-Forwarded-For counts. None by default.',
+  ),
+  MAIL_HOSTNAME: text
+    .toLowerCase()
+    .regex(
+      /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
+      'must be a host name like mail.example.com',
+    )
+    .describe(
+      'HELO name and mail host name; the sending host in DNS guidance. `npm start` uses localhost.localdomain.',
+    ),
+  SENDING_IP: withDefault(addresses, '').describe(
+    'Public IPv4 and IPv6 addresses of the sending server, comma separated.',
+  ),
+  SESSION_SECRET: secret.describe(
+    'Random secret of at least 32 bytes; the keys for sessions and encryption are derived from it, so that a change ends all sessions. Made by the first `npm start`.',
+  ),
+  SESSION_SECRET_PREVIOUS: optional(secret).describe(
+    'The secret before the last rotation; sessions that it opened go on, and what it encrypted stays readable and is re-encrypted by a job.',
+  ),
+  SUBMISSION_HOST: optional(text).describe('Public SMTP host shown to users; default MAIL_HOSTNAME.'),
+  SUBMISSION_PORTS: withDefault(list, '25,587,465,2525').describe('Public SMTP ports shown to users.'),
+  SUBMISSION_LISTEN: withDefault(listeners, '2525:starttls,2587:starttls,2465:tls').describe(
+    'What the SMTP process binds: `[host:]port:mode`, comma separated.',
+  ),
+  SUBMISSION_PROXY_FROM: withDefault(networks, '').describe(
+    'Networks that may speak the PROXY protocol to the SMTP listeners.',
+  ),
+  SUBMISSION_MAX_CLIENTS: withDefault(z.coerce.number().int().min(1), '2000').describe(
+    'Most open connections of one SMTP process.',
+  ),
+  SUBMISSION_MAX_CLIENTS_PER_ADDRESS: withDefault(z.coerce.number().int().min(1), '200').describe(
+    'Most open connections of one client address, or of one IPv6 /64.',
+  ),
+  SUBMISSION_TLS_CERT: optional(text).describe(
+    'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',
+  ),
+  SUBMISSION_TLS_KEY: optional(text).describe('Path of the TLS key (PEM).'),
+  BOUNCE_DOMAIN: optional(text.toLowerCase()).describe(
+    'Domain of return paths, served by the inbound listener. Unset: envelope senders stay as submitted.',
+  ),
+  INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe('What the inbound process binds.'),
+  SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
+  DEFAULT_SPF_MECHANISMS: withDefault(
+    text.transform(value => value.split(/[\s,]+/).filter(Boolean)),
+    '',
+  ).describe('Third-party SPF mechanisms to keep, as in `include:_spf.example.net`.'),
+  RECEIVED_SHOWS_CLIENT: withDefault(flag, 'false').describe(
+    "The Received header shows recipients the address and the name of who submitted a message; the process's log always does.",
+  ),
+  SEND_REQUIRES_VERIFIED: withDefault(flag, 'true').describe('An unverified domain cannot send.'),
+  API_TOKEN: optional(
+    text.min(32, 'must have at least 32 characters; `openssl rand -hex 32` makes a good one, and empty means none'),
+  ).describe(
+    'Legacy send token of at least 32 characters; acts for the first admin on POST /api/send and POST /api/v1/emails only.',
+  ),
+  ADMIN_USERNAME: optional(text).describe('First admin; creates the account when it is missing.'),
+  ADMIN_PASSWORD: optional(text).describe('Password of the first admin, used only to create it.'),
+  SMTP_USERNAME: optional(text).describe('First SMTP login, of the first admin; created when missing.'),
+  SMTP_PASSWORD: optional(text).describe('Password of the first SMTP login, used only to create it.'),
+  MONGODB_URI: optional(text).describe(
+    'Replica set to use. Unset: an embedded mongod is started (only by `npm start`).',
+  ),
+  MONGOD_BINARY: optional(text).describe('Path of a mongod for the embedded database.'),
+  DATA_DIR: withDefault(text, '.data').describe(
+    'Folder of the embedded database, the made certificate and the made secrets.',
+  ),
+  DELIVERY_MODE: withDefault(z.enum(['direct', 'relay', 'capture']), 'direct').describe(
+    '`direct` (by MX), `relay` (all to RELAY_URL) or `capture` (into the built-in inbox). `npm start` uses capture.',
+  ),
+  RELAY_URL: optional(z.url({ protocol: /^smtps?$/ })).describe(
+    'Smart host for DELIVERY_MODE=relay: smtp://user:password@host:port or smtps://….',
+  ),
+  DELIVERY_PORT: withDefault(port, '25').describe('Port of the receiving servers.'),
+  DELIVERY_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Deliver to private, loopback and documentation addresses as well: tests and private networks.',
+  ),
+  DNS_SERVERS: withDefault(list, '').describe("Resolvers `ip[:port]`, comma separated; default the system's."),
+  BLOCKLISTS: withDefault(
+    list.transform(zones => zones.filter(zone => zone.toLowerCase() !== 'none')),
+    'zen.spamhaus.org,bl.spamcop.net',
+  ).describe(
+    'DNS blocklists that the sending addresses are looked up in when an admin opens their page, comma separated; `none` asks no list.',
+  ),
+  DNS_PORT: withDefault(port, '53').describe('Port of authoritative queries and RFC 2136 servers.'),
+  DNS_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Allow authoritative and RFC 2136 servers on private addresses.',
+  ),
+  SLOTS: withDefault(z.coerce.number().int().min(1).max(4096), '64').describe(
+    'Number of delivery slots; fixed in the database at first start.',
+  ),
+  MAX_MESSAGE_BYTES: withDefault(z.coerce.number().int().min(1024), '26214400').describe(
+    'Largest message, in bytes as submitted (SMTP SIZE).',
+  ),
+  MAX_RECIPIENTS: withDefault(z.coerce.number().int().min(1).max(10_000), '500').describe(
+    'Most recipients of one SMTP transaction.',
+  ),
+  SEND_REQUESTS_PER_SECOND: withDefault(z.coerce.number().min(0).max(100_000), '10').describe(
+    'Sends that an account may request over HTTP per second, with bursts of twice as many; 0 = no limit.',
+  ),
+  API_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '100').describe(
+    'Other requests to the mail API that the tokens of an account may make per minute, and logins to the panel from one address; 0 = no limit.',
+  ),
+  PANEL_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(0).max(1_000_000), '1200').describe(
+    'Requests to the mail API that the panel sessions of an account may make per minute, far above what people do there; 0 = no limit.',
+  ),
+  DOMAINS_PER_ACCOUNT: withDefault(z.coerce.number().int().min(0).max(1_000_000), '500').describe(
+    'Sending domains that an account may have, verified or not; 0 = no limit. Domains that Kubernetes resources declare are not limited: a ResourceQuota does that.',
+  ),
+  RETENTION_BODY_DAYS: withDefault(z.coerce.number().int().min(0), '7').describe(
+    'Days that a message body is kept after its last recipient is final.',
+  ),
+  RETENTION_LOG_DAYS: withDefault(z.coerce.number().int().min(1), '30').describe(
+    'Days that messages and delivery events are kept.',
+  ),
+  CLOUDFLARE_API_URL: withDefault(url, 'https://api.cloudflare.com/client/v4').describe(
+    'Base address of the Cloudflare API.',
+  ),
+  ALIYUN_DNS_ENDPOINT: withDefault(url, 'https://alidns.aliyuncs.com').describe(
+    'Endpoint of Aliyun DNS; also the international site.',
+  ),
+  DNSPOD_ENDPOINT: withDefault(url, 'https://dnspod.tencentcloudapi.com').describe(
+    'Endpoint of Tencent DNSPod; also the international site.',
+  ),
+  BUSINESS_TZ: withDefault(
+    text.refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai'),
+    'Asia/Shanghai',
+  ).describe('Time zone of dates and days in the Subscription Administration API.'),
+  EXPIRING_SOON_DAYS: withDefault(z.coerce.number().int().min(1).max(30), '7').describe(
+    'A timed subscription that ends within so many days is "expiring soon".',
+  ),
+  REMINDERS_PER_DAY: withDefault(z.coerce.number().int().min(0), '10000').describe(
+    'Reminder mails of one app in a day, notices of automatic renewals not counted; its webhooks hear of the rest. 0 = no limit.',
+  ),
+  SUCCESS_CODE: withDefault(z.enum(['0', '200']).transform(Number), '0').describe(
+    'Value of `code` in successful envelopes (0 or 200).',
+  ),
+  WATCH_NAMESPACES: withDefault(list, '').describe(
+    'Namespaces whose resources the operator reconciles, comma separated; empty means all.',
+  ),
+  OPERATOR_NAMESPACE: optional(text).describe(
+    'Namespace of the operator, where its Lease lies; default that of its service account.',
+  ),
+  OPERATOR_IDENTITY: optional(text).describe("Name of this operator process in the Lease; default the host's name."),
+  SUBMISSION_CLUSTER_HOST: optional(text).describe(
+    'Host name of the SMTP Service inside the cluster, written into Secrets with endpoint Cluster; default SUBMISSION_HOST.',
+  ),
+  SUBMISSION_CA_FILE: optional(text).describe(
+    'PEM file with the CA of the SMTP certificate when it is not publicly trusted; written into Secrets as ca.crt.',
+  ),
+  ADMIN_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '600').describe(
+    'Requests per minute of one session of the Subscription Administration API, and of what has none from one address, over all processes.',
+  ),
+  SERVER_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '3000').describe(
+    'Requests per minute of one app secret, over all processes.',
+  ),
+  WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
+    'Send webhooks of apps, and ask the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well.',
+  ),
+  OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
+    'Switch evaluations per minute of one client address with one publishable key, over all processes.',
+  ),
+  LOG_LEVEL: withDefault(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info').describe(
+    'Least level of log lines.',
+  ),
+  METRICS_PORT: withDefault(listenPort, '9464').describe('Port of /metrics, /healthz and /readyz of the process.'),
+  SHUTDOWN_DELAY_SECONDS: withDefault(z.coerce.number().int().min(0).max(60), '0').describe(
+    'Seconds between the signal to stop, from which on /readyz fails, and the moment when listeners close. For load balancers that poll /readyz; the chart waits by itself before the signal.',
+  ),
+} as const
+
+const schema = z.object(shape).superRefine((config, context) => {
+  const fault = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  if (config.DELIVERY_MODE === 'relay' && !config.RELAY_URL) fault('RELAY_URL', 'is needed with DELIVERY_MODE=relay')
+  if (Boolean(config.SUBMISSION_TLS_CERT) !== Boolean(config.SUBMISSION_TLS_KEY))
+    fault('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are set together or not at all')
+  for (const [name, value] of Object.entries(TEMPLATE_VALUES)) {
+    if ((config as Record<string, unknown>)[name] === value)
+      fault(name, 'still has the value of the template (.env.example); choose your own')
+  }
+})
+
+/** Values of `.env.example` that stop the start: a password that everybody can read is none. */
+const TEMPLATE_VALUES: Readonly<Record<string, string>> = {
+  ADMIN_PASSWORD: 'change-me-admin-password',
+  SMTP_PASSWORD: 'change-me-smtp-password',
+  SESSION_SECRET: 'change-me-to-at-least-32-random-bytes-please',
+  API_TOKEN: 'change-me-to-at-least-32-random-characters',
+}
+
+/** Every setting, parsed. Names are those of the environment. */
+export type Config = z.output<typeof schema>
+
+/** One setting as documentation sees it. */
+export interface SettingDescription {
+  name: string
+  default: string | undefined
+  meaning: string
+}
+
+/** All faults of the environment at once; a main prints it and exits with 78 (EX_CONFIG of sysexits.h). */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map(fault => `  - ${fault}`).join('\n')}`,
+    )
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+/** Parses the environment. Throws {@link ConfigError} naming every fault; values are never repeated in the message. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const result = schema.safeParse(env)
+  if (result.success) return result.data
+  throw new ConfigError(
+    result.error.issues.map(issue => {
+      const name = String(issue.path[0] ?? '')
+      return env[name] === undefined && issue.code === 'invalid_type'
+        ? `${name} is missing`
+        : `${name}: ${issue.message}`
+    }),
+  )
+}
+
+/** The settings in the order of this file, for the generated documentation. */
+export function describeSettings(): SettingDescription[] {
+  return Object.entries(shape).map(([name, setting]) => ({
+    name,
+    default: defaultOf(setting),
+    meaning: setting.description ?? '',
+  }))
+}
+
+function defaultOf(setting: z.ZodType): string | undefined {
+  const parsed = setting.safeParse(undefined)
+  if (!parsed.success || parsed.data === undefined) return undefined
+  const value: unknown = parsed.data
+  if (!Array.isArray(value)) return String(value)
+  return (
+    value.map(entry => (typeof entry === 'object' ? formatListen(entry as ListenAddress) : String(entry))).join(',') ||
+    undefined
+  )
+}
+
+function formatListen({ host, port: number, mode }: ListenAddress): string {
+  return `${host ? `${host}:` : ''}${number}:${mode}`
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,48 @@
+/** `/healthz`, `/readyz` and `/metrics` of a process. */
+import { createServer } from 'node:http'
+import { listen } from '../network/listen.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Config } from './config.ts'
+
+/** What the probes answer from. Each returns undefined when there is nothing to report. */
+export interface ProbeState {
+  /** Why the process must be started again. */
+  notAlive(): string | undefined
+  /** Why the process takes no traffic now. */
+  notReady(): string | undefined
+  /** What a person should look at although the process works; shown behind "ok" and "ready". */
+  warning(): string | undefined
+}
+
+/** A scrape that takes longer at the stop is cut. */
+const CUT_MS = 5_000
+
+/** Serves the probes on METRICS_PORT from the first moment of a process to its last. */
+export async function serveProbes(
+  config: Config,
+  metrics: Metrics,
+  state: ProbeState,
+): Promise<{ stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string) =>
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    const probe = (good: string, fault: string | undefined) =>
+      answer(fault === undefined ? 200 : 503, `${[fault ?? good, state.warning()].filter(Boolean).join('\n')}\n`)
+    if (request.url === '/healthz') return probe('ok', state.notAlive())
+    if (request.url === '/readyz') return probe('ready', state.notReady())
+    if (request.url !== '/metrics') return answer(404, 'not found\n')
+    metrics.registry.metrics().then(
+      text => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => answer(500, 'metrics cannot be collected\n'),
+    )
+    return undefined
+  })
+  await listen(server, config.METRICS_PORT, config.APP_HOST, 'METRICS_PORT')
+  return {
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        setTimeout(() => server.closeAllConnections(), CUT_MS).unref()
+      }),
+  }
+}

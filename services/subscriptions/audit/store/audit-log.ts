@@ -1,0 +1,44 @@
+/** The audit log: who did what to which record. */
+import type { Session } from '../../../platform/database/mongo.ts'
+import { type Found, nextOf, type Page } from '../../rules/paging.ts'
+import { behind } from '../../store/after-cursor.ts'
+import type { Collections } from '../../store/collections.ts'
+import type { AuditDoc } from '../../store/documents.ts'
+import { CHEAP_COUNT } from '../../store/list-totals.ts'
+
+/** Adds entries, in the transaction of what they tell of. */
+export async function insertAudit(c: Collections, entries: readonly AuditDoc[], session?: Session): Promise<void> {
+  if (entries.length > 0) await c.audit.insertMany([...entries], session ? { session } : {})
+}
+
+/** What a reader of the log asks for. */
+export interface AuditFilter {
+  /** Apps in scope; undefined for all. */
+  appKeys?: readonly string[] | undefined
+  targetKind?: string | undefined
+  targetId?: string | undefined
+  action?: string | undefined
+  actor?: string | undefined
+}
+
+/** A page of the log, newest first: by time, for the numbers of several processes are not in order. */
+export async function listAudit(c: Collections, filter: AuditFilter, page: Page): Promise<Found<AuditDoc>> {
+  const query = {
+    ...(filter.appKeys ? { app_key: { $in: [...filter.appKeys] } } : {}),
+    ...(filter.targetKind ? { 'target.kind': filter.targetKind } : {}),
+    ...(filter.targetId ? { 'target.id': filter.targetId } : {}),
+    ...(filter.action ? { action: filter.action } : {}),
+    ...(filter.actor ? { 'actor.name': filter.actor } : {}),
+  }
+  const [items, total] = await Promise.all([
+    c.audit
+      .find(page.after ? { ...query, ...behind<AuditDoc>(page.after, 'at') } : query)
+      .sort({ at: -1, _id: -1 })
+      .skip(page.offset)
+      .limit(page.size)
+      .toArray(),
+    c.audit.countDocuments(query, { limit: CHEAP_COUNT + 1 }),
+  ])
+  const next = nextOf(items, page, ({ at, _id }) => ({ at, id: _id }))
+  return { items, total, ...(total > CHEAP_COUNT ? { capped: true } : {}), next }
+}

@@ -1,0 +1,91 @@
+/** The operations on switches, with their schemas. */
+import { z } from 'zod'
+import { endpoint } from '../../../platform/http/endpoint.ts'
+import { EDIT, VIEW } from '../../http/shared/access.ts'
+import * as wire from '../../http/shared/record-schemas.ts'
+import { integer, text } from '../../rules/field-schemas.ts'
+import { pageQuery } from '../../rules/paging.ts'
+import { SWITCH_NAME, switchFields } from '../rules/flag-spec.ts'
+import { SWITCH_TYPES } from '../rules/flag-value.ts'
+
+const search = text(0, 64).optional()
+const version = integer(1, Number.MAX_SAFE_INTEGER).optional()
+/** Selects the app. */
+const appKey = z.string().min(1)
+const revision = z.object({ revision: integer(1, Number.MAX_SAFE_INTEGER) })
+/** Values have up to 64 KiB, and rules and schedules have their own. */
+const LARGE_BYTES = 1024 * 1024
+const switchName = z.string().trim().regex(SWITCH_NAME)
+/** Reads switches. */
+export const readSwitches = endpoint({
+  operationId: 'readSwitches',
+  tag: 'Switches',
+  method: 'GET',
+  path: '/switch_manage',
+  summary: 'Switches of an app; with name one of them, with action the types, the metadata or the history of one.',
+  access: VIEW,
+  query: z.object({
+    app_key: appKey,
+    action: z.enum(['list', 'get', 'types', 'metadata', 'history']).optional(),
+    name: z.string().trim().max(200).optional(),
+    search,
+    type: z.enum(SWITCH_TYPES).optional(),
+    ...pageQuery,
+  }),
+  response: z.union([wire.switchList, wire.switchRecord, wire.switchMetadata, wire.revisions]),
+})
+const listAfterwards = { search, type: z.enum(SWITCH_TYPES).optional(), ...pageQuery }
+/** Creates a switch. */
+export const createSwitchOperation = endpoint({
+  operationId: 'createSwitch',
+  tag: 'Switches',
+  method: 'POST',
+  path: '/switch_manage',
+  summary: 'Creates a switch and gives the list after it, the new one first.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, ...listAfterwards }),
+  body: z.object({
+    ...switchFields,
+    name: switchName,
+    type: switchFields.type.unwrap(),
+    value: switchFields.value.unwrap(),
+  }),
+  bodyBytes: LARGE_BYTES,
+  response: wire.switchList,
+})
+/** Changes a switch. */
+export const updateSwitchOperation = endpoint({
+  operationId: 'updateSwitch',
+  tag: 'Switches',
+  method: 'PUT',
+  path: '/switch_manage',
+  summary: 'Changes a switch and gives the list after it, the changed one first.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
+  body: z.object({ ...switchFields, version }),
+  bodyBytes: LARGE_BYTES,
+  response: wire.switchList,
+})
+/** Deletes a switch. */
+export const deleteSwitchOperation = endpoint({
+  operationId: 'deleteSwitch',
+  tag: 'Switches',
+  method: 'DELETE',
+  path: '/switch_manage',
+  summary: 'Deletes a switch and gives the list after it; it can be restored for 30 days.',
+  access: EDIT,
+  query: z.object({ app_key: appKey, name: z.string().min(1).trim(), ...listAfterwards }),
+  response: wire.switchList,
+})
+/** Restores a switch. */
+export const restoreSwitchOperation = endpoint({
+  operationId: 'restoreSwitch',
+  tag: 'Switches',
+  method: 'POST',
+  path: '/switch_manage/restore',
+  summary: 'Puts a switch, also a deleted one, back into a former state.',
+  access: EDIT,
+  query: z.object({ app_key: appKey }),
+  body: revision.extend({ name: switchName }),
+  response: wire.switchRecord,
+})

@@ -1,0 +1,91 @@
+/** Puts the Subscription Administration API onto an application: on its own port, or below a path of the panel. */
+import type Koa from 'koa'
+import { createRouter, methodsAt, refuseMethod, type WebContext } from '../../platform/http/web-app.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { mountAudit } from '../audit/http/audit-log.ts'
+import { mountAppSettings, mountApps } from '../catalogue/http/apps.ts'
+import { mountPlans } from '../catalogue/http/plans.ts'
+import type { MaySendFrom } from '../catalogue/manage-apps.ts'
+import type { Subscriptions } from '../context.ts'
+import { mountSwitches } from '../flags/http/flags.ts'
+import { mountResources } from '../kubernetes/http/managed-records.ts'
+import { mountSubscriptionOperations } from '../lifecycle/http/subscriptions.ts'
+import { mountAdmins, mountLogin } from '../people/http/admins.ts'
+import { mountUsers } from '../people/http/end-users.ts'
+import { adminOfAccount, readSession } from '../people/manage-admins.ts'
+import { mountWebhooks } from '../webhooks/http/webhooks.ts'
+import { createAppDoor } from './shared/authenticate-app.ts'
+import type { Authenticate, HttpDeps } from './shared/bind.ts'
+import { envelopeErrors } from './shared/envelope.ts'
+import type { Rates } from './shared/rate-limits.ts'
+
+/** What the router needs. */
+export interface MountDeps {
+  subscriptions: Subscriptions
+  rates: Rates
+  maySendFrom: MaySendFrom
+  /**
+   * Finds the panel account of a request, for the mount below the panel; throws a problem when there is none. Without
+   * it the header `token` decides, and login and logout exist.
+   */
+  accountOf?: (context: WebContext) => Promise<string>
+}
+
+/** The operations of administrators, all that the panel's origin has. */
+export function adminRouter({ subscriptions: s, rates, maySendFrom, accountOf }: MountDeps) {
+  const deps: HttpDeps = { s, rates, authenticate: authenticator(s, accountOf), door: createAppDoor(s), maySendFrom }
+  const router = createRouter()
+  if (!accountOf) mountLogin(router, deps)
+  mountAdmins(router, deps)
+  mountUsers(router, deps)
+  mountPlans(router, deps)
+  mountSubscriptionOperations(router, deps)
+  mountSwitches(router, deps)
+  mountApps(router, deps)
+  mountAppSettings(router, deps)
+  mountWebhooks(router, deps)
+  mountAudit(router, deps)
+  mountResources(router, deps)
+  return { router, deps }
+}
+
+function authenticator(s: Subscriptions, accountOf: MountDeps['accountOf']): Authenticate {
+  if (accountOf) return async context => ({ admin: await adminOfAccount(s, await accountOf(context)), token: '' })
+  return async context => {
+    const token = context.get('token')
+    if (token === '') throw new ProblemError('session_missing')
+    return { admin: await readSession(s, token), token }
+  }
+}
+
+/**
+ * Mounts the operations of administrators at `prefix` (such as `/subscription-api`) of an application that serves
+ * other things as well. Everything below the prefix answers envelopes.
+ */
+export function mountSubscriptions(app: Koa, prefix: string, deps: MountDeps): void {
+  const { router } = adminRouter(deps)
+  const guard = envelopeErrors(deps.subscriptions)
+  const serve = dispatch(router)
+  app.use(async (context, next) => {
+    if (context.path !== prefix && !context.path.startsWith(`${prefix}/`)) return next()
+    const inner = context.path.slice(prefix.length) || '/'
+    return guard(context, async () => {
+      context.path = inner
+      await serve(context)
+    })
+  })
+}
+
+/** Runs a router; where nothing matches, 404 or 405. */
+export function dispatch(router: ReturnType<typeof createRouter>) {
+  const routes = router.routes()
+  return async (context: WebContext): Promise<void> => {
+    const { path, route } = router.match(context.path, context.method)
+    if (!route) {
+      const { methods } = methodsAt(context.path, path)
+      if (methods.length === 0) throw new ProblemError('not_found')
+      refuseMethod(context, methods)
+    }
+    await routes(context as Parameters<typeof routes>[0], async () => undefined)
+  }
+}

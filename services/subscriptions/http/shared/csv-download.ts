@@ -1,0 +1,16 @@
+/** CSV answers, streamed. */
+import { Readable } from 'node:stream'
+import type { WebContext } from '../../../platform/http/web-app.ts'
+import { BOM } from '../../rules/csv.ts'
+
+/** Answers with a file of these lines. */
+export function sendCsv(context: WebContext, name: string, lines: AsyncIterable<string>): void {
+  context.type = 'text/csv; charset=utf-8'
+  context.set('Content-Disposition', `attachment; filename="${name}.csv"`)
+  context.body = Readable.from(withBom(lines))
+}
+
+async function* withBom(lines: AsyncIterable<string>): AsyncIterable<string> {
+  yield BOM
+  yield* lines
+}

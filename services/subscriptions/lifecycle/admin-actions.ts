@@ -1,0 +1,51 @@
+/** What administrators do with a subscription: extend, cancel, refund, set the automatic renewal. */
+import { randomUUID } from 'node:crypto'
+import { ProblemError } from '../../platform/problems.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { refundSubscription } from '../payments/refund.ts'
+import { fault } from '../rules/field-errors.ts'
+import { cancel, extend, setAutoRenew } from '../rules/period.ts'
+import type { SubscriptionDoc } from '../store/documents.ts'
+import { changePeriod } from './change-subscription.ts'
+
+/** An action with what it needs. */
+export interface SubscriptionAction {
+  action: 'extend' | 'cancel' | 'refund' | 'set_auto_renew'
+  days?: number | undefined
+  at: 'now' | 'period_end'
+  auto_renew?: '0' | '1' | undefined
+  amount?: number | undefined
+  version?: number | undefined
+}
+
+/** Acts. Throws `validation_failed` for a missing field and what the single steps throw. */
+export async function act(
+  s: Subscriptions,
+  actor: Actor,
+  { appKey, id }: { appKey: string; id: number },
+  { action, days, at, auto_renew, amount, version }: SubscriptionAction,
+): Promise<SubscriptionDoc> {
+  const target = { appKey, id, version }
+  switch (action) {
+    case 'extend':
+      if (days === undefined) throw missing('days')
+      return changePeriod(s, actor, target, 'subscription.extend', (period, plan, now) =>
+        extend(period, plan, days, now),
+      )
+    case 'cancel':
+      return changePeriod(s, actor, target, 'subscription.cancel', (period, _, now) => cancel(period, at, now))
+    case 'set_auto_renew':
+      if (auto_renew === undefined) throw missing('auto_renew')
+      return changePeriod(s, actor, target, 'subscription.auto_renew', period =>
+        setAutoRenew(period, auto_renew === '1'),
+      )
+    case 'refund': {
+      const request = { appKey, subscriptionId: id, version, refundId: randomUUID(), amountCents: amount, revoke: true }
+      return (await refundSubscription(s, actor, request)).subscription
+    }
+  }
+}
+
+function missing(field: string): ProblemError {
+  return new ProblemError('validation_failed', undefined, { faults: [fault(field, 'required')] })
+}

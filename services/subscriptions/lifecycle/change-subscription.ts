@@ -1,0 +1,130 @@
+/** Writes one step in the life of a subscription: guarded, audited, counted. */
+import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { record } from '../audit/record-change.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { tallyChange } from '../counters/rules/counter-changes.ts'
+import { moveFigures } from '../counters/running-counters.ts'
+import type { DayField } from '../counters/store/counters.ts'
+import { insertPayment } from '../payments/store/payments-and-orders.ts'
+import { type Period, type PlanSnapshot, STATUS, type Step } from '../rules/period.ts'
+import { secondsOf } from '../rules/time-zone.ts'
+import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import { findSubscription, hasOtherActive, insertSubscription, replaceSubscription } from './store/subscriptions.ts'
+
+/** One step: from `before` (absent: a new record) to `after`, with the ledger row and other writes that belong to it. */
+export interface SubscriptionChange {
+  action: string
+  before?: SubscriptionDoc | undefined
+  after: SubscriptionDoc
+  payment?: PaymentDoc | undefined
+  /** More writes of the same transaction. */
+  also?: (session: Session) => Promise<void>
+  /** What the day's figures gain. */
+  day?: Partial<Record<DayField, number>>
+}
+
+/**
+ * Stores the step; undefined when somebody else changed the record meanwhile, or the same payment or record was stored
+ * in this moment: the caller reads again and decides anew.
+ */
+export async function writeChange(
+  s: Subscriptions,
+  actor: Actor,
+  change: SubscriptionChange,
+): Promise<SubscriptionDoc | undefined> {
+  const { before, after, payment } = change
+  try {
+    await record(s, actor, async session => {
+      if (payment) await insertPayment(s.c, payment, session)
+      await change.also?.(session)
+      if (!before) await insertSubscription(s.c, after, session)
+      else if (!(await replaceSubscription(s.c, after, session))) throw new Outdated()
+      return {
+        result: undefined,
+        deed: {
+          action: change.action,
+          appKey: after.app_key,
+          target: { kind: 'subscription', id: String(after._id) },
+          before,
+          after,
+        },
+      }
+    })
+  } catch (error) {
+    if (error instanceof Outdated || isDuplicateKey(error)) return undefined
+    throw error
+  }
+  await count(s, change)
+  return after
+}
+
+class Outdated extends Error {}
+
+async function count(s: Subscriptions, { before, after, day = {} }: SubscriptionChange): Promise<void> {
+  const wasActive = before?.status === STATUS.active
+  const isActive = after.status === STATUS.active
+  const paying = wasActive === isActive || (await hasOtherActive(s.c, after)) ? 0 : isActive ? 1 : -1
+  const counters = { ...tallyChange(before, after), ...(paying === 0 ? {} : { users_paying: paying }) }
+  await moveFigures(s, after.app_key, { counters, today: day })
+}
+
+/** The record after a step, with its other fields. Of `period` only the period counts, also when it is a whole record. */
+export function stepped(
+  before: SubscriptionDoc,
+  { status, start, end, lapse_at, auto_renew, ended_at, previous_end }: Period,
+  now: Date,
+  more: Partial<SubscriptionDoc> = {},
+): SubscriptionDoc {
+  const { ended_at: _, previous_end: __, current: ___, ...rest } = before
+  const final = status === STATUS.cancelled || status === STATUS.refunded
+  return {
+    ...rest,
+    ...more,
+    ...(final ? {} : { current: true as const }),
+    ...{ status, start, end, lapse_at, auto_renew },
+    ...(ended_at === undefined ? {} : { ended_at }),
+    ...(previous_end === undefined ? {} : { previous_end }),
+    version: before.version + 1,
+    updated_at: now,
+  }
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Takes a step that needs no money: reads, decides, writes, and again when somebody was faster. Throws
+ * `subscription_not_found`, `version_conflict` (the caller named an older version) and `transition_refused`.
+ */
+export async function changePeriod(
+  s: Subscriptions,
+  actor: Actor,
+  target: { appKey: string; id: number; version?: number | undefined },
+  action: string,
+  decide: (period: SubscriptionDoc, plan: PlanSnapshot, nowSeconds: number) => Step,
+): Promise<SubscriptionDoc> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findSubscription(s.c, target.appKey, target.id)
+    if (!before) throw new ProblemError('subscription_not_found')
+    if (target.version !== undefined && target.version !== before.version) throw new ProblemError('version_conflict')
+    const now = s.clock.now()
+    const period = periodOf(decide(before, before.plan, secondsOf(now)))
+    const after = stepped(before, period, now)
+    const ended = before.status === STATUS.active && after.status !== STATUS.active
+    const written = await writeChange(s, actor, { action, before, after, day: ended ? { ended: 1 } : {} })
+    if (written) return written
+  }
+  throw new ProblemError('version_conflict')
+}
+
+/** The period of a step. Throws `transition_refused` for one that cannot be taken. */
+export function periodOf(step: Step): Period {
+  if (!step.ok) throw new ProblemError('transition_refused', REASONS[step.reason])
+  return step.period
+}
+
+const REASONS = {
+  permanent: 'The subscription is permanent; there is nothing to prolong or to renew.',
+  final: 'The subscription was cancelled or refunded; start a new one.',
+  not_active: 'The subscription is not active.',
+} as const

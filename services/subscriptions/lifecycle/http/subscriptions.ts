@@ -1,0 +1,157 @@
+/** Subscriptions and the overview. */
+import { createHash } from 'node:crypto'
+import type Router from '@koa/router'
+import { nextTurn, TURN_BYTES } from '../../../platform/concurrency/event-loop-turns.ts'
+import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
+import { ProblemError, problems } from '../../../platform/problems.ts'
+import { findPlan } from '../../catalogue/store/plans-and-flags.ts'
+import type { Subscriptions } from '../../context.ts'
+import {
+  actOnSubscription,
+  actOnSubscriptions,
+  exportSubscriptions,
+  getSubscription,
+  grantSubscription,
+  importSubscriptionsOperation,
+  listSubscriptionsOperation,
+  overviewOperation,
+  subscriptionFilters,
+} from '../../http/admin-contract.ts'
+import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
+import { sendCsv } from '../../http/shared/csv-download.ts'
+import { RefusalWithData } from '../../http/shared/envelope.ts'
+import { readFile } from '../../http/shared/raw-body.ts'
+import { requestedPage } from '../../http/shared/requested-page.ts'
+import { rangeOf } from '../../people/http/end-users.ts'
+import { requireUser } from '../../people/manage-end-users.ts'
+import { overview } from '../../reports/statistics.ts'
+import { csvLine } from '../../rules/csv.ts'
+import { type Lang, say } from '../../rules/language.ts'
+import { pagination } from '../../rules/paging.ts'
+import { act } from '../admin-actions.ts'
+import { importSubscriptions, type Upload } from '../import-subscriptions.ts'
+import { pageOfSubscriptions, type SubscriptionView, streamViews, viewOne } from '../list-subscriptions.ts'
+import { NO_PAYMENT_ID, subscribe } from '../start-or-renew.ts'
+import { findSubscription } from '../store/subscriptions.ts'
+
+/** The filters of the query as text, or the empty array that the reference shows where there are none. */
+function echo(query: Readonly<Record<string, unknown>>): Record<string, string> | never[] {
+  const given = Object.keys(subscriptionFilters).flatMap(name =>
+    query[name] === undefined ? [] : [[name, String(query[name])] as const],
+  )
+  return given.length === 0 ? [] : Object.fromEntries(given)
+}
+
+/** The plan with this id in this app. Throws `plan_not_found`. */
+export async function requirePlan(s: Subscriptions, appKey: string, id: number) {
+  const plan = await findPlan(s.c, appKey, id)
+  if (!plan) throw new ProblemError('plan_not_found')
+  return plan
+}
+
+/** Largest file of an import. */
+const MAX_IMPORT_BYTES = 20 * 1024 * 1024
+
+/**
+ * Reads the file before anything else, so that a repeat with another file is not taken for the same request. Idempotency
+ * looks at `rawBody`: the boundary of a form is another each time, the file is not.
+ */
+async function readUpload(context: WebContext): Promise<void> {
+  const upload = await readFile(context, MAX_IMPORT_BYTES)
+  context.state.upload = upload
+  const digest = createHash('sha256').update(upload.charset)
+  for (let at = 0; at < upload.bytes.length; at += TURN_BYTES) {
+    digest.update(upload.bytes.subarray(at, at + TURN_BYTES))
+    await nextTurn()
+  }
+  context.request.rawBody = digest.digest('hex')
+}
+
+/** Puts subscriptions and the overview on the router. */
+export function mountSubscriptionOperations(router: Router, deps: HttpDeps): void {
+  const { s } = deps
+  bindAdmin(router, deps, listSubscriptionsOperation, async ({ query }, { appKey, lang }) => {
+    const page = requestedPage(query)
+    const given = { ...query, created: rangeOf(s, query) }
+    const found = await pageOfSubscriptions(s, { appKey, given, page, lang })
+    const { total_records, ...rest } = pagination(page, found)
+    return {
+      subscriptions: found.items,
+      pagination: { ...rest, total_records: String(total_records) },
+      filters: echo(query),
+    }
+  })
+  bindAdmin(router, deps, exportSubscriptions, async ({ query }, { appKey, lang, context }) => {
+    const given = { ...query, created: rangeOf(s, query) }
+    sendCsv(context, 'subscriptions', subscriptionRows(streamViews(s, { appKey, given, lang })))
+    return undefined
+  })
+  const importFile: Parameters<typeof bindAdmin<typeof importSubscriptionsOperation>>[3] = async (
+    { query },
+    { appKey, actor, lang, context },
+  ) => {
+    const file = context.state.upload as Upload
+    const done = await importSubscriptions(s, actor, { appKey, file, dryRun: query.dry_run === '1', lang })
+    // A check may find faults; an import that stored nothing because of them has failed.
+    if (done.errors.length > 0 && !done.dry_run) throw new RefusalWithData('validation_failed', done)
+    return done
+  }
+  bindAdmin(router, deps, importSubscriptionsOperation, importFile, readUpload)
+  bindAdmin(router, deps, getSubscription, async ({ params }, { appKey, lang }) => {
+    const subscription = await findSubscription(s.c, appKey, params.id)
+    if (!subscription) throw new ProblemError('subscription_not_found')
+    return viewOne(s, subscription, lang)
+  })
+  bindAdmin(router, deps, grantSubscription, async ({ body }, { appKey, actor, lang }) => {
+    const user = await requireUser(s, appKey, { user_id: body.user_id })
+    const plan = await requirePlan(s, appKey, body.plan_id)
+    const grant = { method: 'manual', paymentId: NO_PAYMENT_ID, amountCents: 0, paidAt: s.clock.now() }
+    const more = { userId: user._id, plan, days: body.days, clientRef: body.client_ref }
+    return viewOne(s, (await subscribe(s, actor, { appKey, ...grant, ...more })).subscription, lang)
+  })
+  bindAdmin(router, deps, actOnSubscription, async ({ params, body }, { appKey, actor, lang }) =>
+    viewOne(s, await act(s, actor, { appKey, id: params.id }, body), lang),
+  )
+  bindAdmin(router, deps, actOnSubscriptions, async ({ body }, { appKey, actor, lang }) => {
+    const { ids, ...action } = body
+    const results = []
+    for (const id of new Set(ids)) results.push(await actOnOne(s, lang, id, act(s, actor, { appKey, id }, action)))
+    return { results }
+  })
+  bindAdmin(router, deps, overviewOperation, async ({ query }, { appKeys }) => overview(s, appKeys, query.days))
+}
+
+/** The result of one of many: a refusal is a result, anything else is not. */
+async function actOnOne(s: Subscriptions, lang: Lang, id: number, work: Promise<unknown>) {
+  try {
+    await work
+    return { id: String(id), code: s.config.SUCCESS_CODE, message: say('ok', lang) }
+  } catch (error) {
+    const { code } = toProblem(error)
+    if (code === 'internal' || code === 'unavailable') throw error
+    const entry: { envelope?: number; http: number; title: string; zh?: string } = problems[code]
+    const message = lang === 'zh' ? (entry.zh ?? entry.title) : entry.title
+    return { id: String(id), code: entry.envelope ?? entry.http * 100, message }
+  }
+}
+
+const COLUMNS = [
+  'id',
+  'user_id',
+  'user_nickname',
+  'plan_id',
+  'plan_name',
+  'plan_price',
+  'status',
+  'payment_method',
+  'payment_id',
+  'start_date_formatted',
+  'end_date_formatted',
+  'auto_renew',
+  'created_at',
+] as const
+
+async function* subscriptionRows(batches: AsyncIterable<SubscriptionView[]>): AsyncIterable<string> {
+  yield csvLine(COLUMNS)
+  for await (const batch of batches) yield batch.map(view => csvLine(COLUMNS.map(column => view[column]))).join('')
+}

@@ -1,0 +1,172 @@
+/** Subscriptions come into being and go on: by payment, by grant, by what a device kept. */
+import { ProblemError } from '../../platform/problems.ts'
+import { snapshotOf } from '../catalogue/rules/plan.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { closeOrder, findOpenOrder, findPayment, hadPeriod } from '../payments/store/payments-and-orders.ts'
+import { begin, renew, STATUS } from '../rules/period.ts'
+import { secondsOf } from '../rules/time-zone.ts'
+import type { OrderDoc, PaymentDoc, PlanDoc, SubscriptionDoc } from '../store/documents.ts'
+import { periodOf, type SubscriptionChange, stepped, writeChange } from './change-subscription.ts'
+import { findCurrent, findSubscription } from './store/subscriptions.ts'
+
+/** Stands for the payment of records that no channel knows. */
+export const NO_PAYMENT_ID = '0'.repeat(28)
+
+/** Methods without a payment of their own: their number means nothing, and only `client_ref` tells a repeat. */
+export const UNPAID: ReadonlySet<string> = new Set(['manual', 'local_sync', 'trial'])
+
+/** Money or a grant for one period of a plan. */
+export interface Purchase {
+  appKey: string
+  userId: number
+  plan: PlanDoc
+  method: string
+  /** Unique per app and method on real channels. */
+  paymentId: string
+  amountCents: number
+  paidAt: Date
+  autoRenew?: boolean | undefined
+  /** The caller's own reference: a repeat gives the same answer. */
+  clientRef?: string | undefined
+  channelRef?: string | undefined
+  /** Other than the plan's duration. */
+  days?: number | undefined
+  order?: OrderDoc | undefined
+}
+
+/** What a purchase made. */
+export interface Subscribed {
+  subscription: SubscriptionDoc
+  /** True when the same payment or reference had been there before; nothing was stored again. */
+  repeated: boolean
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Starts or prolongs the user's subscription of the plan. The same payment a second time gives the same answer and no
+ * second period. Throws `payment_taken` when the payment belongs to another user or plan, or the reference to another
+ * payment; `transition_refused` when the subscription is permanent already, or a trial would follow a period.
+ */
+export async function subscribe(s: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
+  const keys = keysOf(purchase)
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = await findPayment(s.c, keys)
+    if (known) return { subscription: await paidBefore(s, purchase, known), repeated: true }
+    const change = await planChange(s, purchase, keys)
+    const subscription = await writeChange(s, actor, change)
+    if (subscription) return { subscription, repeated: false }
+  }
+  throw new ProblemError('version_conflict')
+}
+
+/** The open order that a payment of this method settles. Throws `amount_mismatch` when it asks for another amount. */
+export async function orderFor(
+  s: Subscriptions,
+  { userId, plan, method, amountCents }: Pick<Purchase, 'userId' | 'plan' | 'method' | 'amountCents'>,
+): Promise<OrderDoc | undefined> {
+  const order = await findOpenOrder(s.c, userId, plan._id)
+  if (order?.method !== method) return undefined
+  if (order.amount_cents !== amountCents) throw new ProblemError('amount_mismatch')
+  return order
+}
+
+type Keys = Pick<PaymentDoc, 'payment_key' | 'client_key'>
+
+function keysOf({ appKey, method, paymentId, clientRef }: Purchase): Keys {
+  return {
+    ...(UNPAID.has(method) ? {} : { payment_key: `${appKey}/${method}/${paymentId}` }),
+    ...(clientRef === undefined ? {} : { client_key: `${appKey}/${clientRef}` }),
+  }
+}
+
+async function paidBefore(
+  s: Subscriptions,
+  { appKey, userId, plan, method, paymentId, days }: Purchase,
+  row: PaymentDoc,
+): Promise<SubscriptionDoc> {
+  const subscription = await findSubscription(s.c, appKey, row.subscription_id)
+  if (!subscription || row.user_id !== userId || row.plan_id !== plan._id) throw new ProblemError('payment_taken')
+  // Other money under a reference that was used: it must not be taken for the first.
+  if (row.method !== method || row.payment_id !== paymentId) throw new ProblemError('payment_taken')
+  if (row.days !== undefined && row.days !== (days ?? null))
+    throw new ProblemError('payment_taken', 'The client_ref stands for a grant of other days already.')
+  return subscription
+}
+
+async function planChange(s: Subscriptions, purchase: Purchase, keys: Keys): Promise<SubscriptionChange> {
+  const now = s.clock.now()
+  const before = await findCurrent(s.c, purchase.userId, purchase.plan._id)
+  const { appKey, userId, plan } = purchase
+  if (purchase.method === 'trial' && (await hadPeriod(s.c, { appKey, userId, planId: plan._id })))
+    throw new ProblemError('transition_refused', 'A trial comes before the first period.')
+  const after = before ? prolonged(before, purchase, now) : await started(s, purchase, now)
+  const first = !before || before.status === STATUS.pending
+  const { order, amountCents } = purchase
+  return {
+    action: first ? 'subscription.create' : 'subscription.renew',
+    before,
+    after,
+    payment: {
+      _id: await s.ids.next('payment'),
+      app_key: after.app_key,
+      subscription_id: after._id,
+      user_id: after.user_id,
+      plan_id: after.plan_id,
+      kind: 'payment',
+      method: purchase.method,
+      ...keys,
+      payment_id: purchase.paymentId,
+      amount_cents: amountCents,
+      paid_at: purchase.paidAt,
+      refunded_cents: 0,
+      new_period: first ? 'first' : 'renewal',
+      ...(purchase.method === 'manual' ? { days: purchase.days ?? null } : {}),
+      created_at: now,
+    },
+    ...(order ? { also: session => closeOrder(s.c, order._id, 'paid', session) } : {}),
+    day: { ...(first ? { new_subs: 1 } : { renewals: 1 }), revenue_cents: amountCents },
+  }
+}
+
+async function started(s: Subscriptions, purchase: Purchase, now: Date): Promise<SubscriptionDoc> {
+  const plan = snapshotOf(purchase.plan)
+  const start = secondsOf(now)
+  return {
+    _id: await s.ids.next('subscription'),
+    app_key: purchase.appKey,
+    user_id: purchase.userId,
+    plan_id: purchase.plan._id,
+    plan,
+    current: true,
+    ...paidBy(purchase),
+    ...begin(plan, start, renewing(purchase, false), purchase.days),
+    since: start,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+function prolonged(before: SubscriptionDoc, purchase: Purchase, now: Date): SubscriptionDoc {
+  const sold = snapshotOf(purchase.plan)
+  const plan = purchase.days === undefined ? sold : { ...sold, duration: purchase.days }
+  const seconds = secondsOf(now)
+  const period = periodOf(renew(before, plan, seconds, renewing(purchase, before.auto_renew)))
+  const since = before.status === STATUS.active ? before.since : seconds
+  return stepped(before, period, now, { ...paidBy(purchase), plan: sold, since })
+}
+
+function renewing({ plan, autoRenew }: Purchase, otherwise: boolean): boolean {
+  return plan.auto_renew_allowed && (autoRenew ?? otherwise)
+}
+
+function paidBy({ method, paymentId, amountCents, channelRef }: Purchase) {
+  return {
+    payment_method: method,
+    payment_id: paymentId,
+    paid_cents: amountCents,
+    ...(channelRef === undefined ? {} : { channel_ref: channelRef }),
+    ...(method === 'trial' ? { trial: true as const } : {}),
+  }
+}

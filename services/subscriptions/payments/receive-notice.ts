@@ -1,0 +1,78 @@
+/** The door for notices of payment channels: check, compare with the order, store, and only then answer. */
+
+import { findApp } from '../catalogue/store/apps.ts'
+import type { Subscriptions } from '../context.ts'
+import { secondsOf } from '../rules/time-zone.ts'
+import { type ChannelName, loadChannel } from './channel-settings.ts'
+import { checkAlipay } from './channels/alipay.ts'
+import { checkHuawei } from './channels/huawei.ts'
+import { type CheckedNotice, NoticeRefused } from './channels/notice.ts'
+import { checkWechat } from './channels/wechat.ts'
+import { insertEvent } from './store/payment-events.ts'
+import { findOrder } from './store/payments-and-orders.ts'
+
+/** A notice as it came in. */
+export interface RawNotice {
+  channel: ChannelName
+  appKey: string
+  body: string
+  header(name: string): string
+}
+
+/** What became of it: stored now, or stored before. */
+export type Received = 'accepted' | 'repeated' | 'ignored'
+
+/** Takes a notice in. Throws {@link NoticeRefused} for one that is not believed or does not fit its order. */
+export async function receiveNotice(s: Subscriptions, raw: RawNotice): Promise<Received> {
+  const { eventId, notice } = await check(s, raw)
+  if (notice.kind === 'ignored') return 'ignored'
+  if (notice.kind === 'paid') await compare(s, raw, notice)
+  const now = s.clock.now()
+  const stored = await insertEvent(s.c, {
+    _id: `${raw.channel}/${raw.appKey}/${eventId}`,
+    app_key: raw.appKey,
+    channel: raw.channel,
+    notice,
+    state: 'waiting',
+    attempts: 0,
+    due: now,
+    received_at: now,
+  })
+  return stored ? 'accepted' : 'repeated'
+}
+
+async function check(s: Subscriptions, { channel, appKey, body, header }: RawNotice): Promise<CheckedNotice> {
+  if (!(await findApp(s.c, appKey))) throw new NoticeRefused('mismatch', 'there is no such app')
+  const now = s.clock.now()
+  const off = () => new NoticeRefused('mismatch', 'the channel is not set up')
+  if (channel === 'alipay') {
+    const settings = await loadChannel(s, appKey, channel)
+    if (!settings) throw off()
+    return checkAlipay(settings, body)
+  }
+  if (channel === 'wechat') {
+    const settings = await loadChannel(s, appKey, channel)
+    if (!settings) throw off()
+    const headers = {
+      serial: header('wechatpay-serial'),
+      signature: header('wechatpay-signature'),
+      timestamp: header('wechatpay-timestamp'),
+      nonce: header('wechatpay-nonce'),
+    }
+    return checkWechat(settings, headers, body, secondsOf(now))
+  }
+  const settings = await loadChannel(s, appKey, channel)
+  if (!settings) throw off()
+  return checkHuawei(settings, body, now)
+}
+
+/** A payment must be what was ordered: same number, channel and amount. */
+async function compare(
+  s: Subscriptions,
+  { appKey, channel }: RawNotice,
+  { outTradeNo, amountCents }: { outTradeNo: string; amountCents: number },
+): Promise<void> {
+  const order = await findOrder(s.c, appKey, outTradeNo)
+  if (!order || order.method !== channel) throw new NoticeRefused('mismatch', 'there is no such order')
+  if (order.amount_cents !== amountCents) throw new NoticeRefused('mismatch', 'the amount differs from the order')
+}

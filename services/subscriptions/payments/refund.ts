@@ -1,0 +1,129 @@
+/** Money goes back: in whole, and the access with it, or in part. */
+import { ProblemError } from '../../platform/problems.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { periodOf, type SubscriptionChange, stepped, writeChange } from '../lifecycle/change-subscription.ts'
+import { findSubscription } from '../lifecycle/store/subscriptions.ts'
+import { refund, STATUS } from '../rules/period.ts'
+import { secondsOf } from '../rules/time-zone.ts'
+import type { PaymentDoc, SubscriptionDoc } from '../store/documents.ts'
+import { addRefunded, findPayment, findPaymentById, findRefund, lastPayment } from './store/payments-and-orders.ts'
+
+/** One refund. */
+export interface RefundRequest {
+  appKey: string
+  subscriptionId: number
+  /** The channel's number of the refund; a repeat gives the same answer. */
+  refundId: string
+  /** Default: all that was paid and not given back yet. */
+  amountCents?: number | undefined
+  /** Instead of an amount: the channel's sum of all refunds of the payment so far; what is booked already counts. */
+  totalCents?: number | undefined
+  /** Take the access although only a part is given back. */
+  revoke?: boolean | undefined
+  /** The payment that is given back; default the last one. */
+  payment?: PaymentDoc | undefined
+  /** The channel says so: the money is gone, so it is booked for a subscription that is over as well. */
+  byChannel?: true
+  /** Of the subscription as the caller saw it. */
+  version?: number | undefined
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Books a refund. A full one of the last payment ends the subscription (status 4); a partial one, or one of an older
+ * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `version_conflict`,
+ * `transition_refused`, `payment_taken` (the number belongs to another subscription) and `amount_mismatch` (more than was
+ * paid).
+ */
+export async function refundSubscription(
+  s: Subscriptions,
+  actor: Actor,
+  request: RefundRequest,
+): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findSubscription(s.c, request.appKey, request.subscriptionId)
+    if (!before) throw new ProblemError('subscription_not_found')
+    if (await findRefund(s.c, before._id, request.refundId, request.payment?.method))
+      return { subscription: before, repeated: true }
+    if (request.version !== undefined && request.version !== before.version) throw new ProblemError('version_conflict')
+    const change = await planRefund(s, before, request)
+    if (!change) return { subscription: before, repeated: true }
+    const subscription = await writeChange(s, actor, change)
+    if (subscription) return { subscription, repeated: false }
+  }
+  throw new ProblemError('version_conflict')
+}
+
+async function planRefund(
+  s: Subscriptions,
+  before: SubscriptionDoc,
+  request: RefundRequest,
+): Promise<SubscriptionChange | undefined> {
+  const now = s.clock.now()
+  const last = await lastPayment(s.c, before._id)
+  // Read anew: another refund of it may have been booked since the caller looked.
+  const payment = request.payment ? await findPaymentById(s.c, request.payment._id) : last
+  if (!payment) throw new ProblemError('transition_refused', 'Nothing was paid for this subscription.')
+  const left = payment.amount_cents - payment.refunded_cents
+  if (isToldLate(request, before, payment)) return undefined
+  const amount =
+    request.totalCents === undefined ? (request.amountCents ?? left) : request.totalCents - payment.refunded_cents
+  if (request.totalCents !== undefined && amount <= 0) return undefined
+  if (amount > left) throw new ProblemError('amount_mismatch')
+  const key = await keyOf(s, payment, request)
+  const ends = request.revoke === true || (amount === left && payment._id === last?._id)
+  const bookOnly = !ends || (request.byChannel && !before.current)
+  const period = bookOnly ? before : periodOf(refund(before, secondsOf(now)))
+  const ended = before.status === STATUS.active && ends
+  return {
+    action: 'subscription.refund',
+    before,
+    after: stepped(before, period, now),
+    payment: refundRow(before, payment, { _id: await s.ids.next('payment'), key, amount, now, id: request.refundId }),
+    also: async session => {
+      if (!(await addRefunded(s.c, payment, amount, session))) throw new ProblemError('amount_mismatch')
+    },
+    day: { refunds: 1, revenue_cents: -amount, ...(ended ? { ended: 1 } : {}) },
+  }
+}
+
+/** True when a channel tells of what was given back in whole: the app was faster, with a number of its own. */
+function isToldLate(
+  { byChannel }: RefundRequest,
+  { current }: SubscriptionDoc,
+  { amount_cents, refunded_cents }: PaymentDoc,
+): boolean {
+  return byChannel === true && amount_cents === refunded_cents && (amount_cents > 0 || !current)
+}
+
+/** By the payment's own method: the subscription may have been renewed by another one since. */
+async function keyOf(s: Subscriptions, payment: PaymentDoc, { appKey, refundId }: RefundRequest): Promise<string> {
+  const key = `${appKey}/refund/${payment.method}/${refundId}`
+  const taken = await findPayment(s.c, { payment_key: key })
+  if (taken && taken.subscription_id !== payment.subscription_id) throw new ProblemError('payment_taken')
+  return key
+}
+
+function refundRow(
+  before: SubscriptionDoc,
+  payment: PaymentDoc,
+  { _id, key, amount, now, id }: { _id: number; key: string; amount: number; now: Date; id: string },
+): PaymentDoc {
+  return {
+    _id,
+    app_key: before.app_key,
+    subscription_id: before._id,
+    user_id: before.user_id,
+    plan_id: before.plan_id,
+    kind: 'refund',
+    method: payment.method,
+    payment_key: key,
+    payment_id: id,
+    amount_cents: -amount,
+    paid_at: now,
+    refunded_cents: 0,
+    new_period: 'none',
+    created_at: now,
+  }
+}

@@ -1,0 +1,141 @@
+/** Users and their figures. */
+import type Router from '@koa/router'
+import { ProblemError } from '../../../platform/problems.ts'
+import type { Subscriptions } from '../../context.ts'
+import { countersOf } from '../../counters/running-counters.ts'
+import {
+  eraseUserOperation,
+  exportUsers,
+  getUserOperation,
+  listUsersOperation,
+  updateUserOperation,
+  userStatisticsOperation,
+} from '../../http/admin-contract.ts'
+import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
+import { sendCsv } from '../../http/shared/csv-download.ts'
+import { requestedPage } from '../../http/shared/requested-page.ts'
+import { userStatistics, usersByPlatform, userTrend } from '../../reports/statistics.ts'
+import { csvLine } from '../../rules/csv.ts'
+import { fault } from '../../rules/field-errors.ts'
+import { type DateRange, dateRange, pageOf, pagination } from '../../rules/paging.ts'
+import { viewUser } from '../../rules/record-views.ts'
+import type { EndUserDoc } from '../../store/documents.ts'
+import type { Total } from '../../store/list-totals.ts'
+import { eraseUser, setUserStatus } from '../manage-end-users.ts'
+import { findUser, listUsers, streamUsers, type UserFilter } from '../store/end-users.ts'
+
+/** The range of two date fields. Throws `validation_failed` when it starts after it ends. */
+export function rangeOf(
+  s: Subscriptions,
+  { start_date, end_date }: { start_date?: string | undefined; end_date?: string | undefined },
+): DateRange {
+  const range = dateRange(start_date, end_date, s.zone)
+  if (!range) throw new ProblemError('validation_failed', undefined, { faults: [fault('start_date', 'date_order')] })
+  return range
+}
+
+interface UserQuery {
+  search?: string | undefined
+  status?: EndUserDoc['status'] | undefined
+  platform?: string | undefined
+  start_date?: string | undefined
+  end_date?: string | undefined
+}
+
+function echo({ search, status, platform, start_date, end_date }: UserQuery) {
+  return {
+    search: search ?? '',
+    status: status ?? '',
+    platform: platform ?? '',
+    start_date: start_date ?? '',
+    end_date: end_date ?? '',
+  }
+}
+
+/** One letter finds too much: it is not searched for. */
+const MIN_SEARCH = 2
+
+function filterOf(s: Subscriptions, { search = '', status, platform, ...dates }: UserQuery): UserFilter {
+  return {
+    search: search.length >= MIN_SEARCH ? search : undefined,
+    status,
+    platform: platform || undefined,
+    created: rangeOf(s, dates),
+  }
+}
+
+/** The total that the running figures know: all users, or all active ones. */
+function knownTotal(s: Subscriptions, appKey: string, filter: UserFilter): Promise<Total> | undefined {
+  if (filter.search || filter.platform || filter.created?.from || filter.created?.to) return undefined
+  if (filter.status !== undefined && filter.status !== '1') return undefined
+  const field = filter.status === '1' ? 'users_active' : 'users_total'
+  return countersOf(s, [appKey]).then(counters => ({ total: counters[field] }))
+}
+
+/** Puts users and their figures on the router. */
+export function mountUsers(router: Router, deps: HttpDeps): void {
+  const { s } = deps
+  const requireOne = async (appKey: string, id: number) => {
+    const user = await findUser(s.c, appKey, id)
+    if (!user) throw new ProblemError('end_user_not_found')
+    return user
+  }
+  bindAdmin(router, deps, listUsersOperation, async ({ query }, { appKey }) => {
+    const page = requestedPage(query)
+    const filter = filterOf(s, query)
+    const total = knownTotal(s, appKey, filter)
+    const found = await listUsers(s.c, s.count, s.clock.now(), { appKey, filter, page, knownTotal: total })
+    return {
+      users: found.items.map(user => viewUser(user, s.zone)),
+      pagination: pagination(page, found),
+      filters: echo(query),
+    }
+  })
+  bindAdmin(router, deps, exportUsers, async ({ query }, { appKey, context }) => {
+    sendCsv(context, 'users', userRows(s, streamUsers(s.c, appKey, filterOf(s, query))))
+    return undefined
+  })
+  bindAdmin(router, deps, getUserOperation, async ({ params }, { appKey }) => {
+    const user = await requireOne(appKey, params.id)
+    return {
+      users: [viewUser(user, s.zone)],
+      pagination: pagination(pageOf({}), { total: 1 }),
+      filters: echo({}),
+    }
+  })
+  bindAdmin(router, deps, updateUserOperation, async ({ params, body }, { appKey, actor }) =>
+    viewUser(await setUserStatus(s, actor, { appKey, id: params.id }, body.status), s.zone),
+  )
+  bindAdmin(router, deps, eraseUserOperation, async ({ params }, { appKey, actor }) => {
+    await eraseUser(s, actor, { appKey, id: params.id })
+    return {}
+  })
+  bindAdmin(router, deps, userStatisticsOperation, async ({ query }, { appKeys }) => {
+    if (query.type === 'trend') return userTrend(s, appKeys, query.days)
+    return query.type === 'platform' ? usersByPlatform(s, appKeys) : userStatistics(s, appKeys)
+  })
+}
+
+const COLUMNS = [
+  'id',
+  'nickname',
+  'phone',
+  'email',
+  'openid',
+  'unionid',
+  'huawei_openid',
+  'huawei_unionid',
+  'platform',
+  'status',
+  'login_count',
+  'last_login_time',
+  'created_at',
+] as const
+
+async function* userRows(s: Subscriptions, users: AsyncIterable<EndUserDoc>): AsyncIterable<string> {
+  yield csvLine(COLUMNS)
+  for await (const user of users) {
+    const view = viewUser(user, s.zone)
+    yield csvLine(COLUMNS.map(column => view[column]))
+  }
+}

@@ -1,0 +1,304 @@
+/** End users: created and recognised by their app, disabled and erased by administrators. */
+import { isDuplicateKey } from '../../platform/database/mongo.ts'
+import { ProblemError } from '../../platform/problems.ts'
+import { record } from '../audit/record-change.ts'
+import type { Actor, Subscriptions } from '../context.ts'
+import { moveFigures } from '../counters/running-counters.ts'
+import { IDENTITIES, type Identities, type Profile, searchKeys } from '../rules/end-user.ts'
+import type { EndUserDoc } from '../store/documents.ts'
+import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
+import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
+import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
+
+/** What an app says of a user who logged in. */
+export interface UserLogin {
+  identities: Identities
+  profile: Profile
+  ip?: string | undefined
+  /** Whether it wants mail before a subscription ends; undefined: as it is. */
+  reminderMail?: boolean | undefined
+}
+
+/** A user may ask for deletion and change his mind for so long. */
+const ERASE_AFTER_MS = 15 * 86_400_000
+const ATTEMPTS = 5
+
+/**
+ * Creates the user or counts the login of the one that the identities name: exact openids first, then those that
+ * span apps. Throws `identities_conflict` when they name two users.
+ */
+export async function upsertUser(
+  s: Subscriptions,
+  appKey: string,
+  login: UserLogin,
+): Promise<{ user: EndUserDoc; created: boolean }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = pickUser(await findByIdentities(s.c, appKey, login.identities), login.identities)
+    const user = known ? await countLogin(s, known, login) : await createUser(s, appKey, login)
+    if (user) return { user, created: !known }
+  }
+  throw new ProblemError('identities_conflict')
+}
+
+/** The user that an app names by id or identities. Throws `end_user_not_found`. */
+export async function requireUser(
+  s: Subscriptions,
+  appKey: string,
+  given: Identities & { user_id?: number | undefined },
+): Promise<EndUserDoc> {
+  const user =
+    given.user_id === undefined
+      ? pickUser(await findByIdentities(s.c, appKey, given), given)
+      : await findUser(s.c, appKey, given.user_id)
+  if (!user) throw new ProblemError('end_user_not_found')
+  return user
+}
+
+/** Of the users that were found the one that is meant. Throws `identities_conflict` when it could be two. */
+export function pickUser<U extends Pick<EndUserDoc, 'openid' | 'huawei_openid'>>(
+  found: readonly U[],
+  given: Identities,
+): U | undefined {
+  if (found.length <= 1) return found[0]
+  const exact = found.filter(
+    user =>
+      (given.openid !== undefined && user.openid === given.openid) ||
+      (given.huawei_openid !== undefined && user.huawei_openid === given.huawei_openid),
+  )
+  if (exact.length === 1) return exact[0]
+  throw new ProblemError('identities_conflict')
+}
+
+async function createUser(
+  s: Subscriptions,
+  appKey: string,
+  { identities, profile, ip, reminderMail }: UserLogin,
+): Promise<EndUserDoc | undefined> {
+  const now = s.clock.now()
+  const { phone, email, ...rest } = profile
+  const user: EndUserDoc = {
+    _id: await s.ids.next('user'),
+    app_key: appKey,
+    ...defined(identities),
+    nickname: '',
+    avatar: '',
+    gender: '',
+    country: '',
+    province: '',
+    city: '',
+    platform: '',
+    ...defined(rest),
+    ...(phone ? { phone } : {}),
+    ...(email ? { email } : {}),
+    ...(reminderMail === false ? { no_reminders: true } : {}),
+    status: '1',
+    login_count: 1,
+    last_login_at: now,
+    ...(ip ? { last_login_ip: ip } : {}),
+    search_keys: searchKeys(profile),
+    created_at: now,
+    updated_at: now,
+  }
+  if (!(await insertUser(s.c, user))) return undefined
+  await Promise.all([
+    publishEvent(s, { appKey, type: 'user.created', data: aboutUser(user) }),
+    moveFigures(s, appKey, {
+      counters: { users_total: 1, users_active: 1 },
+      today: { new_users: 1, login_users: 1 },
+    }),
+  ])
+  return user
+}
+
+async function countLogin(
+  s: Subscriptions,
+  known: EndUserDoc,
+  { identities, profile, ip, reminderMail }: UserLogin,
+): Promise<EndUserDoc | undefined> {
+  const now = s.clock.now()
+  const gone = [...emptied(profile), ...(reminderMail === true ? (['no_reminders'] as const) : [])]
+  const change = {
+    // What is known stays: one developer's unionid joins several openids, and the record holds the first.
+    ...Object.fromEntries(
+      IDENTITIES.flatMap(name => (known[name] || !identities[name] ? [] : [[name, identities[name]]])),
+    ),
+    ...without(defined(profile), gone),
+    ...(ip ? { last_login_ip: ip } : {}),
+    ...(reminderMail === false ? { no_reminders: true as const } : {}),
+    search_keys: searchKeys({ ...known, ...defined(profile) }),
+    last_login_at: now,
+    updated_at: now,
+  }
+  // Who is erased in this moment comes back as somebody new. The keys are made of the record as it was seen.
+  const { _id, app_key, search_keys } = known
+  const match = { _id, app_key, search_keys, erased_at: { $exists: false } }
+  const removal = gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map(name => [name, '' as const])) }
+  const before = await orNobody(changeUser(s.c, match, { $set: change, $inc: { login_count: 1 }, ...removal }))
+  if (!before) return undefined
+  const today = s.zone.day(now)
+  const firstToday = !before.last_login_at || s.zone.day(before.last_login_at) < today
+  if (firstToday) await moveFigures(s, app_key, { today: { login_users: 1 } })
+  return without({ ...before, ...change, login_count: before.login_count + 1 }, gone)
+}
+
+/** Where a person can be reached, and no longer: what is not known has no field. */
+function emptied(profile: Profile): ('phone' | 'email')[] {
+  return (['phone', 'email'] as const).filter(name => profile[name] === '')
+}
+
+function without<T extends object, K extends PropertyKey>(fields: T, names: readonly K[]): Omit<T, K> {
+  const gone: readonly PropertyKey[] = names
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !gone.includes(name))) as Omit<T, K>
+}
+
+/** Nobody as well when an identity that is learnt was given to another user in this moment: the caller looks again. */
+async function orNobody(work: Promise<EndUserDoc | undefined>): Promise<EndUserDoc | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined
+    throw error
+  }
+}
+
+/** Moves a user between normal (1), disabled (0) and deletion requested (2), and back. Throws `transition_refused`. */
+export async function setUserStatus(
+  s: Subscriptions,
+  actor: Actor,
+  match: { appKey: string; id: number },
+  status: EndUserDoc['status'],
+): Promise<EndUserDoc> {
+  return moveUser(s, actor, await requireUser(s, match.appKey, { user_id: match.id }), status)
+}
+
+/** Throws `version_conflict` when the user is not as seen any more, `transition_refused` when he was erased. */
+async function moveUser(
+  s: Subscriptions,
+  actor: Actor,
+  before: EndUserDoc,
+  status: EndUserDoc['status'],
+): Promise<EndUserDoc> {
+  if (before.erased_at) throw new ProblemError('transition_refused')
+  if (before.status === status) return before
+  const now = s.clock.now()
+  const { _id, app_key: appKey } = before
+  const was_disabled = before.was_disabled ?? { $exists: false }
+  const after = await record(s, actor, async session => {
+    const changed = await changeUser(
+      s.c,
+      { _id, app_key: appKey, status: before.status, was_disabled },
+      {
+        $set: { status, updated_at: now, ...(status === '2' ? wishOf(before, now) : {}) },
+        ...(status === '2' ? {} : { $unset: { deletion_requested_at: '', was_disabled: '' } }),
+      },
+      session,
+    )
+    if (!changed) throw new ProblemError('version_conflict')
+    const { deletion_requested_at: _, was_disabled: __, ...rest } = before
+    const result: EndUserDoc = { ...rest, status, updated_at: now }
+    return {
+      result,
+      deed: {
+        action: 'user.update',
+        appKey,
+        target: { kind: 'user', id: String(_id) },
+        before,
+        after: result,
+      },
+    }
+  })
+  await moveFigures(s, appKey, { counters: activeChange(before.status, status) })
+  return after
+}
+
+/** What is remembered of a wish for deletion: that the user was disabled, so that taking it back lets nobody in. */
+function wishOf({ status }: EndUserDoc, now: Date) {
+  return { deletion_requested_at: now, ...(status === '0' ? { was_disabled: true as const } : {}) }
+}
+
+/**
+ * What a user says of himself: to be deleted (2), or not any more (1), which leaves him as he was. Throws
+ * `transition_refused` for a disabled user: only administrators let him in again; `version_conflict` when one disables
+ * him in this moment.
+ */
+export async function setDeletionWish(
+  s: Subscriptions,
+  actor: Actor,
+  match: { appKey: string; id: number },
+  wish: '1' | '2',
+): Promise<EndUserDoc> {
+  if (wish === '2') return setUserStatus(s, actor, match, '2')
+  const before = await requireUser(s, match.appKey, { user_id: match.id })
+  if (before.status === '0') throw new ProblemError('transition_refused', 'The user is disabled.')
+  return moveUser(s, actor, before, before.was_disabled ? '0' : '1')
+}
+
+/** Erases what names a person; the record and its payments stay. A second time changes nothing. */
+export function eraseUser(s: Subscriptions, actor: Actor, match: { appKey: string; id: number }): Promise<void> {
+  return erase(s, actor, match, () => true)
+}
+
+async function erase(
+  s: Subscriptions,
+  actor: Actor,
+  { appKey, id }: { appKey: string; id: number },
+  wanted: (user: EndUserDoc) => boolean,
+): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findUser(s.c, appKey, id)
+    if (!before) throw new ProblemError('end_user_not_found')
+    if (before.erased_at || !wanted(before)) return undefined
+    if (await eraseAsSeen(s, actor, before)) return undefined
+  }
+  throw new ProblemError('version_conflict')
+}
+
+/** False when somebody else changed or erased the user meanwhile. */
+async function eraseAsSeen(s: Subscriptions, actor: Actor, before: EndUserDoc): Promise<boolean> {
+  const { _id, app_key: appKey, status } = before
+  const now = s.clock.now()
+  const blank = { ...BLANK, status: '0' as const, search_keys: [], erased_at: now, updated_at: now }
+  const done = await record(s, actor, async session => {
+    const match = { _id, app_key: appKey, status, erased_at: { $exists: false } }
+    if (!(await changeUser(s.c, match, { $set: blank, $unset: ERASED }, session))) return { result: false }
+    await forgetUserInEvents(s.c, appKey, _id, session)
+    return { result: true, deed: { action: 'user.erase', appKey, target: { kind: 'user', id: String(_id) } } }
+  })
+  if (done) await moveFigures(s, appKey, { counters: activeChange(status, '0') })
+  return done
+}
+
+/** Erases users who asked for it 15 days ago; gives their number. One who changed his mind meanwhile stays. */
+export async function eraseRequested(s: Subscriptions, actor: Actor): Promise<number> {
+  const before = new Date(s.clock.now().getTime() - ERASE_AFTER_MS)
+  const due = await usersToErase(s.c, before, 1000)
+  const isDue = (user: EndUserDoc) => user.deletion_requested_at !== undefined && user.deletion_requested_at <= before
+  for (const user of due) await erase(s, actor, { appKey: user.app_key, id: user._id }, isDue)
+  return due.length
+}
+
+const BLANK = { nickname: '', avatar: '', gender: '', country: '', province: '', city: '' }
+const ERASED = {
+  openid: '',
+  unionid: '',
+  huawei_openid: '',
+  huawei_unionid: '',
+  phone: '',
+  email: '',
+  last_login_ip: '',
+  no_reminders: '',
+  was_disabled: '',
+  deletion_requested_at: '',
+} as const
+
+function activeChange(before: string, after: string): Record<string, number> {
+  const change = Number(after === '1') - Number(before === '1')
+  return change === 0 ? {} : { users_active: change }
+}
+
+/** Without the fields that are not there, so that they stay as they are. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,62 @@
+/** Reminders before a subscription ends: when they go out, and what they say. */
+import { addDays } from '../../rules/time-zone.ts'
+
+/** One kind of reminder: so many days before the end. */
+export interface ReminderKind {
+  name: 'ends_in_7' | 'ends_in_3' | 'ends_in_1' | 'renews_in_5'
+  days: number
+  /** For subscriptions that renew themselves, or for those that do not. */
+  autoRenew: boolean
+}
+
+/**
+ * Before the end 7, 3 and 1 days; before an automatic renewal exactly one, 5 days: the conspicuous notice that China's
+ * Online Transaction Measures ask for (article 18).
+ */
+export const REMINDERS: readonly ReminderKind[] = [
+  { name: 'ends_in_7', days: 7, autoRenew: false },
+  { name: 'ends_in_3', days: 3, autoRenew: false },
+  { name: 'ends_in_1', days: 1, autoRenew: false },
+  { name: 'renews_in_5', days: 5, autoRenew: true },
+]
+
+/** The day on which subscriptions end that are reminded today. */
+export function endingDay(today: string, { days }: ReminderKind): string {
+  return addDays(today, days)
+}
+
+/** What a reminder tells. */
+export interface ReminderFacts {
+  appName: string
+  planName: string
+  nickname: string
+  /** `YYYY-MM-DD HH:MM:SS` in the business zone. */
+  end: string
+  /** In yuan. */
+  price: string
+  /** Where the reader ends such mail. A notice of an automatic renewal has none: it is the app's duty. */
+  stopUrl?: string | undefined
+}
+
+/** Subject and text, Chinese first and English below: which of them the reader prefers is not known. */
+export function reminderText({ autoRenew }: ReminderKind, facts: ReminderFacts): { subject: string; text: string } {
+  const { appName, planName, nickname, end, price, stopUrl } = facts
+  const zh = autoRenew
+    ? `您的「${planName}」将于 ${end} 自动续费，金额 ${price} 元。如不再需要，请在此之前关闭自动续费。`
+    : `您的「${planName}」将于 ${end} 到期。如需继续使用，请在此之前续费。`
+  const en = autoRenew
+    ? `Your plan "${planName}" renews automatically on ${end} for CNY ${price}. If you no longer need it, turn the renewal off before then.`
+    : `Your plan "${planName}" ends on ${end}. Renew it before then to keep using it.`
+  const subject = autoRenew
+    ? `[${appName}] 自动续费提醒 / Renewal notice`
+    : `[${appName}] 订阅即将到期 / Your plan ends soon`
+  const name = nickname === '' ? '' : ` ${nickname}`
+  const stop = stopUrl === undefined ? '' : `\n不再接收到期提醒 / No more reminders:\n${stopUrl}\n`
+  const text = `您好${name}，\n\n${zh}\n\n--\n\nHello${name},\n\n${en}\n\n${appName}\n${stop}`
+  return { subject: oneLine(subject), text }
+}
+
+/** Names come from people: nothing of them may start a new header line. */
+function oneLine(value: string): string {
+  return value.replaceAll(/[\r\n\t]+/g, ' ')
+}

@@ -1,0 +1,196 @@
+/** Figures of users and subscriptions, from running counters and days: no request reads all users. */
+
+import { countSwitches, planNames } from '../catalogue/store/plans-and-flags.ts'
+import type { Subscriptions } from '../context.ts'
+import { countersOf, openDaysOf, totalOf } from '../counters/running-counters.ts'
+import { type DayFigures, emptyDay, readDays } from '../counters/store/counters.ts'
+import { countEnded, countEnding, countLagging } from '../lifecycle/store/subscriptions.ts'
+import { countPlatforms } from '../people/store/end-users.ts'
+import { DAY } from '../rules/period.ts'
+import { addDays, daysBetween, monthStart, secondsOf } from '../rules/time-zone.ts'
+import { growth, round2, share } from './rules/growth.ts'
+
+/** Days that may still change: today, and yesterday for what was under way at midnight. */
+const OPEN_DAYS = 1
+
+/** Days by name, and what is summed from them. */
+interface Calendar {
+  today: string
+  day(day: string): DayFigures
+  /** Sums a field over days, both inclusive. */
+  sum(field: keyof DayFigures, first: string, last: string): number
+}
+
+async function calendar(s: Subscriptions, appKeys: readonly string[], back: number): Promise<Calendar> {
+  const today = s.zone.day(s.clock.now())
+  const lastMonth = monthStart(today, -1)
+  const earliest = addDays(today, -back)
+  const first = earliest < lastMonth ? earliest : lastMonth
+  const open = addDays(today, -OPEN_DAYS)
+  const last = addDays(open, -1)
+  const [past, recent] = await Promise.all([
+    s.memory.days.get(`${first} ${last} ${appKeys.join(' ')}`, () => readDays(s.c, appKeys, first, last)),
+    openDaysOf(s, appKeys, open, today),
+  ])
+  const day = (name: string) => recent.get(name) ?? past.get(name) ?? emptyDay()
+  return {
+    today,
+    day,
+    sum: (field, first, last) => sumOf(past, field, first, last) + sumOf(recent, field, first, last),
+  }
+}
+
+/** Days are compared as text: no dates are made for each of them. */
+function sumOf(days: Map<string, DayFigures>, field: keyof DayFigures, first: string, last: string): number {
+  let sum = 0
+  for (const [name, figures] of days) if (name >= first && name <= last) sum += figures[field]
+  return sum
+}
+
+/** The eleven figures of the reference, and growth compared like for like. */
+export async function userStatistics(s: Subscriptions, appKeys: readonly string[]) {
+  const [counters, days] = await Promise.all([countersOf(s, appKeys), calendar(s, appKeys, 0)])
+  const { today } = days
+  const users = windows(days, 'new_users')
+  return {
+    total_users: counters.users_total,
+    active_users: counters.users_active,
+    inactive_users: counters.users_total - counters.users_active,
+    today_new_users: users.today,
+    yesterday_new_users: users.yesterday,
+    this_month_new_users: users.thisMonth,
+    last_month_new_users: users.lastMonth,
+    today_login_users: days.day(today).login_users,
+    daily_growth_rate: growth(users.today, users.yesterday),
+    monthly_growth_rate: growth(users.thisMonth, users.lastMonth),
+    active_rate: share(counters.users_active, counters.users_total),
+    monthly_growth_rate_like_for_like: growth(users.thisMonth, users.lastMonthSoFar),
+  }
+}
+
+/** The same figures with one entry per day. */
+export async function userTrend(s: Subscriptions, appKeys: readonly string[], days: number) {
+  const known = await calendar(s, appKeys, days)
+  const trend = daysBetween(addDays(known.today, 1 - days), known.today).map(date => {
+    const { new_users, login_users } = known.day(date)
+    return { date, new_users, login_users }
+  })
+  return { ...(await userStatistics(s, appKeys)), trend }
+}
+
+/** The same figures with the users of each platform, the largest first. */
+export async function usersByPlatform(s: Subscriptions, appKeys: readonly string[]) {
+  const [figures, counts] = await Promise.all([
+    userStatistics(s, appKeys),
+    countPlatforms(s.c, s.count, appKeys, s.clock.now()),
+  ])
+  const total = counts.reduce((sum, { users }) => sum + users, 0)
+  const platforms = counts
+    .toSorted((a, b) => b.users - a.users)
+    .map(({ platform, users }) => ({ platform, total_users: users, share: share(users, total) }))
+  return { ...figures, platforms }
+}
+
+/** Today, yesterday, this month, last month, and last month up to the same day of the month. */
+function windows(days: Calendar, field: keyof DayFigures) {
+  const { today } = days
+  const [first, previous] = [monthStart(today), monthStart(today, -1)]
+  const lastOfPrevious = addDays(first, -1)
+  const sameDay = addDays(previous, Number(today.slice(8)) - 1)
+  return {
+    today: days.day(today)[field],
+    yesterday: days.day(addDays(today, -1))[field],
+    thisMonth: days.sum(field, first, today),
+    lastMonth: days.sum(field, previous, lastOfPrevious),
+    lastMonthSoFar: days.sum(field, previous, sameDay < lastOfPrevious ? sameDay : lastOfPrevious),
+  }
+}
+
+/** The overview of one app or of several. */
+export async function overview(s: Subscriptions, appKeys: readonly string[], trendDays: number) {
+  const now = s.clock.now()
+  const nowSeconds = secondsOf(now)
+  const monthFirst = monthStart(s.zone.day(now))
+  const monthSeconds = secondsOf(s.zone.startOf(monthFirst))
+  const soonSeconds = s.config.EXPIRING_SOON_DAYS * DAY
+  const total = (what: string, count: () => Promise<number>) => totalOf(s, appKeys, what, count)
+  const [counters, days, switches, enabledSwitches, lagging, soon, endedThisMonth] = await Promise.all([
+    countersOf(s, appKeys),
+    calendar(s, appKeys, trendDays),
+    total('switches', () => countSwitches(s.c, appKeys)),
+    total('enabled switches', () => countSwitches(s.c, appKeys, '1')),
+    total('lagging', () => countLagging(s.c, appKeys, nowSeconds)),
+    total('ending', () => countEnding(s.c, s.count, appKeys, now, soonSeconds)),
+    total('ended', () => countEnded(s.c, s.count, appKeys, now, monthSeconds)),
+  ])
+  const subscriptions = windows(days, 'new_subs')
+  const revenue = windows(days, 'revenue_cents')
+  const active = counters.subs_active - lagging
+  const timed = active - counters.subs_permanent
+  const opening = days.day(monthFirst).opening_timed
+  return {
+    total_apps: appKeys.length,
+    total_users: counters.users_total,
+    today_new_users: days.day(days.today).new_users,
+    today_login_users: days.day(days.today).login_users,
+    active_subscriptions: active,
+    permanent_subscriptions: counters.subs_permanent,
+    timed_subscriptions: timed,
+    expiring_soon_subscriptions: soon,
+    expired_subscriptions: (counters.by_status['2'] ?? 0) + lagging,
+    auto_renew_subscriptions: counters.subs_auto_renew,
+    today_new_subscriptions: subscriptions.today,
+    yesterday_new_subscriptions: subscriptions.yesterday,
+    this_month_new_subscriptions: subscriptions.thisMonth,
+    last_month_new_subscriptions: subscriptions.lastMonth,
+    today_revenue: yuan(revenue.today),
+    this_month_revenue: yuan(revenue.thisMonth),
+    last_month_revenue: yuan(revenue.lastMonth),
+    mrr: round2(counters.mrr / 10_000),
+    // Without an opening figure the month began with what is there now and what ended since.
+    churn_rate: share(endedThisMonth, opening > 0 ? opening : timed + endedThisMonth),
+    renewal_rate: share(
+      days.sum('renewals', monthFirst, days.today),
+      days.sum('renewals', monthFirst, days.today) + days.sum('ended', monthFirst, days.today),
+    ),
+    paying_rate: share(counters.users_paying, counters.users_total),
+    subscription_daily_growth_rate: growth(subscriptions.today, subscriptions.yesterday),
+    subscription_monthly_growth_rate: growth(subscriptions.thisMonth, subscriptions.lastMonth),
+    total_switches: switches,
+    enabled_switches: enabledSwitches,
+    plans: await planFigures(s, counters.by_plan, active),
+    payment_methods: Object.entries(counters.by_method)
+      .filter(([, count]) => count > 0)
+      .map(([payment_method, count]) => ({ payment_method, active_subscriptions: count, share: share(count, active) })),
+    trend: daysBetween(addDays(days.today, 1 - trendDays), days.today).map(date => trendDay(date, days.day(date))),
+    generated_at: s.zone.format(now),
+  }
+}
+
+async function planFigures(s: Subscriptions, byPlan: Record<string, number>, active: number) {
+  const sold = Object.entries(byPlan).filter(([, count]) => count > 0)
+  const ids = sold.map(([id]) => Number(id))
+  const names = await s.memory.planNames.get(ids.join(' '), () => planNames(s.c, ids))
+  return sold.map(([id, count]) => ({
+    plan_id: id,
+    plan_name: names.get(Number(id)) ?? '',
+    active_subscriptions: count,
+    share: share(count, active),
+  }))
+}
+
+function trendDay(date: string, figures: DayFigures) {
+  const { new_users, login_users, new_subs, renewals, ended, refunds, revenue_cents } = figures
+  return {
+    date,
+    new_users,
+    login_users,
+    new_subscriptions: new_subs,
+    renewals,
+    ended,
+    refunds,
+    revenue: yuan(revenue_cents),
+  }
+}
+
+const yuan = (cents: number): number => round2(cents / 100)

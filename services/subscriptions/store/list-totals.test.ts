@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts'
+import { testClock } from '../../../test/support/time/test-clock.ts'
+import type { Collection } from '../../platform/database/mongo.ts'
+import { CHEAP_COUNT, type Count, createCount } from './list-totals.ts'
+
+interface Row {
+  kind: string
+}
+
+let mongo: TestDatabase
+let rows: Collection<Row>
+let count: Count
+const clock = testClock()
+const LARGE = CHEAP_COUNT + 5
+beforeAll(async () => {
+  mongo = await freshDatabase()
+  rows = mongo.db.collection<Row>('rows')
+  await rows.createIndex({ kind: 1 })
+  await rows.insertMany(Array.from({ length: LARGE }, () => ({ kind: 'large' })))
+  await rows.insertMany(Array.from({ length: CHEAP_COUNT }, () => ({ kind: 'small' })))
+})
+afterAll(() => mongo.stop())
+beforeEach(() => {
+  count = createCount()
+  clock.advance(1_000_000)
+})
+
+const ask = (kind: string, key = kind) =>
+  count({ collection: rows, filter: { kind }, key, hint: { kind: 1 } }, clock.now())
+
+test('a small total is exact at every moment', async () => {
+  expect(await ask('small')).toEqual({ total: CHEAP_COUNT })
+  await rows.deleteOne({ kind: 'small' })
+  expect(await ask('small')).toEqual({ total: CHEAP_COUNT - 1 })
+  await rows.insertOne({ kind: 'small' })
+})
+
+test('a large total is exact, and remembered for 15 seconds', async () => {
+  expect(await ask('large')).toEqual({ total: LARGE })
+  await rows.insertOne({ kind: 'large' })
+  clock.advance(14_999)
+  expect(await ask('large')).toEqual({ total: LARGE })
+  expect(await ask('large', 'another question')).toEqual({ total: LARGE + 1 })
+  await rows.deleteOne({ kind: 'large' })
+})
+
+test('after that it is counted anew behind the answer, and after five minutes before it', async () => {
+  await ask('large')
+  await rows.insertOne({ kind: 'large' })
+  clock.advance(15_000)
+  expect(await ask('large')).toEqual({ total: LARGE })
+  await expect.poll(() => ask('large')).toEqual({ total: LARGE + 1 })
+  await rows.deleteOne({ kind: 'large' })
+  clock.advance(300_000)
+  expect(await ask('large')).toEqual({ total: LARGE })
+})
+
+test('a count that takes long is repeated more rarely', async () => {
+  await rows.insertOne({ kind: 'slow' })
+  // The server sleeps at this row: 100 ms for each count.
+  const body = "function (kind) { if (kind === 'slow') sleep(100); return true }"
+  const filter = { $expr: { $function: { body, args: ['$kind'], lang: 'js' } } }
+  const askSlow = () => count({ collection: rows, filter, key: 'slow' }, clock.now())
+  const { total } = await askSlow()
+  await rows.insertOne({ kind: 'fast' })
+  clock.advance(19_999)
+  expect(await askSlow()).toEqual({ total })
+  await ask('large') // as long as a count behind the answer would have taken
+  expect(await askSlow()).toEqual({ total })
+  clock.advance(200_000)
+  await askSlow()
+  await expect.poll(askSlow).toEqual({ total: total + 1 })
+  await rows.deleteMany({ kind: { $in: ['slow', 'fast'] } })
+})
+
+test('a total that became small is forgotten', async () => {
+  await ask('large', 'shrinking')
+  clock.advance(15_000)
+  await ask('small', 'shrinking')
+  await expect.poll(() => ask('small', 'shrinking')).toEqual({ total: CHEAP_COUNT })
+})
+
+test('who asks the same at the same time shares one count, also when it fails', async () => {
+  const away = await freshDatabase()
+  const broken = away.db.collection<Row>('rows')
+  await away.stop()
+  const question = { collection: broken, filter: {}, key: 'away' }
+  const both = await Promise.allSettled([count(question, clock.now()), count(question, clock.now())])
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await ask('small', 'away')).toEqual({ total: CHEAP_COUNT })
+})

@@ -1,0 +1,190 @@
+/** What a cluster does to an operator: restarts, conflicts, refusals, a leader that dies in the middle of its work. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { credentials, findCredentialByName } from '../../services/mail/credentials/store/smtp-credentials.ts'
+import { domains } from '../../services/mail/domains/store/domains.ts'
+import { collectionOf } from '../../services/platform/database/mongo.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { type ApiServer, startApiServer } from '../support/kubernetes/apiserver.ts'
+import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, clientFor, installCrds } from '../support/kubernetes/clients-and-crds.ts'
+import { operatorUnderTest, type UnderTestOptions } from '../support/kubernetes/operator-under-test.ts'
+import { until } from '../support/time/until.ts'
+
+onApiServer('an operator in a rough cluster', () => {
+  const start = (more: Partial<UnderTestOptions> = {}) =>
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
+  const throughProxy = async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    return { proxy, o: await start({ client: token => proxy.client(token) }) }
+  }
+  const domain = (name: string) => ({ domainName: `${name}.example` })
+
+  test('a conflict on every second status write only delays', async () => {
+    const { proxy, o } = await throughProxy()
+    let writes = 0
+    proxy.fault = ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/status') && writes++ % 2 === 0
+        ? { status: 409, reason: 'Conflict' }
+        : undefined
+    for (const name of ['aa', 'bb', 'cc']) await o.apply('MailDomain', name, domain(name))
+    for (const name of ['aa', 'bb', 'cc']) await o.condition('MailDomain', name, 'Accepted', 'True')
+    expect(writes).toBeGreaterThanOrEqual(4)
+  })
+
+  test('a write that finds nothing there is made again when the resource is there after all', async () => {
+    const { proxy, o } = await throughProxy()
+    let misses = 0
+    proxy.fault = ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/missed/status') && misses++ === 0
+        ? { status: 404, reason: 'NotFound' }
+        : undefined
+    await o.apply('MailDomain', 'missed', domain('missed'))
+    await o.condition('MailDomain', 'missed', 'Accepted', 'True')
+    expect(misses).toBeGreaterThan(1)
+  })
+
+  test('429 with Retry-After is obeyed: no second try before its time', async () => {
+    const { proxy, o } = await throughProxy()
+    const tries: number[] = []
+    proxy.fault = ({ method, path }) => {
+      if (method !== 'PATCH' || !path.endsWith('/maildomains/slow')) return undefined
+      tries.push(performance.now())
+      return tries.length === 1 ? { status: 429, reason: 'TooManyRequests', retryAfter: 3 } : undefined
+    }
+    await o.apply('MailDomain', 'slow', domain('slow'))
+    await o.condition('MailDomain', 'slow', 'Accepted', 'True')
+    expect((tries[1] ?? 0) - (tries[0] ?? 0)).toBeGreaterThanOrEqual(2_990)
+  })
+
+  test('a leader that dies before the Secret is written is followed by one that finishes, and nothing is there twice', async () => {
+    const { proxy, o } = await throughProxy()
+    await o.apply('MailDomain', 'dd', domain('dd'))
+    await o.condition('MailDomain', 'dd', 'Accepted', 'True')
+    let died = false
+    proxy.fault = ({ method, path }) => {
+      // In the middle of the work, after the database and before the Secret, the process falls silent.
+      if (method === 'POST' && path.endsWith('/secrets')) died = true
+      return died ? { status: 503, reason: 'ServiceUnavailable' } : undefined
+    }
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'dd' } })
+    await until(() => died)
+    const other = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => other.stop())
+    const token = sharedApiServer().tokens['system:serviceaccount:postwright:operator'] ?? ''
+    await o.another({ client: other.client(token) })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect(await o.secret('news-smtp')).toMatchObject({ username: `news@${o.namespace}` })
+    expect(await collectionOf(o.mongo.db, credentials).countDocuments()).toBe(1)
+    expect(await collectionOf(o.mongo.db, domains).countDocuments()).toBe(1)
+    const stored = await findCredentialByName(o.mongo.db, `news@${o.namespace}`)
+    expect(stored?.previous).toBeUndefined()
+  })
+
+  test('missing rights are named at the start instead of standing still', async () => {
+    const o = await start()
+    const client = clientFor(
+      sharedApiServer(),
+      sharedApiServer().tokens['system:serviceaccount:postwright:rights'] ?? '',
+    )
+    onTestFinished(() => client.close())
+    await expect(o.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
+      /lacks \d+ rights(.|\n)*watch maildomains\.postwright\.dev in namespace default/,
+    )
+  })
+
+  test('without a definition the operator is not ready, names the kind, and goes on when it comes', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    let missing = true
+    proxy.fault = ({ path }) =>
+      missing && path.endsWith('/maildomains') ? { status: 404, reason: 'NotFound' } : undefined
+    const said: object[] = []
+    const log = { ...silentLog, error: (fields: object, message: string) => said.push({ ...fields, message }) }
+    const token = sharedApiServer().tokens['system:serviceaccount:postwright:operator'] ?? ''
+    const running = await (await start()).another({ client: proxy.client(token) }, { log })
+    await until(() => running.notReady?.() === 'not listed yet: MailDomain')
+    await until(() => said.length > 0)
+    expect(said[0]).toMatchObject({
+      kind: 'MailDomain',
+      message: expect.stringMatching(/CustomResourceDefinition is missing; install the chart with crds\.enabled=true/),
+    })
+    missing = false
+    await until(() => running.notReady?.() === undefined)
+  })
+
+  test('a stop ends the work in hand and hands the lease on', async () => {
+    const o = await start()
+    await o.apply('MailDomain', 'ee', domain('ee'))
+    await o.condition('MailDomain', 'ee', 'Accepted', 'True')
+    await o.running.stop()
+    await o.apply('MailDomain', 'ff', domain('ff'))
+    await o.another()
+    await o.condition('MailDomain', 'ff', 'Accepted', 'True')
+  })
+})
+
+onApiServer('an operator over a server of its own', () => {
+  let server: ApiServer
+  beforeAll(async () => {
+    server = await startApiServer(() => undefined)
+    const admin = adminClient(server)
+    await installCrds(admin)
+    await admin.close()
+  }, 180_000)
+  afterAll(() => server?.stop())
+
+  test('it goes on after a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
+    const o = await operatorUnderTest({
+      server,
+      mongoUri: sharedMongoUri(),
+      options: { leaseTimes: { durationMs: 60_000, renewDeadlineMs: 45_000, retryMs: 200 } },
+    })
+    await o.apply('MailDomain', 'before', { domainName: 'before.example' })
+    await o.condition('MailDomain', 'before', 'Accepted', 'True')
+    await server.restart()
+    await o.apply('MailDomain', 'after', { domainName: 'after.example' })
+    await o.condition('MailDomain', 'after', 'Accepted', 'True')
+
+    await server.kill()
+    await compact(server.etcdUrl)
+    await server.restart()
+    await o.apply('MailDomain', 'compacted', { domainName: 'compacted.example' })
+    await o.condition('MailDomain', 'compacted', 'Accepted', 'True')
+
+    const crd = parse(await readFile(join(import.meta.dirname, '../../crds/postwright.dev_maildomains.yaml'), 'utf8'))
+    crd.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.novelty = { type: 'string', maxLength: 9 }
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`
+    await o.admin.request({
+      method: 'PATCH',
+      path,
+      query: { fieldManager: 'test', force: true },
+      body: crd,
+      patch: 'apply',
+    })
+    await until(async () => {
+      // Until the new schema is served, the field is refused.
+      const made = await o
+        .apply('MailDomain', 'newer', { domainName: 'newer.example', novelty: 'yes' })
+        .catch(() => undefined)
+      return made?.spec.novelty === 'yes'
+    }, 30_000)
+    await o.condition('MailDomain', 'newer', 'Accepted', 'True')
+    expect((await o.get('MailDomain', 'newer'))?.spec.novelty).toBe('yes')
+  })
+})
+
+/** Forgets everything before the present revision, through etcd's JSON gateway. */
+async function compact(etcd: string): Promise<void> {
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${etcd}${path}`, { method: 'POST', body: JSON.stringify(body) })
+    return (await answer.json()) as { header?: { revision?: string } }
+  }
+  const { header } = await call('/v3/kv/range', { key: 'AA==', limit: 1 })
+  await call('/v3/kv/compaction', { revision: header?.revision, physical: true })
+}

@@ -1,0 +1,215 @@
+/** DNSProviders and MailDomains at the cloud vendors (strict fakes): to Ready and back, and what a vendor does to them. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDnsDeps } from '../../services/mail/dns/dns-context.ts'
+import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
+import { dnsChecks } from '../../services/mail/domains/store/dns-checks.ts'
+import { ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { startAliyun } from '../support/dns/fake-aliyun.ts'
+import { startCloudflare } from '../support/dns/fake-cloudflare.ts'
+import { startDnspod } from '../support/dns/fake-dnspod.ts'
+import type { FakeCloud } from '../support/dns/fake-provider-http.ts'
+import { createFakeStore, type FakeStore, startAnswerer } from '../support/dns/fake-provider-zones.ts'
+import { startRecursor } from '../support/dns/recursor.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { type OperatorUnderTest, operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
+import { until } from '../support/time/until.ts'
+
+interface Vendor {
+  setting: string
+  /** Keys of the Secret; the last one is wrong in `wrong`. */
+  secret: Record<string, string>
+  wrong: Record<string, string>
+  /** The operation that the first write begins with. */
+  write: string
+  minTtl: number
+  start(store: FakeStore, now: () => Date): Promise<FakeCloud>
+  /** Most calls for a domain from its first look to its last record. */
+  calls: number
+}
+
+const VENDORS: Record<string, Vendor> = {
+  cloudflare: {
+    setting: 'CLOUDFLARE_API_URL',
+    secret: { api_token: 'good-token' },
+    wrong: { api_token: 'bad-token' },
+    write: 'POST /zones/:zone/dns_records/batch',
+    minTtl: 60,
+    start: store => startCloudflare(store),
+    // Two for the zone of the domain and that of the sending host, a list, a batch, a list; pages of the fake are tiny.
+    calls: 9,
+  },
+  aliyun: {
+    setting: 'ALIYUN_DNS_ENDPOINT',
+    secret: { access_key_id: 'good-key', access_key_secret: 'good-secret' },
+    wrong: { access_key_id: 'good-key', access_key_secret: 'bad-secret' },
+    write: 'AddDomainRecord',
+    minTtl: 600,
+    start: (store, now) => startAliyun(store, now),
+    calls: 11,
+  },
+  dnspod: {
+    setting: 'DNSPOD_ENDPOINT',
+    secret: { secret_id: 'good-id', secret_key: 'good-secret' },
+    wrong: { secret_id: 'good-id', secret_key: 'bad-secret' },
+    write: 'CreateRecord',
+    minTtl: 600,
+    start: (store, now) => startDnspod(store, { now }),
+    calls: 14,
+  },
+}
+
+onApiServer('MailDomains at a cloud', () => {
+  describe.each(Object.entries(VENDORS))('%s', (type, vendor) => {
+    const start = async () => {
+      const store = createFakeStore(['zone.test'], vendor.minTtl)
+      store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'site-verification=abc' })
+      store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'v=spf1 mx -all' })
+      store.put('zone.test', { name: 'zone.test', type: 'NS', value: 'ns1.zone.test' })
+      store.put('zone.test', { name: 'ns1.zone.test', type: 'A', value: '127.0.0.1' })
+      let now = () => new Date()
+      const cloud = await vendor.start(store, () => now())
+      const answerer = await startAnswerer(store)
+      const recursor = await startRecursor([{ name: 'zone.test', port: answerer.port }])
+      onTestFinished(async () => {
+        await recursor.stop()
+        await answerer.stop()
+        await cloud.stop()
+      })
+      const config = {
+        [vendor.setting]: cloud.url,
+        DNS_SERVERS: recursor.address,
+        DNS_PORT: String(answerer.port),
+        DNS_ALLOW_PRIVATE: 'true',
+      }
+      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
+      now = o.clock.now
+      await ensureIndexes(o.mongo.db, [dnsChecks])
+      return { o, cloud, store }
+    }
+    const giveProvider = async (o: OperatorUnderTest, secret = vendor.secret) => {
+      await o.admin.request({
+        method: 'PATCH',
+        path: `/api/v1/namespaces/${o.namespace}/secrets/dns`,
+        query: { fieldManager: 'kubectl', force: true },
+        body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'dns' }, stringData: secret },
+        patch: 'apply',
+      })
+      await o.apply('DNSProvider', 'cloud', { type, secretRef: { name: 'dns' } })
+    }
+    const declare = (o: OperatorUnderTest, look = '0') =>
+      o.apply(
+        'MailDomain',
+        'zone',
+        { domainName: 'zone.test', dns: { managementPolicy: 'Manage', providerRef: { name: 'cloud' } } },
+        { annotations: { look } },
+      )
+    const dump = (store: FakeStore) =>
+      store
+        .zone('zone.test')
+        .records.map(({ name, type: kind, value }) => `${name} ${kind} ${value}`)
+        .toSorted()
+    const reason = (seen: Awaited<ReturnType<OperatorUnderTest['condition']>>, condition: string) =>
+      seen.status?.conditions?.find(entry => entry.type === condition)?.reason
+    const wait = (seen: Awaited<ReturnType<OperatorUnderTest['get']>>, o: OperatorUnderTest) =>
+      Date.parse(String(seen?.status?.nextAttemptTime)) - o.clock.now().getTime()
+
+    test('from nothing to Ready in few calls, and back to the zone as it was', async () => {
+      const { o, cloud, store } = await start()
+      const before = dump(store)
+      await giveProvider(o)
+      const provider = await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      expect(provider.status).toMatchObject({ zones: 1 })
+      cloud.calls.length = 0
+      await declare(o)
+      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      expect(cloud.calls.length).toBeLessThanOrEqual(vendor.calls)
+      expect(dump(store).filter(line => line.includes('v=spf1'))).toEqual([
+        'zone.test TXT v=spf1 mx ip4:192.0.2.25 -all',
+      ])
+      const signal = new AbortController().signal
+      await until(async () => {
+        await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+        const seen = await o.get('MailDomain', 'zone')
+        return seen?.status?.conditions?.some(({ type: is, status }) => is === 'Ready' && status === 'True') ?? false
+      }, 20_000)
+      // What is right is not asked for again.
+      cloud.calls.length = 0
+      o.clock.advance(60_000)
+      await o.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: o.clock.now() } })
+      await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+      await declare(o, 'again')
+      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.look === 'again')
+      expect(cloud.calls).toEqual([])
+      await o.remove('MailDomain', 'zone')
+      await until(async () => (await o.get('MailDomain', 'zone')) === undefined, 20_000)
+      expect(dump(store)).toEqual(before)
+    })
+
+    test('a throttle is obeyed, told, and everything is there once afterwards', async () => {
+      const { o, cloud, store } = await start()
+      await giveProvider(o)
+      await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      cloud.inject({ operation: vendor.write, kind: 'throttle' })
+      await declare(o)
+      const seen = await o.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
+      expect(reason(seen, 'DNSSynced')).toBe('RateLimited')
+      const asked = type === 'cloudflare' ? 17_000 : 5_000
+      expect(wait(seen, o)).toBeGreaterThan(asked - 1_001)
+      const calls = cloud.calls.length
+      await declare(o, 'too early')
+      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.look === 'too early')
+      expect(cloud.calls.length).toBe(calls)
+      o.clock.advance(asked + 1_000)
+      await declare(o, 'in time')
+      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      expect(dump(store).filter(line => line.includes('DMARC1'))).toHaveLength(1)
+      expect(dump(store)).toHaveLength(4 + 3)
+    })
+
+    test('wrong credentials are named at the provider and at the domain, and the right ones mend both', async () => {
+      const { o, cloud } = await start()
+      await giveProvider(o, vendor.wrong)
+      const provider = await o.condition('DNSProvider', 'cloud', 'CredentialsValid', 'False')
+      expect(reason(provider, 'CredentialsValid')).toBe('AuthFailed')
+      await declare(o)
+      const domain = await o.condition('MailDomain', 'zone', 'DNSSynced', 'False')
+      expect(domain.status?.conditions?.[0]).toMatchObject({
+        reason: 'DependencyNotReady',
+        message: expect.stringContaining('DNSProvider cloud is not ready: '),
+      })
+      expect(cloud.calls.length).toBeLessThanOrEqual(3)
+      await giveProvider(o)
+      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+    })
+
+    test('a vendor that is down for an hour is asked seldom, with the next try in the status, and then it goes on', async () => {
+      const { o, cloud, store } = await start()
+      await giveProvider(o)
+      await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      cloud.down = true
+      cloud.calls.length = 0
+      await declare(o)
+      await o.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
+      const started = o.clock.now().getTime()
+      const pauses: number[] = []
+      while (o.clock.now().getTime() - started < 3_600_000) {
+        const seen = await o.get('MailDomain', 'zone')
+        const tries = Number(seen?.status?.failedAttempts)
+        pauses.push(Math.round(wait(seen, o) / 1_000))
+        o.clock.advance(Math.max(1_000, wait(seen, o)))
+        await declare(o, String(tries))
+        await until(async () => Number((await o.get('MailDomain', 'zone'))?.status?.failedAttempts) > tries, 20_000)
+      }
+      expect(pauses.length).toBeLessThanOrEqual(13)
+      expect(cloud.calls.length).toBeLessThanOrEqual(26)
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(900)
+      expect(pauses.at(-1)).toBeGreaterThan(600)
+      cloud.down = false
+      o.clock.advance(900_000)
+      await declare(o, 'up again')
+      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      expect(dump(store)).toHaveLength(4 + 3)
+    })
+  })
+})

@@ -1,0 +1,171 @@
+/** Leader election between several electors on a real API server. */
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { KubeClient } from '../../operator/kube/client.ts'
+import { type Elector, type LeaseTimes, NotLeaderError, startElector } from '../../operator/kube/leader-election.ts'
+import { silentLog } from '../../services/platform/observability/log.ts'
+import { createMetrics } from '../../services/platform/observability/metrics.ts'
+import { type KubeProxy, startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, newNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { until } from '../support/time/until.ts'
+
+const TIMES: LeaseTimes = { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 100 }
+
+onApiServer('leader election', () => {
+  let admin: KubeClient
+  let namespace: string
+  beforeAll(async () => {
+    admin = adminClient(sharedApiServer())
+    namespace = await newNamespace(admin)
+  })
+  afterAll(() => admin.close())
+
+  const start = (name: string, identity: string, client: KubeClient, now = () => new Date()) => {
+    const lost: string[] = []
+    const elector = startElector({
+      client,
+      namespace,
+      name,
+      identity,
+      log: silentLog,
+      metrics: createMetrics('test').operator,
+      times: TIMES,
+      now,
+      onLost: () => lost.push(identity),
+    })
+    onTestFinished(() => elector.stop())
+    return { elector, lost }
+  }
+  const throughProxy = async (): Promise<{ proxy: KubeProxy; client: KubeClient }> => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    const client = proxy.client(sharedApiServer().admin)
+    onTestFinished(async () => {
+      await client.close()
+      await proxy.stop()
+    })
+    return { proxy, client }
+  }
+  const leaders = (electors: Elector[]) => electors.filter(elector => elector.isLeader()).length
+  const read = (name: string) =>
+    admin.request<{ spec: Record<string, unknown> }>({
+      method: 'GET',
+      path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
+    })
+
+  test('of five that start together one leads', async () => {
+    const electors = Array.from({ length: 5 }, (_, i) => start('five', `e${i}`, admin).elector)
+    await Promise.race(electors.map(({ elected }) => elected))
+    expect(leaders(electors)).toBe(1)
+  })
+
+  test('a leader that stops gives the lease back, and the next one takes it without waiting for its end', async () => {
+    const first = start('handover', 'first', admin)
+    await first.elector.elected
+    const second = start('handover', 'second', admin)
+    const stopped = performance.now()
+    await first.elector.stop()
+    await second.elector.elected
+    expect(performance.now() - stopped).toBeLessThan(TIMES.durationMs)
+    expect(first.lost).toEqual([])
+    expect((await read('handover')).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 })
+  })
+
+  test('a leader that cannot reach the API server stops acting before the next one starts', async () => {
+    const { proxy, client } = await throughProxy()
+    const first = start('cut', 'first', client)
+    await first.elector.elected
+    const second = start('cut', 'second', admin)
+    proxy.fault = () => ({ status: 503, reason: 'ServiceUnavailable' })
+    let both = 0
+    while (!second.elector.isLeader()) {
+      if (first.elector.isLeader() && second.elector.isLeader()) both++
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    expect(both).toBe(0)
+    expect(() => first.elector.assertLeader()).toThrow(NotLeaderError)
+    await until(() => first.lost.length === 1)
+  })
+
+  test('a connection that hangs counts as lost in time as well', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('hang', 'first', client)
+    await elector.elected
+    proxy.silent = true
+    await until(() => !elector.isLeader(), TIMES.renewDeadlineMs * 2)
+    await until(() => lost.length === 1)
+  })
+
+  test.each([
+    ['an hour ahead', 3_600_000],
+    ['an hour behind', -3_600_000],
+  ])('a rival whose clock is %s does not take a lease that is renewed', async (_what, skew) => {
+    const name = `skew-${skew > 0 ? 'ahead' : 'behind'}`
+    const first = start(name, 'first', admin)
+    await first.elector.elected
+    const rival = start(name, 'rival', admin, () => new Date(Date.now() + skew))
+    const deadline = performance.now() + TIMES.durationMs * 1.3
+    await until(() => performance.now() > deadline)
+    expect([first.elector.isLeader(), rival.elector.isLeader()]).toEqual([true, false])
+    await first.elector.stop()
+    await rival.elector.elected
+  })
+
+  const onRenewal = (proxy: KubeProxy, refuse: (nth: number) => boolean) => {
+    let renewals = 0
+    proxy.fault = ({ method }) =>
+      method === 'PUT' && refuse(++renewals) ? { status: 409, reason: 'Conflict' } : undefined
+    return () => renewals
+  }
+
+  test('a leader whose lease is touched by others in the moment of its renewal leads on', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('touched', 'first', client)
+    await elector.elected
+    // Somebody is faster with each second write, and three times in a row around each tenth: with as many as a renewal
+    // may try.
+    const renewals = onRenewal(proxy, nth => nth % 2 === 1 || nth % 10 === 0)
+    await until(() => renewals() > 12 || lost.length > 0)
+    expect([lost, elector.isLeader()]).toEqual([[], true])
+    expect((await read('touched')).spec).toMatchObject({ holderIdentity: 'first', leaseTransitions: 0 })
+  })
+
+  test('a leader that never gets through the conflicts leads until its deadline and no longer', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('busy', 'first', client)
+    await elector.elected
+    const renewals = onRenewal(proxy, () => true)
+    await until(() => lost.length === 1)
+    expect(renewals()).toBeGreaterThan(1)
+    expect(() => elector.assertLeader()).toThrow(NotLeaderError)
+  })
+
+  test('a leader that finds another holder behind the conflict ends at once', async () => {
+    const { proxy, client } = await throughProxy()
+    const { elector, lost } = start('taken', 'first', client)
+    await elector.elected
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/taken`
+    const body = { spec: { holderIdentity: 'thief' } }
+    // The renewal is in flight when the thief writes.
+    let thief: Promise<unknown> | undefined
+    onRenewal(proxy, () => {
+      thief ??= admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+      return true
+    })
+    await until(() => lost.length === 1)
+    await thief
+    expect((await read('taken')).spec.holderIdentity).toBe('thief')
+  })
+
+  test('a lease that another program holds is never overwritten', async () => {
+    const { elector } = start('stolen', 'first', admin)
+    await elector.elected
+    const lease = await read('stolen')
+    await admin.request({
+      method: 'PUT',
+      path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/stolen`,
+      body: { ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } },
+    })
+    await until(() => !elector.isLeader())
+    expect((await read('stolen')).spec.holderIdentity).toBe('thief')
+  })
+})

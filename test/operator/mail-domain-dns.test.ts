@@ -1,0 +1,405 @@
+/** MailDomains whose records are written at a real name server (Knot, RFC 2136), and what happens when it is not there. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createDnsDeps, providerOf } from '../../services/mail/dns/dns-context.ts'
+import {
+  listDnsAccounts,
+  listDnsAccountsOfResource,
+} from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
+import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
+import { planDomain, publishDns } from '../../services/mail/domains/publish-records.ts'
+import { changeDomain } from '../../services/mail/domains/register-domain.ts'
+import { dnsChecks } from '../../services/mail/domains/store/dns-checks.ts'
+import { findDomain, findDomainById, updateDomain } from '../../services/mail/domains/store/domains.ts'
+import { ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'
+import { resealAccount } from '../support/dns/dns-account.ts'
+import { type Misbehaviour, type Recursor, startRecursor } from '../support/dns/recursor.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import {
+  type OperatorUnderTest,
+  operatorUnderTest,
+  type UnderTestOptions,
+} from '../support/kubernetes/operator-under-test.ts'
+import { until } from '../support/time/until.ts'
+
+const ZONES = [
+  ...['shared', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven'],
+  ...['lent', 'greedy', 'withdrawn'],
+].map(name => `${name}.test`)
+
+onApiServer('DNS of MailDomains', () => {
+  let knot: DnsServer
+  let recursor: Recursor
+  beforeAll(async () => {
+    const lines = ['@ IN TXT "v=spf1 include:spf.example.net ~all"', 'www IN A 192.0.2.80']
+    knot = await startDnsServer('knot', [
+      ...ZONES.map(name => ({
+        name,
+        lines: name === 'seven.test' ? [...lines, '_dmarc IN CNAME other.test.'] : lines,
+      })),
+      { name: 'postwright.test', lines: ['mail IN A 192.0.2.25'] },
+    ])
+    recursor = await startRecursor([...ZONES, 'postwright.test'].map(name => ({ name, port: knot.port })))
+  })
+  afterAll(async () => {
+    await recursor?.stop()
+    await knot?.stop()
+  })
+
+  const start = async (more: Partial<UnderTestOptions> = {}) => {
+    const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config, ...more })
+    await ensureIndexes(o.mongo.db, [dnsChecks])
+    return o
+  }
+  /** Stands in for the worker: checks what is due, as its job does. */
+  const work = async (o: OperatorUnderTest) => {
+    const signal = new AbortController().signal
+    await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+  }
+  const secretPath = (o: OperatorUnderTest, name = '') =>
+    `/api/v1/namespaces/${o.namespace}/secrets${name ? `/${name}` : ''}`
+  const giveSecret = (o: OperatorUnderTest, key_secret: string) =>
+    o.admin.request({
+      method: 'PATCH',
+      path: secretPath(o, 'dns'),
+      query: { fieldManager: 'kubectl', force: true },
+      body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'dns' }, stringData: { key_secret } },
+      patch: 'apply',
+    })
+  const giveProvider = async (o: OperatorUnderTest, server = `127.0.0.1:${knot.port}`) => {
+    await giveSecret(o, knot.key.secret)
+    await o.apply('DNSProvider', 'knot', {
+      type: 'rfc2136',
+      secretRef: { name: 'dns' },
+      rfc2136: { server, keyName: knot.key.name },
+    })
+  }
+  const managed = (domainName: string, more: object = {}) => ({
+    domainName,
+    dns: { managementPolicy: 'Manage', providerRef: { name: 'knot' } },
+    ...more,
+  })
+  /** The name server as the operator's account reaches it. */
+  const at = async (o: OperatorUnderTest, zoneName: string) => {
+    const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
+    const [account] = await listDnsAccountsOfResource(o.mongo.db, uid)
+    const provider = account && providerOf(createDnsDeps(o.foundation), account)
+    const zone = await provider?.findZone(zoneName)
+    if (!provider || !zone) throw new Error(`no zone ${zoneName}`)
+    return { provider, zone }
+  }
+  /** Calls to providers so far. */
+  const calls = async (o: OperatorUnderTest) =>
+    (await o.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
+  const reasonOf = async (o: OperatorUnderTest, kind: string, name: string, type: string, status = 'False') => {
+    const seen = await o.condition(kind, name, type, status)
+    return seen.status?.conditions?.find(condition => condition.type === type)?.reason
+  }
+  const gone = (o: OperatorUnderTest, kind: string, name: string) =>
+    until(async () => (await o.get(kind, name)) === undefined, 20_000)
+
+  test('one object: registered, written beside what stood there, verified, ready; and removed without a trace', async () => {
+    const o = await start()
+    const before = knot.transfer('one.test')
+    await giveProvider(o)
+    await o.apply('MailDomain', 'one', managed('one.test', { deletionPolicy: { domain: 'Delete' } }))
+    await o.condition('MailDomain', 'one', 'DNSSynced', 'True')
+    const written = knot.transfer('one.test')
+    expect(written.filter(line => line.includes('v=spf1'))).toEqual([
+      expect.stringContaining('v=spf1 include:spf.example.net ip4:192.0.2.25 ~all'),
+    ])
+    expect(written.join('\n')).toMatch(/_domainkey\.one\.test\. \d+ IN TXT "v=DKIM1/)
+    await until(async () => {
+      await work(o)
+      const seen = await o.get('MailDomain', 'one')
+      return seen?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+    }, 20_000)
+    await o.remove('MailDomain', 'one')
+    await gone(o, 'MailDomain', 'one')
+    expect(knot.transfer('one.test')).toEqual(before)
+    await o.remove('DNSProvider', 'knot')
+    await gone(o, 'DNSProvider', 'knot')
+  })
+
+  test('two installations on one zone: the second touches nothing of the first and says what stands in its way', async () => {
+    const [first, second] = [await start(), await start()]
+    for (const o of [first, second]) await giveProvider(o)
+    await first.apply('MailDomain', 'shared', managed('shared.test'))
+    await first.condition('MailDomain', 'shared', 'DNSSynced', 'True')
+    const written = knot.transfer('shared.test')
+    await second.apply('MailDomain', 'shared', managed('shared.test', { deletionPolicy: { domain: 'Delete' } }))
+    await until(async () => (await reasonOf(second, 'MailDomain', 'shared', 'DNSSynced')) === 'Conflict', 20_000)
+    const seen = await second.condition('MailDomain', 'shared', 'DNSSynced', 'False')
+    expect(seen.status?.conditions?.[0]?.message).toMatch(
+      /_domainkey\.shared\.test holds another key\. Clear what stands/,
+    )
+    expect(knot.transfer('shared.test')).toEqual(expect.arrayContaining(written))
+    await second.remove('MailDomain', 'shared')
+    await gone(second, 'MailDomain', 'shared')
+    expect(knot.transfer('shared.test')).toEqual(written)
+  })
+
+  test('credentials: a missing Secret, a wrong one and a right one each show, and a change is seen at once', async () => {
+    const o = await start()
+    const spec = {
+      type: 'rfc2136',
+      secretRef: { name: 'dns' },
+      rfc2136: { server: `127.0.0.1:${knot.port}`, zone: 'two.test', keyName: knot.key.name },
+    }
+    await o.apply('DNSProvider', 'knot', spec)
+    expect(await reasonOf(o, 'DNSProvider', 'knot', 'CredentialsValid')).toBe('SecretNotFound')
+    await giveSecret(o, Buffer.from('some other key').toString('base64'))
+    await o.apply('DNSProvider', 'knot', spec, { annotations: { look: 'again' } })
+    await until(async () => (await reasonOf(o, 'DNSProvider', 'knot', 'CredentialsValid')) === 'AuthFailed')
+    await giveSecret(o, knot.key.secret)
+    const { status } = await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+    expect(status).toMatchObject({ zones: 1, accountId: expect.stringMatching(/^dns_/) })
+  })
+
+  test('what stands in the way is named and left alone; without it the rest is written', async () => {
+    const o = await start()
+    await giveProvider(o)
+    await o.apply('MailDomain', 'seven', managed('seven.test'))
+    await until(async () => (await reasonOf(o, 'MailDomain', 'seven', 'DNSSynced')) === 'Conflict', 20_000)
+    const seen = await o.condition('MailDomain', 'seven', 'DNSSynced', 'False')
+    expect(seen.status?.conditions?.[0]).toMatchObject({
+      type: 'Ready',
+      reason: 'Conflict',
+      message: expect.stringContaining('_dmarc.seven.test is a CNAME to other.test'),
+    })
+    expect(seen.status).toMatchObject({ failedAttempts: 1, nextAttemptTime: expect.any(String) })
+    expect(knot.transfer('seven.test').join('\n')).toMatch(/_domainkey\.seven\.test\. \d+ IN TXT "v=DKIM1/)
+    const { provider, zone } = await at(o, 'seven.test')
+    for (const record of await provider.list(zone, '_dmarc.seven.test')) await provider.remove(zone, record)
+    const dns = { managementPolicy: 'Manage', providerRef: { name: 'knot' }, conflictPolicy: 'Overwrite' }
+    await o.apply('MailDomain', 'seven', managed('seven.test', { dns }))
+    await o.condition('MailDomain', 'seven', 'DNSSynced', 'True')
+  })
+
+  test('a record that somebody deletes at the provider comes back, and is told', async () => {
+    const o = await start()
+    await giveProvider(o)
+    await o.apply('MailDomain', 'three', managed('three.test'))
+    const { status } = await o.condition('MailDomain', 'three', 'DNSSynced', 'True')
+    const verified = async () => (await findDomainById(o.mongo.db, String(status?.domainId)))?.status === 'verified'
+    await until(async () => {
+      await work(o)
+      return verified()
+    })
+    const { provider, zone } = await at(o, 'three.test')
+    const name = '_postwright-challenge.three.test'
+    for (const record of await provider.list(zone, name)) await provider.remove(zone, record)
+    o.clock.advance(60_000)
+    await o.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: o.clock.now() } })
+    await until(async () => {
+      await work(o)
+      return knot.transfer('three.test').some(line => line.startsWith(name))
+    })
+    await until(async () => (await o.events('three')).includes('DriftReverted'))
+  })
+
+  test('a provider that is down is tried seldom, and the status says when next', async () => {
+    const o = await start()
+    await giveProvider(o)
+    await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+    // The server vanishes behind credentials that were good: nobody listens on the port of the account any more.
+    const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
+    await o.apply('DNSProvider', 'knot', {
+      type: 'rfc2136',
+      secretRef: { name: 'dns' },
+      rfc2136: { server: '127.0.0.1:9', keyName: knot.key.name },
+    })
+    await until(async () => (await o.get('DNSProvider', 'knot'))?.status?.observedGeneration === 2)
+    const [account] = await listDnsAccountsOfResource(o.mongo.db, uid)
+    expect(account?.tested.ok).toBe(true)
+    await resealAccount(o.foundation, uid, '127.0.0.1:9')
+    await o.apply('MailDomain', 'four', managed('four.test'))
+    await o.condition('MailDomain', 'four', 'DNSSynced', 'Unknown')
+    const attempts: number[] = []
+    const started = o.clock.now().getTime()
+    let pokes = 0
+    while (o.clock.now().getTime() - started < 3_600_000) {
+      const seen = await o.get('MailDomain', 'four')
+      attempts.push(Number(seen?.status?.failedAttempts))
+      const next = Date.parse(String(seen?.status?.nextAttemptTime))
+      // Changes that have nothing to do with it must not lead to calls.
+      const before = await calls(o)
+      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
+      await until(async () => (await o.get('MailDomain', 'four'))?.metadata.annotations?.poke === String(pokes - 1))
+      expect(await calls(o)).toBe(before)
+      o.clock.advance(Math.max(1_000, next - o.clock.now().getTime()))
+      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
+      await until(
+        async () => Number((await o.get('MailDomain', 'four'))?.status?.failedAttempts) > (attempts.at(-1) ?? 0),
+        20_000,
+      )
+    }
+    expect(attempts.length).toBeLessThanOrEqual(13)
+    expect(await calls(o)).toBeLessThanOrEqual(40)
+  })
+
+  test.each<[Misbehaviour, string]>([
+    ['servfail', 'eight'],
+    ['refused', 'nine'],
+    ['silence', 'ten'],
+  ])(
+    'a policy above that cannot be read (%s) is no conflict, asks the provider nothing, and is soon over',
+    async (odd, name) => {
+      const o = await start()
+      await giveProvider(o)
+      await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+      recursor.misbehave.set('_dmarc.test', odd)
+      onTestFinished(() => void recursor.misbehave.delete('_dmarc.test'))
+      await o.apply('MailDomain', name, managed(`${name}.test`))
+      const seen = await o.condition('MailDomain', name, 'DNSSynced', 'Unknown')
+      expect(seen.status?.conditions?.[0]).toMatchObject({
+        reason: 'LookupFailed',
+        message: expect.stringContaining(`_dmarc.${name}.test TXT: The policy above cannot be read now (_dmarc.test:`),
+      })
+      expect(Date.parse(String(seen.status?.nextAttemptTime)) - o.clock.now().getTime()).toBeLessThanOrEqual(5_000)
+      expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_domainkey\.\S+ \d+ IN TXT "v=DKIM1/)
+      const before = await calls(o)
+      const look = async (seconds: number) => {
+        o.clock.advance(seconds * 1_000)
+        await o.apply('MailDomain', name, managed(`${name}.test`), { annotations: { look: String(seconds) } })
+      }
+      await look(6)
+      await until(async () => (await o.get('MailDomain', name))?.status?.failedAttempts === 2, 20_000)
+      expect(await calls(o)).toBe(before)
+      recursor.misbehave.delete('_dmarc.test')
+      await look(11)
+      await o.condition('MailDomain', name, 'DNSSynced', 'True')
+      expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_dmarc\.\S+ \d+ IN TXT "v=DMARC1; p=none"/)
+    },
+  )
+
+  test('records by hand are shown and not written, the others with the TTL and the end that were asked for', async () => {
+    const o = await start()
+    await giveProvider(o)
+    const { dns } = managed('x')
+    const own = { ...dns, conflictPolicy: 'Overwrite', ttlSeconds: 60, records: { dmarc: 'Guidance' } }
+    await o.apply('MailDomain', 'eleven', {
+      domainName: 'sub.eleven.test',
+      dns: own,
+      spf: { all: '-all', includes: ['spf.example.net'] },
+    })
+    const { status } = await o.condition('MailDomain', 'eleven', 'DNSSynced', 'True')
+    const zone = knot.transfer('eleven.test').join('\n')
+    expect(zone).toMatch(/^sub\.eleven\.test\. 60 IN TXT "v=spf1 ip4:192\.0\.2\.25 include:spf\.example\.net -all"$/m)
+    expect(zone).not.toContain('_dmarc.sub')
+    expect(status?.records).toContainEqual(
+      expect.objectContaining({ purpose: 'dmarc', name: '_dmarc.sub.eleven.test' }),
+    )
+    await o.apply('MailDomain', 'eleven', { domainName: 'sub.eleven.test', dns })
+    await until(() => knot.transfer('eleven.test').some(line => line.startsWith('_dmarc.sub.eleven.test. ')), 20_000)
+    await until(() => knot.transfer('eleven.test').join('\n').includes('"v=spf1 ip4:192.0.2.25 ~all"'), 20_000)
+  })
+
+  test('a domain whose zone the account does not hold says so, and goes on when it does', async () => {
+    const o = await start()
+    await giveProvider(o)
+    await o.apply('MailDomain', 'nowhere', managed('nowhere.example'))
+    const seen = await o.condition('MailDomain', 'nowhere', 'DNSSynced', 'False')
+    expect(seen.status?.conditions?.[0]).toMatchObject({
+      reason: 'ZoneNotFound',
+      message: expect.stringContaining('does not hold a zone for'),
+    })
+  })
+
+  test('records are removed after the Secret is gone, because the credentials are kept', async () => {
+    const o = await start()
+    const before = knot.transfer('five.test')
+    await giveProvider(o)
+    await o.apply('MailDomain', 'five', managed('five.test'))
+    await o.condition('MailDomain', 'five', 'DNSSynced', 'True')
+    await o.admin.request({ method: 'DELETE', path: secretPath(o, 'dns') })
+    await o.remove('DNSProvider', 'knot')
+    expect(await reasonOf(o, 'DNSProvider', 'knot', 'DeletionBlocked')).toBe('InUse')
+    await o.remove('MailDomain', 'five')
+    await gone(o, 'MailDomain', 'five')
+    await gone(o, 'DNSProvider', 'knot')
+    expect(knot.transfer('five.test')).toEqual(before)
+  })
+
+  describe('credentials of a namespace that acts for another account', () => {
+    /** A MailDomain of ann's, written with the credentials of the namespace. */
+    const withAnn = async (domainName: string) => {
+      const o = await start()
+      const { db } = o.mongo
+      const ann = await giveUser(db, { username: 'ann' })
+      await o.allowOwners('ann')
+      await giveProvider(o)
+      const more = { owner: { username: 'ann' }, deletionPolicy: { domain: 'Delete', dns: 'Delete' } }
+      await o.apply('MailDomain', 'ann', managed(domainName, more))
+      await o.condition('MailDomain', 'ann', 'DNSSynced', 'True')
+      const domain = async () => {
+        const found = await findDomain(db, ann._id, domainName)
+        if (!found) throw new Error('the domain is gone')
+        return found
+      }
+      const accounts = () => listDnsAccounts(db, ann._id)
+      const [account] = await accounts()
+      if (!account) throw new Error('ann has no DNS account')
+      return { o, db, ann, domain, accounts, account }
+    }
+
+    test('write nothing else for it', async () => {
+      const { o, db, ann, account } = await withAnn('lent.test')
+      const before = knot.transfer('greedy.test')
+      const greedy = await giveDomain(db, ann._id, 'greedy.test')
+      const { clock, secrets } = o.foundation
+      const bind = changeDomain({ db, clock, secrets }, ann._id, greedy._id, { dns_account_id: account._id })
+      await expect(bind).rejects.toMatchObject({ code: 'validation_failed', faults: [{ code: 'not_usable' }] })
+      // Bound by a release that did not look.
+      await updateDomain(db, greedy._id, { dns_account_id: account._id })
+      const bound = await findDomainById(db, greedy._id)
+      if (!bound) throw new Error('no domain')
+      const dns = createDnsDeps(o.foundation)
+      await expect(publishDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(planDomain(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
+      expect(knot.transfer('greedy.test')).toEqual(before)
+    })
+
+    test('go with the right to act for it, and the records stay', async () => {
+      const { o, domain, accounts } = await withAnn('withdrawn.test')
+      const written = knot.transfer('withdrawn.test')
+      expect(written.join('\n')).toContain('_domainkey.withdrawn.test.')
+      await o.allowOwners(null)
+      await until(async () => (await accounts()).length === 0)
+      await until(async () => (await domain()).managed_by === undefined)
+      expect(await domain()).not.toHaveProperty('dns_account_id')
+      expect((await domain()).dns?.manage).toBe(false)
+      await o.removeWholly('MailDomain', 'ann')
+      await domain()
+      expect(knot.transfer('withdrawn.test')).toEqual(written)
+    })
+  })
+
+  test('a namespace goes in any order, with logins, tokens and Secrets', async () => {
+    const o = await start()
+    const before = knot.transfer('six.test')
+    await giveProvider(o)
+    await o.apply('MailDomain', 'six', managed('six.test'))
+    await o.apply('SMTPCredential', 'six', { domainRef: { name: 'six' } })
+    await o.apply('APIToken', 'six', { domainRef: { name: 'six' } })
+    for (const kind of ['SMTPCredential', 'APIToken']) await o.condition(kind, 'six', 'Ready', 'True')
+    await o.condition('MailDomain', 'six', 'DNSSynced', 'True')
+    // There is no namespace controller here: this is what it does, with the worst order first.
+    await o.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${o.namespace}` })
+    const resources = [
+      ['DNSProvider', 'knot'],
+      ['SMTPCredential', 'six'],
+      ['MailDomain', 'six'],
+      ['APIToken', 'six'],
+    ] as const
+    await Promise.all(
+      ['dns', 'six-smtp', 'six-token'].map(name => o.admin.request({ method: 'DELETE', path: secretPath(o, name) })),
+    )
+    for (const [kind, name] of resources) await o.remove(kind, name)
+    for (const [kind, name] of resources) await gone(o, kind, name)
+    expect(knot.transfer('six.test')).toEqual(before)
+  })
+})

@@ -1,0 +1,714 @@
+/** Domains, logins and tokens as resources, and what a namespace may not do. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { KubeObject } from '../../operator/kube/object-cache.ts'
+import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
+import { findUserByName } from '../../services/accounts/store/users.ts'
+import { createSmtpLogin } from '../../services/mail/credentials/check-smtp-login.ts'
+import { parseToken, secretFits } from '../../services/mail/credentials/rules/token.ts'
+import { credentials, findCredentialByName } from '../../services/mail/credentials/store/smtp-credentials.ts'
+import { findTokenById, tokens } from '../../services/mail/credentials/store/tokens.ts'
+import { findDomain, updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
+import { ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { giveDomain, giveUser } from '../support/accounts/accounts-and-domains.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { startKubeProxy } from '../support/kubernetes/apiserver-proxy.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { extraNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import {
+  type OperatorUnderTest,
+  operatorUnderTest,
+  type UnderTestOptions,
+  untilYounger,
+} from '../support/kubernetes/operator-under-test.ts'
+import { until } from '../support/time/until.ts'
+
+const DAY = 86_400_000
+
+onApiServer('domains, logins and tokens', () => {
+  const start = (more: Partial<UnderTestOptions> = {}) =>
+    operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
+  /** An operator with an accepted MailDomain `example`. */
+  const withDomain = async (more: Partial<UnderTestOptions> = {}) => {
+    const o = await start(more)
+    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True')
+    const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
+    if (!user) throw new Error('no account')
+    const domain = async () => {
+      const found = await findDomain(o.mongo.db, user._id, 'example.com')
+      if (!found) throw new Error('no domain')
+      return found
+    }
+    return { o, user, domain, id: String(status?.domainId) }
+  }
+  const held = async (o: OperatorUnderTest, name: string) => {
+    const secret = await o.secret(name)
+    if (!secret) throw new Error(`no Secret ${name}`)
+    return secret
+  }
+  const smtp = async (o: OperatorUnderTest) => {
+    await ensureIndexes(o.mongo.db, [loginLimits])
+    const { db } = o.mongo
+    const { clock, log, secrets, metrics } = o.foundation
+    const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
+    const logIn = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
+    return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
+  }
+
+  test('a MailDomain is registered for the account of its namespace, shows its records, and is ready when verified', async () => {
+    const { o, user, domain, id } = await withDomain()
+    expect(user.managed_by).toMatchObject({ kind: 'Namespace', name: o.namespace })
+    expect(await domain()).toMatchObject({ _id: id, managed_by: { kind: 'MailDomain', name: 'example' } })
+    const waiting = await o.get('MailDomain', 'example')
+    expect(waiting?.status).toMatchObject({ owner: user.username, activeSelector: expect.stringMatching(/^pw\d/) })
+    const records = (waiting?.status?.records ?? []) as { purpose: string }[]
+    const purposes = records.map(({ purpose }) => purpose)
+    expect(purposes).toEqual(expect.arrayContaining(['ownership', 'dkim', 'spf', 'dmarc', 'a']))
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.condition('MailDomain', 'example', 'Verified', 'True')
+    await until(async () => (await domain()).k8s?.conditions.some(({ type }) => type === 'Verified') ?? false)
+  })
+
+  test('a suspension holds in the database, ends with the spec, and one by an admin stays', async () => {
+    const { o, id, domain } = await withDomain()
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: true })
+    await until(async () => (await domain()).status === 'suspended')
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: false })
+    await until(async () => (await domain()).status === 'verified')
+    await updateDomain(o.mongo.db, id, { status: 'suspended' })
+    const { status } = await o.condition('MailDomain', 'example', 'Verified', 'False')
+    expect(status?.conditions?.find(({ type }) => type === 'Verified')).toMatchObject({ reason: 'Suspended' })
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', spf: { includes: ['spf.example.net'] } })
+    await until(async () => (await domain()).dns?.spf?.length === 1)
+    expect((await domain()).status).toBe('suspended')
+  })
+
+  test('a change of the record is put right and told', async () => {
+    const { o, id, domain } = await withDomain()
+    await until(async () => (await o.get('MailDomain', 'example'))?.status?.domainId === id)
+    await updateDomain(o.mongo.db, id, { dns: { manage: false, spf: ['include:evil.example'] } })
+    await until(async () => (await domain()).dns?.spf?.length === 0)
+    await until(async () => (await o.events('example')).includes('DriftReverted'))
+  })
+
+  test('an SMTP login works from its Secret, and its limits follow the spec', async () => {
+    const { o, user } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, messagesPerHour: 60 })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const secret = await held(o, 'news-smtp')
+    expect(secret).toMatchObject({
+      type: 'smtp',
+      provider: 'postwright',
+      host: 'postwright-smtp.postwright.svc',
+      port: '587',
+      security: 'starttls',
+      username: `news@${o.namespace}`,
+      uri: `smtp://news%40${o.namespace}:${secret.password}@postwright-smtp.postwright.svc:587`,
+    })
+    const logIn = await smtp(o)
+    expect(await logIn(secret.username, secret.password)).toMatchObject({
+      userId: user._id,
+      allowedSenders: ['@example.com'],
+      messagesPerHour: 60,
+    })
+    await o.apply('SMTPCredential', 'news', {
+      domainRef: { name: 'example' },
+      messagesPerHour: 5,
+      allowedCIDRs: ['10.0.0.0/8'],
+      allowedSenders: ['News@example.com'],
+    })
+    await until(async () => {
+      o.clock.advance(3_000)
+      return 'code' in (await logIn(secret.username, secret.password))
+    })
+    expect(await findCredentialByName(o.mongo.db, secret.username ?? '')).toMatchObject({
+      messages_per_hour: 5,
+      allowed_senders: ['news@example.com'],
+    })
+    expect(await o.secret('news-smtp')).toEqual(secret)
+  })
+
+  test('a lost Secret comes back with the same password, an edited one is put right', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(o, 'news-smtp')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    await o.admin.request({ method: 'DELETE', path })
+    await until(async () => (await o.secret('news-smtp')) !== undefined)
+    expect(await o.secret('news-smtp')).toEqual(before)
+    await until(async () => (await o.events('news')).includes('SecretRestored'))
+    const data = { data: { password: Buffer.from('guess').toString('base64') } }
+    await o.admin.request({ method: 'PATCH', path, body: data, patch: 'merge' })
+    await until(async () => (await held(o, 'news-smtp')).password === before.password)
+    await until(async () => (await o.events('news')).includes('SecretReverted'))
+  })
+
+  test('a password is rotated in time, and the old one works for another day', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, rotationIntervalDays: 30 })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(o, 'news-smtp')
+    o.clock.advance(31 * DAY)
+    await o.apply(
+      'SMTPCredential',
+      'news',
+      { domainRef: { name: 'example' }, rotationIntervalDays: 30 },
+      { annotations: { look: 'again' } },
+    )
+    await until(async () => (await held(o, 'news-smtp')).password !== old.password)
+    const logIn = await smtp(o)
+    expect(await logIn(old.username, old.password)).toHaveProperty('userId')
+    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
+    o.clock.advance(DAY + 1)
+    expect(await logIn(old.username, old.password)).toMatchObject({ code: 'invalid_login' })
+    await until(async () => (await o.events('news')).includes('PasswordRotated'))
+  })
+
+  test('a Secret that cannot be written for a while costs one rotation, and the password before it goes on working', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    const { o } = await withDomain({ client: token => proxy.client(token) })
+    const spec = { domainRef: { name: 'example' }, rotationIntervalDays: 30 }
+    await o.apply('SMTPCredential', 'news', spec)
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(o, 'news-smtp')
+    let refused = 0
+    proxy.fault = ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/secrets/news-smtp') && ++refused <= 3
+        ? { status: 500, reason: 'InternalError' }
+        : undefined
+    o.clock.advance(31 * DAY)
+    await o.apply('SMTPCredential', 'news', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(o, 'news-smtp')).password !== old.password, 30_000)
+    expect(refused).toBeGreaterThan(3)
+    const logIn = await smtp(o)
+    expect(await logIn(old.username, old.password)).toHaveProperty('userId')
+    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
+  })
+
+  test('keys that somebody adds to a Secret go, and a label that is taken off comes back', async () => {
+    const { o } = await withDomain()
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(o, 'news-smtp')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    const edit = (body: object) => o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await edit({ data: { added: Buffer.from('by hand').toString('base64') } })
+    await until(async () => (await held(o, 'news-smtp')).added === undefined)
+    expect(await held(o, 'news-smtp')).toEqual(before)
+    await edit({ metadata: { labels: { 'postwright.dev/secret': null } } })
+    const labels = async () =>
+      (await o.admin.request<KubeObject>({ method: 'GET', path })).metadata.labels?.['postwright.dev/secret']
+    await until(async () => (await labels()) === 'managed')
+    await o.admin.request({ method: 'DELETE', path })
+    await until(async () => (await o.secret('news-smtp')) !== undefined)
+    expect(await held(o, 'news-smtp')).toEqual(before)
+  })
+
+  test('a Secret of somebody else that is deleted, as the message says, makes room', async () => {
+    const { o } = await withDomain()
+    const path = `/api/v1/namespaces/${o.namespace}/secrets`
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'news-smtp' }, stringData: { mine: 'x' } }
+    await o.admin.request({ method: 'POST', path, body })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    expect(await held(o, 'news-smtp')).toEqual({ mine: 'x' })
+    await o.admin.request({ method: 'DELETE', path: `${path}/news-smtp` })
+    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
+  }, 60_000)
+
+  test('a MailDomain that goes before its status was written leaves no record behind that nobody manages', async () => {
+    const proxy = await startKubeProxy(sharedApiServer())
+    onTestFinished(() => proxy.stop())
+    proxy.fault = ({ path }) =>
+      path.endsWith('/example/status') ? { status: 500, reason: 'InternalError' } : undefined
+    const o = await start({ client: token => proxy.client(token) })
+    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const record = async () => {
+      const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
+      return user && findDomain(o.mongo.db, user._id, 'example.com')
+    }
+    await until(async () => (await record())?.managed_by !== undefined)
+    await o.remove('MailDomain', 'example')
+    proxy.fault = () => undefined
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
+    expect(await record()).toBeDefined()
+    expect((await record())?.managed_by).toBeUndefined()
+  })
+
+  test('a token works from its Secret, is renewed before its end, and ends with its resource', async () => {
+    const { o } = await withDomain()
+    const spec = { domainRef: { name: 'example' }, validForDays: 30, rotateBeforeDays: 5 }
+    await o.apply('APIToken', 'ci', spec)
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const first = await held(o, 'ci-token')
+    const stored = async ({ token = '' }: Record<string, string>) => {
+      const parts = parseToken(token)
+      if (!parts) throw new Error('no token')
+      const document = await findTokenById(o.mongo.db, parts.id)
+      return document && secretFits(parts.secret, document.secret_hash) ? document : undefined
+    }
+    expect(await stored(first)).toMatchObject({ scopes: ['emails:send'], domains: ['example.com'] })
+    o.clock.advance(26 * DAY)
+    await o.apply('APIToken', 'ci', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(o, 'ci-token')).token !== first.token)
+    const before = await stored(first)
+    expect(before?.expires_at?.getTime()).toBeLessThanOrEqual(o.clock.now().getTime() + DAY)
+    const second = await held(o, 'ci-token')
+    await o.removeWholly('APIToken', 'ci')
+    expect((await stored(second))?.revoked_at).toBeInstanceOf(Date)
+  })
+
+  test('deleting a MailDomain keeps the domain by default and removes it with Delete', async () => {
+    const { o, user, domain } = await withDomain()
+    await o.removeWholly('MailDomain', 'example')
+    expect((await domain()).managed_by).toBeUndefined()
+    await o.apply('MailDomain', 'other', { domainName: 'other.example', deletionPolicy: { domain: 'Delete' } })
+    await o.condition('MailDomain', 'other', 'Accepted', 'True')
+    await o.remove('MailDomain', 'other')
+    await until(async () => (await findDomain(o.mongo.db, user._id, 'other.example')) === undefined)
+  })
+
+  test.each([
+    ['delivered', 0],
+    ['given five minutes', 300_000],
+  ])('a MailDomain goes when its accepted mail is %s; nothing new is accepted meanwhile', async (_how, later) => {
+    const { o, user, domain, id } = await withDomain()
+    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } })
+    const messages = o.mongo.db.collection<{ _id: string }>('messages')
+    await messages.insertOne({ _id: 'em_1', user_id: user._id, domain_id: id, left: 2 } as { _id: string })
+    await o.remove('MailDomain', 'example')
+    const going = await o.condition('MailDomain', 'example', 'QueueDrained', 'False')
+    expect(going.status?.conditions?.[0]).toMatchObject({
+      reason: 'Draining',
+      message: expect.stringContaining('1 accepted message may still be delivered'),
+    })
+    expect((await domain()).status).toBe('suspended')
+    if (later === 0) await messages.updateOne({ _id: 'em_1' }, { $set: { left: 0 } })
+    else o.clock.advance(later)
+    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
+    expect(await findDomain(o.mongo.db, user._id, 'example.com')).toBeUndefined()
+  })
+
+  test('of two MailDomains with one name the older holds it, and the younger takes over when it goes', async () => {
+    const { o, domain, id } = await withDomain()
+    await o.apply('MailDomain', 'twin', { domainName: 'example.com' })
+    const loser = await o.condition('MailDomain', 'twin', 'Accepted', 'False')
+    expect(loser.status?.conditions?.[0]).toMatchObject({ reason: 'DomainTaken' })
+    await o.remove('MailDomain', 'example')
+    await o.condition('MailDomain', 'twin', 'Accepted', 'True')
+    expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
+  })
+
+  test('force-delete lets a resource go without undoing anything', async () => {
+    const { o, domain } = await withDomain()
+    const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
+    await o.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
+    await o.removeWholly('MailDomain', 'example')
+    expect((await domain()).managed_by).toBeDefined()
+  })
+
+  test('a namespace cannot act for somebody else', async () => {
+    const o = await start()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    await giveUser(db, { username: 'k8s-bank' })
+    const reason = async (kind: string, name: string, type = 'Accepted') => {
+      const { status } = await o.condition(kind, name, type, 'False')
+      return status?.conditions?.find(condition => condition.type === type)?.reason
+    }
+    await o.apply(
+      'MailDomain',
+      'steal',
+      { domainName: 'ann.example', owner: { username: 'ann' } },
+      { annotations: { 'postwright.dev/adopt': 'true' } },
+    )
+    expect(await reason('MailDomain', 'steal')).toBe('OwnerNotAllowed')
+    await o.apply('MailDomain', 'bank', { domainName: 'bank.example', owner: { username: 'k8s-bank' } })
+    expect(await reason('MailDomain', 'bank')).toBe('OwnerNotAllowed')
+    // A claim of its own on the same name gives nothing: it cannot be verified beside the owner's.
+    await o.apply('MailDomain', 'claim', { domainName: 'ann.example' })
+    const { status } = await o.condition('MailDomain', 'claim', 'Accepted', 'True')
+    expect(await verifyDomain(db, String(status?.domainId), 'dns', o.clock.now())).toBe('taken')
+    // Logins of a refused domain, senders outside of the domain, names of other accounts.
+    await o.apply('SMTPCredential', 'refused', { domainRef: { name: 'steal' } })
+    expect(await reason('SMTPCredential', 'refused')).toBe('DependencyNotReady')
+    await o.apply('SMTPCredential', 'outside', { domainRef: { name: 'claim' }, allowedSenders: ['ceo@bank.example'] })
+    expect(await reason('SMTPCredential', 'outside')).toBe('InvalidSpec')
+    await o.apply('APIToken', 'refused', { domainRef: { name: 'steal' } })
+    expect(await reason('APIToken', 'refused')).toBe('DependencyNotReady')
+  })
+
+  test('a status that names another account gives no login and no token of that account', async () => {
+    const { o } = await withDomain()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    const claims = [
+      ['steal', { domainName: 'ann.example', owner: { username: 'ann' } }, 'False'],
+      ['claim', { domainName: 'ann.example' }, 'True'],
+    ] as const
+    for (const [name, spec, accepted] of claims) {
+      await o.apply('MailDomain', name, spec)
+      await o.condition('MailDomain', name, 'Accepted', accepted)
+      await o.forgeStatus('MailDomain', name, { owner: 'ann' })
+      await o.apply('SMTPCredential', name, { domainRef: { name } })
+      await o.apply('APIToken', name, { domainRef: { name } })
+    }
+    for (const kind of ['SMTPCredential', 'APIToken']) {
+      await o.condition(kind, 'steal', 'Accepted', 'Unknown')
+      await o.condition(kind, 'claim', 'Accepted', 'True')
+    }
+    const mine = await findUserByName(db, `k8s-${o.namespace}`)
+    for (const collection of [credentials, tokens] as const)
+      expect(
+        (await db.collection<{ user_id: string }>(collection.name).find().toArray()).map(({ user_id }) => user_id),
+      ).toEqual([mine?._id])
+  })
+
+  describe('a MailDomain that names an account which its namespace may not act for', () => {
+    /** A namespace whose own account `victim` is, and MailDomains that name it from the stranger's. */
+    const withStranger = async () => {
+      const stranger = await extraNamespace(sharedApiServer())
+      const o = await start({ namespaces: [stranger] })
+      const victim = `k8s-${o.namespace}`
+      const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
+      const squat = () => o.apply('MailDomain', 'squat', { ...spec, owner: { username: victim } }, {}, stranger)
+      const record = async () => {
+        const user = await findUserByName(o.mongo.db, victim)
+        return user && (await findDomain(o.mongo.db, user._id, 'example.com'))
+      }
+      return { o, stranger, squat, record }
+    }
+
+    test('does not stand in its way, however old it is', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await untilYounger(await squat())
+      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      expect((await record())?.managed_by?.name).toBe('mine')
+    })
+
+    test('and may later, waits for the one that holds the domain, however old it is', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await untilYounger(await squat())
+      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await o.allowOwners(`k8s-${o.namespace}`, stranger)
+      const squatters = async () => (await o.get('MailDomain', 'squat', stranger))?.status?.conditions
+      await until(
+        async () => (await squatters())?.find(({ type }) => type === 'Accepted')?.reason !== 'OwnerNotAllowed',
+      )
+      expect((await squatters())?.[0]).toMatchObject({ reason: 'DomainTaken' })
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com', suspended: true })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      expect(await record()).toMatchObject({ managed_by: { name: 'mine' }, status: 'suspended' })
+      // In a restored cluster it has another uid than the record says.
+      await o.mongo.db
+        .collection('domains')
+        .updateOne({ name: 'example.com' }, { $set: { 'managed_by.uid': 'before the restore' } })
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await o.remove('MailDomain', 'mine')
+      await o.condition('MailDomain', 'squat', 'Accepted', 'True', stranger)
+      expect((await record())?.managed_by?.name).toBe('squat')
+    })
+
+    test('is not given what the account keeps, and takes nothing of it away when it goes', async () => {
+      const { o, stranger, squat, record } = await withStranger()
+      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await squat()
+      const { status } = await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      expect(status?.conditions?.[0]).toMatchObject({ reason: 'OwnerNotAllowed' })
+      await o.removeWholly('MailDomain', 'mine')
+      expect((await record())?.managed_by).toBeUndefined()
+      await o.removeWholly('MailDomain', 'squat', stranger)
+      expect(await record()).toBeDefined()
+    })
+  })
+
+  test('an owner is allowed as soon as the Namespace lists it and it exists, and no longer when it is not listed', async () => {
+    const o = await start()
+    const reason = async (wanted: string) => {
+      await until(async () => {
+        const conditions = (await o.get('MailDomain', 'ann'))?.status?.conditions
+        return conditions?.find(({ type }) => type === 'Accepted')?.reason === wanted
+      })
+    }
+    await o.apply('MailDomain', 'ann', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await reason('OwnerNotAllowed')
+    await o.allowOwners('ann')
+    await reason('OwnerNotFound')
+    await giveUser(o.mongo.db, { username: 'ann' })
+    await reason('Accepted')
+    await o.allowOwners(null)
+    await reason('OwnerNotAllowed')
+  })
+
+  describe('a Namespace that lists the account no more', () => {
+    /** An operator with a MailDomain of ann's, whose login and token are in use. */
+    const withAnn = async (more: Partial<UnderTestOptions> = {}) => {
+      const o = await start(more)
+      const { db } = o.mongo
+      const ann = await giveUser(db, { username: 'ann' })
+      await o.allowOwners('bob, ann')
+      const deletionPolicy = { domain: 'Delete', dns: 'Delete' }
+      const spec = { domainName: 'ann.example', owner: { username: 'ann' }, deletionPolicy }
+      await o.apply('MailDomain', 'ann', spec)
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await o.apply('SMTPCredential', 'news', { domainRef: { name: 'ann' } })
+      await o.apply('APIToken', 'ci', { domainRef: { name: 'ann' } })
+      await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+      await o.condition('APIToken', 'ci', 'Ready', 'True')
+      const login = await held(o, 'news-smtp')
+      const { token = '' } = await held(o, 'ci-token')
+      const record = async () => {
+        const found = await findDomain(db, ann._id, 'ann.example')
+        if (!found) throw new Error("ann's domain is gone")
+        return found
+      }
+      const credential = () => findCredentialByName(db, login.username ?? '')
+      const revoked = async (value = token) => (await findTokenById(db, parseToken(value)?.id ?? ''))?.revoked_at
+      const logIn = await smtp(o)
+      const mayLogIn = async () => {
+        o.clock.advance(3_000)
+        return 'userId' in (await logIn(login.username, login.password))
+      }
+      const withdrawn = () => until(async () => (await credential())?.disabled === true && !!(await revoked()))
+      return { o, ann, spec, login, token, record, credential, revoked, mayLogIn, withdrawn }
+    }
+    const refused = async (o: OperatorUnderTest, kind: string, name: string) => {
+      await until(async () => {
+        const conditions = (await o.get(kind, name))?.status?.conditions
+        return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'OwnerNotAllowed'
+      })
+    }
+
+    test('ends its logins and tokens at once, and the account has its domain back', async () => {
+      const { o, record, credential, mayLogIn, withdrawn } = await withAnn()
+      expect(await mayLogIn()).toBe(true)
+      await o.allowOwners('bob')
+      await withdrawn()
+      expect(await mayLogIn()).toBe(false)
+      await until(async () => (await record()).managed_by === undefined)
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+      ] as const)
+        await refused(o, kind, name)
+      await until(async () => (await o.events('news')).includes('AccessWithdrawn'))
+      await until(async () => (await o.events('ann')).includes('AccessWithdrawn'))
+      // Resources that are made only now get nothing either.
+      await o.apply('SMTPCredential', 'late', { domainRef: { name: 'ann' } })
+      await o.condition('SMTPCredential', 'late', 'Accepted', 'False')
+      expect(await o.secret('late-smtp')).toBeUndefined()
+      expect((await credential())?.managed_by?.name).toBe('news')
+    })
+
+    test('deletes nothing of the account, whatever the policies say', async () => {
+      const { o, record, credential, revoked, withdrawn } = await withAnn()
+      await o.allowOwners(null)
+      await withdrawn()
+      for (const [kind, name] of [
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+        ['MailDomain', 'ann'],
+      ] as const)
+        await o.removeWholly(kind, name)
+      expect((await record()).dkim).toHaveLength(1)
+      expect(await credential()).toMatchObject({ disabled: true })
+      expect((await credential())?.managed_by).toBeUndefined()
+      expect(await revoked()).toBeInstanceOf(Date)
+    })
+
+    test('deletes nothing either when all is deleted before anybody looks', async () => {
+      const { o, record, credential, revoked } = await withAnn()
+      await o.running.stop()
+      await o.allowOwners(null)
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+      ] as const)
+        await o.remove(kind, name)
+      await o.another()
+      for (const [kind, name] of [
+        ['MailDomain', 'ann'],
+        ['SMTPCredential', 'news'],
+        ['APIToken', 'ci'],
+      ] as const)
+        await until(async () => (await o.get(kind, name)) === undefined)
+      expect((await record()).managed_by).toBeUndefined()
+      expect(await credential()).toMatchObject({ disabled: true })
+      expect(await revoked()).toBeInstanceOf(Date)
+    })
+
+    test('gives all back when it lists the account again: the domain, the login, and another token', async () => {
+      const { o, record, token, revoked, mayLogIn, withdrawn } = await withAnn()
+      await o.allowOwners(null)
+      await withdrawn()
+      await until(async () => (await record()).managed_by === undefined)
+      await refused(o, 'MailDomain', 'ann') // the status comes after the record
+      await o.allowOwners('ann')
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      expect(await record()).toMatchObject({ managed_by: { name: 'ann' } })
+      expect(await record()).not.toHaveProperty('formerly_managed_by')
+      await until(mayLogIn)
+      await until(async () => (await held(o, 'ci-token')).token !== token)
+      expect(await revoked((await held(o, 'ci-token')).token)).toBeUndefined()
+    })
+
+    test('keeps the login of the account when its MailDomain is made anew for the account of the namespace', async () => {
+      const { o, ann, spec, credential, mayLogIn, withdrawn } = await withAnn()
+      const { _id } = (await credential()) ?? {}
+      const stillThere = async () =>
+        expect(await credential()).toMatchObject({
+          _id,
+          user_id: ann._id,
+          disabled: true,
+          managed_by: { name: 'news' },
+        })
+      const conflict = () =>
+        until(async () => {
+          const conditions = (await o.get('SMTPCredential', 'news'))?.status?.conditions
+          return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'Conflict'
+        })
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.removeWholly('MailDomain', 'ann')
+      await o.apply('MailDomain', 'ann', { domainName: 'own.example' })
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await conflict()
+      await stillThere()
+      // Listed again, the namespace's own MailDomain still does not take the login.
+      await o.allowOwners('ann')
+      const told = async () =>
+        (await o.get('SMTPCredential', 'news'))?.status?.conditions?.find(({ type }) => type === 'Accepted')?.message
+      await until(async () => (await told())?.endsWith('is taken.') === true)
+      await stillThere()
+      await o.removeWholly('MailDomain', 'ann')
+      await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await until(mayLogIn)
+      expect(await credential()).toMatchObject({ _id, user_id: ann._id })
+    })
+
+    test('hands the domain to the MailDomain of a namespace that still lists it', async () => {
+      const other = await extraNamespace(sharedApiServer())
+      const { o, spec, record, withdrawn } = await withAnn({ namespaces: [other] })
+      await o.allowOwners('ann', other)
+      await o.apply('MailDomain', 'heir', spec, {}, other)
+      await o.condition('MailDomain', 'heir', 'Accepted', 'False', other)
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.condition('MailDomain', 'heir', 'Accepted', 'True', other)
+      expect((await record()).managed_by).toMatchObject({ namespace: other, name: 'heir' })
+    })
+
+    test('keeps what belongs to the account of the namespace itself', async () => {
+      const { o, withdrawn } = await withAnn()
+      await o.apply('MailDomain', 'own', { domainName: 'own.example' })
+      await o.condition('MailDomain', 'own', 'Accepted', 'True')
+      await o.apply('SMTPCredential', 'own', { domainRef: { name: 'own' } })
+      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
+      await o.allowOwners(null)
+      await withdrawn()
+      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
+      expect(await findCredentialByName(o.mongo.db, `own@${o.namespace}`)).not.toMatchObject({ disabled: true })
+    })
+  })
+
+  test('a MailDomain that is made anew for another account takes its login and its token with it', async () => {
+    const { o, user } = await withDomain()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const before = { ...(await held(o, 'news-smtp')), ...(await held(o, 'ci-token')) }
+    await o.allowOwners('ann')
+    await o.removeWholly('MailDomain', 'example')
+    await o.apply('MailDomain', 'example', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await until(async () => (await findCredentialByName(db, `news@${o.namespace}`))?.user_id === ann._id)
+    await until(async () => (await held(o, 'news-smtp')).password !== before.password)
+    await until(async () => (await held(o, 'ci-token')).token !== before.token)
+    const logIn = await smtp(o)
+    const { username = '', password = '' } = await held(o, 'news-smtp')
+    expect(await logIn(username, password)).toMatchObject({ userId: ann._id, allowedSenders: ['@ann.example'] })
+    expect(await logIn(username, before.password)).not.toHaveProperty('userId')
+    const left = await db.collection<{ user_id: string; revoked_at?: Date }>(tokens.name).find().toArray()
+    expect(left.map(({ user_id, revoked_at }) => [user_id, revoked_at === undefined])).toEqual([
+      [user._id, false],
+      [ann._id, true],
+    ])
+    expect(await o.events('news')).not.toContain('DriftReverted')
+  })
+
+  test('a token that is changed in its Secret is replaced by one that works', async () => {
+    const { o } = await withDomain()
+    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await o.condition('APIToken', 'ci', 'Ready', 'True')
+    const { token = '' } = await held(o, 'ci-token')
+    const wrong = `${token.slice(0, -3)}xxx`
+    const body = { data: { token: Buffer.from(wrong).toString('base64') } }
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/ci-token`
+    await o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await until(async () => (await held(o, 'ci-token')).token !== wrong)
+    const { token: now = '' } = await held(o, 'ci-token')
+    const parts = parseToken(now)
+    const stored = parts && (await findTokenById(o.mongo.db, parts.id))
+    expect(stored && secretFits(parts.secret, stored.secret_hash)).toBe(true)
+  })
+
+  test('a Secret that the API server refuses is told in the status, with its words, until it takes it', async () => {
+    const { o } = await withDomain()
+    const login = (more: object = {}) => o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
+    await login()
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
+    await o.admin.request({ method: 'PATCH', path, body: { immutable: true }, patch: 'merge' })
+    await login({ endpoint: 'Public' })
+    const { status } = await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    expect(status?.conditions?.[0]).toMatchObject({
+      type: 'Ready',
+      reason: 'WriteRefused',
+      message: expect.stringMatching(/^The API server refuses to write the Secret news-smtp: .*immutable/),
+    })
+    await o.admin.request({ method: 'DELETE', path })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect((await held(o, 'news-smtp')).host).toBe('mail.postwright.test')
+  })
+
+  test('an owner that the Namespace lists is allowed, and its domain can be taken over with both annotations', async () => {
+    const o = await start()
+    const { db } = o.mongo
+    const ann = await giveUser(db, { username: 'ann' })
+    const mine = await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
+    await o.allowOwners('ann')
+    const spec = { domainName: 'ann.example', owner: { username: 'ann' } }
+    await o.apply('MailDomain', 'ann', spec)
+    const refused = await o.condition('MailDomain', 'ann', 'Accepted', 'False')
+    expect(refused.status?.conditions?.[0]).toMatchObject({ reason: 'Conflict' })
+    await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+    await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+    expect((await findDomain(db, ann._id, 'ann.example'))?.managed_by?.name).toBe('ann')
+    expect((await findDomain(db, ann._id, 'ann.example'))?._id).toBe(mine._id)
+  })
+
+  test.each([
+    ['a Role per namespace', false],
+    ['a ClusterRole', true],
+  ])('everything works with the rights of %s', async (_form, allNamespaces) => {
+    const { o } = await withDomain({ allNamespaces })
+    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+  })
+})

@@ -1,0 +1,91 @@
+/** Names as long as Kubernetes and the accounts let them be, and what is derived from them. */
+import { expect, test } from 'vitest'
+import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
+import { createSmtpLogin } from '../../services/mail/credentials/check-smtp-login.ts'
+import { ensureIndexes } from '../../services/platform/database/mongo.ts'
+import { giveUser } from '../support/accounts/accounts-and-domains.ts'
+import { sharedMongoUri } from '../support/database/test-database.ts'
+import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
+import { adminClient, ensureNamespace } from '../support/kubernetes/clients-and-crds.ts'
+import { operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
+
+/** A name of so many characters that no other test has. */
+function nameOf(length: number): string {
+  return `n${process.pid.toString(36)}${Date.now().toString(36)}`.padEnd(length, 'x')
+}
+
+/** An operator over a namespace whose name is so long, with an accepted MailDomain `example` in it. */
+async function inNamespaceOf(length: number) {
+  const namespace = nameOf(length)
+  const admin = adminClient(sharedApiServer())
+  await ensureNamespace(admin, namespace)
+  await admin.close()
+  const o = await operatorUnderTest({
+    server: sharedApiServer(),
+    mongoUri: sharedMongoUri(),
+    namespaces: [namespace],
+  })
+  await o.apply('MailDomain', 'example', { domainName: 'example.com' }, {}, namespace)
+  const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True', namespace)
+  return { o, namespace, owner: status?.owner }
+}
+
+onApiServer('at the limits of names', () => {
+  test.each([60, 61, 63])('a namespace of %i characters has its account, a domain and a token', async length => {
+    const { o, namespace, owner } = await inNamespaceOf(length)
+    expect(owner).toBe(`k8s-${namespace}`)
+    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } }, {}, namespace)
+    await o.condition('APIToken', 'ci', 'Ready', 'True', namespace)
+  })
+
+  test('an owner may have a name as long as any account', async () => {
+    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+    const username = nameOf(128)
+    await giveUser(o.mongo.db, { username })
+    await o.allowOwners(username)
+    await o.apply('MailDomain', 'example', { domainName: 'example.com', owner: { username } })
+    const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True')
+    expect(status?.owner).toBe(username)
+  })
+
+  test.each([64, 65, 253])('a resource with a name of %i characters has a login that works', async length => {
+    const { o, namespace } = await inNamespaceOf(63)
+    const name = nameOf(length)
+    await o.apply('SMTPCredential', name, { domainRef: { name: 'example' }, secret: { name: 'login' } }, {}, namespace)
+    const { status } = await o.condition('SMTPCredential', name, 'Ready', 'True', namespace)
+    expect(status?.username).toBe(`${name}@${namespace}`)
+    const { username = '', password = '' } = (await o.secret('login', namespace)) ?? {}
+    const { db } = o.mongo
+    await ensureIndexes(db, [loginLimits])
+    const { clock, log, secrets, metrics } = o.foundation
+    const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
+    const { logIn } = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
+    expect(await logIn(username, password, '192.0.2.1')).toHaveProperty('userId')
+  })
+
+  test.each([
+    ['SMTPCredential', 'smtp', 248, 249],
+    ['APIToken', 'token', 247, 248],
+    ['App', 'app', 249, 250],
+  ])(
+    'the Secret of a %s is told to be impossible when -%s makes its name too long',
+    async (kind, suffix, fits, long) => {
+      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+      const spec = (appKey: string) =>
+        kind === 'App' ? { appKey, appName: appKey } : { domainRef: { name: 'example' } }
+      await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+      const name = nameOf(fits)
+      await o.apply(kind, name, spec('fits'))
+      await o.condition(kind, name, 'Ready', 'True')
+      expect(await o.secret(`${name}-${suffix}`)).toBeDefined()
+      const longer = nameOf(long)
+      await o.apply(kind, longer, spec('long'))
+      const { status } = await o.condition(kind, longer, 'SecretSynced', 'False')
+      expect(status?.conditions?.[0]).toMatchObject({
+        type: 'Ready',
+        reason: 'WriteRefused',
+        message: expect.stringMatching(/must be no more than 253 /),
+      })
+    },
+  )
+})

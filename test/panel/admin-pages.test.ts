@@ -1,0 +1,146 @@
+/** What an admin does in the operator's area, in a real browser, in both languages. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY_MS, leaseQuota } from '../../services/mail/submission/store/quota-leases.ts'
+import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'
+import { type Recursor, startRecursor } from '../support/dns/recursor.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { seedStored } from './support/seed-database.ts'
+import { seed } from './support/seed-through-api.ts'
+import { open, picture, signedIn, words } from './support/user-actions.ts'
+
+const ZONES = [
+  { name: 'example.com', lines: ['mail IN A 192.0.2.10'] },
+  { name: '2.0.192.in-addr.arpa', lines: ['10 IN PTR mail.example.com.'] },
+  {
+    name: 'list.test',
+    lines: ['11.2.0.192 IN A 127.0.0.2', '11.2.0.192 IN TXT "https://list.test/why?ip=192.0.2.11"'],
+  },
+]
+let server: DnsServer
+let recursor: Recursor
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  server = await startDnsServer('knot', ZONES)
+  recursor = await startRecursor(ZONES.map(({ name }) => ({ name, port: server.port })))
+  ;[service, browser] = await Promise.all([
+    startPanelService({ SENDING_IP: '192.0.2.10,192.0.2.11', BLOCKLISTS: 'list.test', DNS_SERVERS: recursor.address }),
+    startBrowser(),
+  ])
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await seed(page, { subject: 'Hello', html: '<p>Hello</p>', thing: 'Paper Shop' })
+  await seedStored(service, 'The DKIM record is not visible yet.')
+  await leave()
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+  await recursor?.stop()
+  await server?.stop()
+})
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const w = words[language]
+  let visitor: Visitor
+  let page: Page
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { language })
+    page = visitor.page
+  })
+  afterAll(async () => {
+    expect(visitor.complaints).toEqual([])
+    await visitor.leave()
+  })
+
+  test('an address that is listed and has no name says what to do; the good one is quiet', async () => {
+    await open(page, '/admin/addresses')
+    const good = page.getByRole('region', { name: '192.0.2.10', exact: true })
+    await good.getByText(w.operator.ptr.ok, { exact: true }).waitFor()
+    await good.getByText(w.operator.list.clear).waitFor()
+    const bad = page.getByRole('region', { name: '192.0.2.11', exact: true })
+    await bad.getByText(w.operator.ptr.missing, { exact: true }).waitFor()
+    await bad.getByText('https://list.test/why?ip=192.0.2.11').waitFor()
+    await bad.getByText(w.operator.listAdvice.listed.replace('{{zone}}', 'list.test')).waitFor()
+    await page.getByRole('button', { name: w.operator.lookAgain }).click()
+    await bad.waitFor()
+    await picture(page, 'addresses', language)
+  })
+
+  test('what waits for a destination is tried now; a paused one is left alone', async () => {
+    await open(page, '/admin/queues')
+    const row = (site: string) => page.getByRole('row').filter({ hasText: site })
+    await row('paused.example').first().getByText(w.operator.pausedUntil).waitFor()
+    await picture(page, 'queues', language)
+    await row('slow.example').getByRole('button', { name: w.operator.retryNow }).click()
+    await page
+      .getByText(/slow\.example/)
+      .nth(1)
+      .waitFor()
+  })
+
+  test('certificates stand with their end and what is wrong with them', async () => {
+    await open(page, '/admin/certificates')
+    await page.getByText(w.operator.certificateFault.expires_in_weeks).waitFor()
+    await page.getByText(w.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
+    await picture(page, 'certificates', language)
+  })
+
+  test('an admin vouches for a domain by typing its name, and sees whose it is', async () => {
+    const name = `vouched-${language.toLowerCase()}.example`
+    const owner = await giveUser(service.mongo.db, { username: `owner-${language.toLowerCase()}` })
+    await giveDomain(service.mongo.db, owner._id, name)
+    await open(page, `/admin/domains?user=${owner._id}`)
+    const row = page.getByRole('row').filter({ hasText: name })
+    await row.getByRole('cell', { name: owner.username, exact: true }).waitFor()
+    await row.getByRole('button', { name: `${w.operator.vouch}: ${name}` }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: w.operator.vouch, exact: true }).click()
+    await row.getByText(w.domains.by.admin).waitFor()
+  })
+
+  test('an admin limits the day of an account, whose reader sees what is used of it', async () => {
+    const username = `limited-${language.toLowerCase()}`
+    const user = await giveUser(service.mongo.db, { username })
+    await open(page, '/admin/users')
+    const row = page.getByRole('row').filter({ hasText: username })
+    await row.getByText(w.access.unlimited).waitFor()
+    await row.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', username) }).click()
+    await page.getByRole('menuitem', { name: w.operator.dailyLimit }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: w.operator.perDay }).fill('1200')
+    await picture(page, 'daily-limit', language)
+    await dialog.getByRole('button', { name: w.ui.save }).click()
+    const used = (count: string) => w.overview.ofLimit.replace('{{used}}', count).replace('{{limit}}', '1,200')
+    await row.getByText(used('0'), { exact: true }).waitFor()
+
+    const day = { holder: user._id, ms: DAY_MS, index: Math.floor(Date.now() / DAY_MS) }
+    await leaseQuota(service.mongo, day, { limit: 1200, need: 1150, wanted: 1150 })
+    const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    await open(reader.page, '/')
+    await reader.page.getByText(used('1,150'), { exact: true }).waitFor()
+    await reader.page.getByText(w.overview.todayHint).waitFor()
+    await picture(reader.page, 'overview-limited', language)
+    expect(reader.complaints).toEqual([])
+    await reader.leave()
+
+    await open(page, '/')
+    expect(await page.getByText(w.overview.today).count()).toBe(0)
+  })
+
+  test('from the pill of a record to the conditions of its resource', async () => {
+    await open(page, '/domains/own.example')
+    await page.getByRole('link', { name: 'MailDomain web/own' }).click()
+    await page.waitForURL('**/admin/resources?q=web%2Fown')
+    await page.getByRole('region', { name: 'MailDomain web/own' }).getByText(w.operator.readiness.ready).waitFor()
+    expect(await page.getByRole('region', { name: 'MailDomain web/declared' }).count()).toBe(0)
+    await open(page, '/admin/resources')
+    const plan = page.getByRole('region', { name: 'SubscriptionPlan web/monthly' })
+    await plan.getByText('The DKIM record is not visible yet.').waitFor()
+    await picture(page, 'resources', language)
+  })
+})

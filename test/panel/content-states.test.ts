@@ -1,0 +1,109 @@
+/** What a page shows when there is nothing, no answer, no right, or an answer that takes its time; in both languages. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { open, picture, signedIn, words } from './support/user-actions.ts'
+
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  // Delivers for real: the trial's places are not part of it.
+  ;[service, browser] = await Promise.all([startPanelService({ DELIVERY_MODE: 'direct' }), startBrowser()])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const w = words[language]
+  let visitor: Visitor
+  let page: Page
+
+  beforeAll(async () => {
+    const username = `new-${language.toLowerCase()}`
+    await giveUser(service.mongo.db, { username })
+    visitor = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    page = visitor.page
+  })
+  afterAll(() => visitor?.leave())
+
+  test.each([
+    ['/', w.overview.empty],
+    ['/domains', w.domains.none],
+    ['/messages', w.messages.none],
+    ['/smtp', w.access.noLogins],
+    ['/tokens', w.access.noTokens],
+    ['/dns-accounts', w.dns.noAccounts],
+    ['/inbox', w.messages.inboxOff],
+  ])('%s says that it is empty, and what to do', async (path, title) => {
+    await open(page, path)
+    await page.getByRole('heading', { name: title }).waitFor()
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('the trial inbox is not in the menu of a service that delivers', async () => {
+    await open(page, '/domains')
+    expect(await page.getByRole('link', { name: w.nav.inbox }).count()).toBe(0)
+    expect(await page.getByText(w.ui.trial, { exact: true }).count()).toBe(0)
+  })
+
+  test.each([
+    '/admin/health',
+    '/admin/queues',
+    '/admin/addresses',
+    '/admin/certificates',
+    '/admin/resources',
+    '/admin/domains',
+    '/admin/users',
+    '/subscriptions',
+    '/subscriptions/admins',
+  ])('%s is not for users, and says so', async path => {
+    await open(page, path)
+    await page.getByRole('alert').getByText(w.ui.forbiddenTitle).waitFor()
+    expect(visitor.complaints.splice(0).filter(text => !text.includes('403'))).toEqual([])
+  })
+
+  test('a service that fails is said in words with the number of the request, and asked again on demand', async () => {
+    const problem = { code: 'unavailable', detail: 'The database is away.', request_id: 'req_77' }
+    await page.route('**/api/v1/tokens**', route => route.fulfill({ status: 503, json: problem }))
+    await page.goto('/tokens')
+    await page.getByRole('alert').getByText(w.ui.failedTitle).waitFor()
+    await page.getByText('req_77').waitFor()
+    await picture(page, 'state-failed', language)
+    await page.unroute('**/api/v1/tokens**')
+    await page.getByRole('button', { name: w.ui.tryAgain }).click()
+    await page.getByText(w.access.noTokens).waitFor()
+    visitor.complaints.length = 0
+  })
+
+  test('a page that waits for its first answer shows that it loads, not that it is empty', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route('**/api/v1/smtp-credentials**', async route => {
+      await promise
+      await route.continue()
+    })
+    await page.goto('/smtp')
+    await page.getByRole('status', { name: w.ui.loading }).waitFor()
+    expect(await page.getByText(w.access.noLogins).count()).toBe(0)
+    resolve()
+    await page.getByText(w.access.noLogins).waitFor()
+    await page.unroute('**/api/v1/smtp-credentials**')
+  })
+
+  test('without a network a page that was never read says that the service cannot be reached', async () => {
+    await open(page, '/domains')
+    await page.getByRole('link', { name: w.nav.audit }).hover()
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: w.nav.dnsAccounts }).click()
+    await page.getByText(w.ui.offlineBanner).waitFor()
+    await picture(page, 'state-offline', language)
+    await page.context().setOffline(false)
+    await page.getByText(w.ui.offlineBanner).waitFor({ state: 'detached' })
+    visitor.complaints.length = 0
+  })
+})

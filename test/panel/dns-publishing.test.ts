@@ -1,0 +1,185 @@
+/** Writing DNS by hand of the panel: an account, a plan as a diff, written to a real Knot, seen, rotated, given up. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { type DnsServer, startDnsServer } from '../support/dns/authoritative-servers.ts'
+import { type Recursor, startRecursor } from '../support/dns/recursor.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { open, picture, signedIn, words } from './support/user-actions.ts'
+
+const LANGUAGES = ['en', 'zh-CN'] as const
+/** What others wrote before us: a policy of SPF, a proof for somebody else, an MX. */
+const FOREIGN = ['@ IN TXT "v=spf1 mx -all"', '@ IN TXT "site-verification=abc"', '@ IN MX 10 mx']
+const ZONES = [
+  ...LANGUAGES.map(language => ({ name: zoneOf(language), lines: FOREIGN })),
+  { name: 'sender.test', lines: [] },
+  { name: '2.0.192.in-addr.arpa', lines: ['10 IN PTR mail.sender.test.'] },
+]
+let server: DnsServer
+let recursor: Recursor
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  server = await startDnsServer('knot', ZONES)
+  recursor = await startRecursor(ZONES.map(({ name }) => ({ name, port: server.port })))
+  ;[service, browser] = await Promise.all([
+    startPanelService({
+      MAIL_HOSTNAME: 'mail.sender.test',
+      SENDING_IP: '192.0.2.10',
+      DNS_SERVERS: recursor.address,
+      DNS_PORT: String(server.port),
+      DNS_ALLOW_PRIVATE: 'true',
+    }),
+    startBrowser(),
+  ])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+  await recursor?.stop()
+  await server?.stop()
+})
+
+function zoneOf(language: string): string {
+  return `shop-${language.toLowerCase()}.test`
+}
+
+describe.each(LANGUAGES)('in %s', language => {
+  const w = words[language]
+  const zone = zoneOf(language)
+  let visitor: Visitor
+  let page: Page
+  let before: string[]
+
+  beforeAll(async () => {
+    const username = `owner-${language.toLowerCase()}`
+    await giveUser(service.mongo.db, { username })
+    visitor = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
+    page = visitor.page
+    before = server.transfer(zone)
+  })
+  afterAll(() => visitor?.leave())
+
+  const dialog = () => page.getByRole('dialog')
+  const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+  const record = (name: string) => dialog().getByRole('region', { name })
+
+  async function fillAccount(secret: string): Promise<void> {
+    await dialog().getByRole('textbox', { name: w.dns.field.server, exact: true }).fill(`127.0.0.1:${server.port}`)
+    await dialog().getByRole('textbox', { name: w.dns.field.zone, exact: true }).fill(zone)
+    await dialog().getByRole('textbox', { name: w.dns.field.key_name, exact: true }).fill(server.key.name)
+    await dialog().getByLabel(w.dns.field.key_secret, { exact: true }).fill(secret)
+  }
+
+  test('an account is tried before it is kept: a wrong key is refused in words', async () => {
+    await open(page, '/dns-accounts')
+    await page.getByText(w.dns.noAccounts).waitFor()
+    await page.getByRole('button', { name: w.dns.addAccount }).first().click()
+    await dialog().getByRole('combobox', { name: w.dns.provider }).click()
+    await page.getByRole('option', { name: w.dns.providers.rfc2136 }).click()
+    await dialog().getByRole('textbox', { name: w.access.name, exact: true }).fill('Our Knot')
+    await fillAccount(Buffer.from('wrong').toString('base64'))
+    await press(w.dns.saveAndTest)
+    await dialog().getByRole('alert').waitFor()
+    await picture(page, 'dns-account-refused', language)
+    expect(visitor.complaints.splice(0).filter(text => !text.includes('422'))).toEqual([])
+    await fillAccount(server.key.secret)
+    await press(w.dns.saveAndTest)
+    await page.getByRole('cell', { name: 'Our Knot', exact: true }).waitFor()
+    await page.getByRole('cell', { name: w.dns.works }).waitFor()
+    expect(await page.content()).not.toContain(server.key.secret)
+  })
+
+  test('its credentials are replaced and tried again', async () => {
+    await page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', 'Our Knot') }).click()
+    await page.getByRole('menuitem', { name: w.dns.replaceCredentials }).click()
+    expect(await dialog().getByRole('combobox', { name: w.dns.provider }).isDisabled()).toBe(true)
+    await dialog().getByRole('textbox', { name: w.access.name, exact: true }).fill('Knot of the house')
+    await fillAccount(server.key.secret)
+    await press(w.dns.saveAndTest)
+    await page.getByRole('cell', { name: 'Knot of the house', exact: true }).waitFor()
+    await page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', 'Knot of the house') }).click()
+    await page.getByRole('menuitem', { name: w.dns.test }).click()
+    await page.getByText(w.dns.testOk.replace('{{name}}', 'Knot of the house')).waitFor()
+  })
+
+  test('a plan is looked at as a diff, and nothing is written by looking', async () => {
+    await open(page, '/domains')
+    await page.getByRole('button', { name: w.domains.add }).first().click()
+    await dialog().getByRole('textbox', { name: w.domains.name }).fill(zone)
+    await press(w.domains.add)
+    await page.waitForURL(`**/domains/${zone}`)
+    await page.getByRole('combobox', { name: w.dns.account }).click()
+    await page.getByRole('option', { name: 'Knot of the house' }).click()
+    await page.getByRole('button', { name: w.dns.preview }).click()
+    const spf = record(`TXT ${zone}`)
+    await spf.locator('[data-side=before]').filter({ hasText: 'v=spf1 mx -all' }).waitFor()
+    await spf.locator('[data-side=after]').filter({ hasText: 'v=spf1 mx ip4:192.0.2.10 -all' }).waitFor()
+    expect(await dialog().locator('[aria-current=step]').innerText()).toContain(w.dns.station.plan)
+    await picture(page, 'dns-plan', language)
+    if (language === 'zh-CN') await dialog().getByText('在现有记录中加入 ip4:192.0.2.10。').waitFor()
+    expect(server.transfer(zone)).toEqual(before)
+  })
+
+  test('it is written on one press, followed until DNS gives it, and the domain is verified', async () => {
+    await press(w.dns.apply)
+    await dialog().getByRole('status').getByText(w.dns.after.seen).waitFor()
+    await record(`TXT _dmarc.${zone}`).getByText(w.dns.result.seen).waitFor()
+    await picture(page, 'dns-applied', language)
+    expect(server.dig(zone, 'TXT')).toContain('v=spf1 mx ip4:192.0.2.10 -all')
+    await press(w.ui.close)
+    await page.getByText(w.domains.status.verified).first().waitFor()
+    await page.getByText(w.dns.history).click()
+    await page.getByRole('table').getByText(w.dns.checkOutcome.verified).first().waitFor()
+    await picture(page, 'domain-verified', language)
+  })
+
+  test('a plan that is looked at again keeps everything and offers nothing to write', async () => {
+    await page.getByRole('button', { name: w.dns.preview }).click()
+    await record(`TXT ${zone}`).getByText(w.dns.action.keep).waitFor()
+    expect(await dialog().getByRole('button', { name: w.dns.apply }).isDisabled()).toBe(true)
+    await press(w.ui.cancel)
+  })
+
+  test('a rotated key is published, may take over at once, and the old one is revoked by typing its name', async () => {
+    const keys = page.getByRole('region', { name: w.domains.keys }).getByRole('table')
+    const old = await keys.getByRole('row').nth(1).getByRole('cell').first().innerText()
+    await page.getByRole('button', { name: w.dns.rotate }).click()
+    await press(w.dns.rotate)
+    await keys.getByText(w.domains.keyState.pending).waitFor()
+    await page.getByRole('button', { name: w.dns.preview }).click()
+    await press(w.dns.apply)
+    await dialog().getByRole('status').getByText(w.dns.after.seen).waitFor()
+    await press(w.ui.close)
+    await keys.getByText(w.domains.keySeen).waitFor()
+    await picture(page, 'dkim-rotation', language)
+    await keys.getByRole('button', { name: w.domains.activate }).click()
+    await press(w.domains.activate)
+    await keys.getByText(w.domains.keyState.retiring).waitFor()
+    await keys.getByRole('button', { name: `${w.domains.revoke}: ${old}` }).click()
+    await dialog().getByRole('textbox').fill(old)
+    await press(w.domains.revoke)
+    await keys.getByText(w.domains.keyState.revoked).waitFor()
+  })
+
+  test('settings change what is to be published', async () => {
+    await page.getByRole('combobox', { name: w.dns.policy }).click()
+    await page.getByRole('option', { name: w.dns.policies.quarantine }).click()
+    await page.getByRole('textbox', { name: w.dns.rua }).fill(`dmarc@${zone}`)
+    await page.getByRole('region', { name: w.dns.settings }).getByRole('button', { name: w.ui.save }).click()
+    await page.getByText(`v=DMARC1; p=quarantine; rua=mailto:dmarc@${zone}`).first().waitFor()
+  })
+
+  test('a domain that is given up leaves the zone as it was found', async () => {
+    await page.getByRole('button', { name: w.domains.giveUp }).click()
+    await dialog().getByRole('textbox').fill(zone)
+    await press(w.domains.giveUp)
+    await page.waitForURL('**/domains')
+    await page.getByText(w.domains.none).waitFor()
+    expect(server.transfer(zone)).toEqual(before)
+    expect(visitor.complaints).toEqual([])
+  })
+})

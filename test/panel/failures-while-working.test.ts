@@ -1,0 +1,261 @@
+/** What goes wrong while people work: refused fields, a session that ends, news that do not come, things that changed under them. */
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { credentials } from '../../services/mail/credentials/store/smtp-credentials.ts'
+import { collectionOf } from '../../services/platform/database/mongo.ts'
+import { openSubscriptions } from '../../services/subscriptions/context.ts'
+import { upsertUser } from '../../services/subscriptions/people/manage-end-users.ts'
+import { giveCredential, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { ask } from './support/seed-through-api.ts'
+import { open, picture, signedIn, signIn, words } from './support/user-actions.ts'
+
+const w = words.en
+const OWNER = { kind: 'SMTPCredential', namespace: 'web', name: 'mailer', uid: 'u1' }
+
+let service: PanelService
+let browser: TestBrowser
+let visitor: Visitor
+let page: Page
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+  visitor = await signedIn(browser, service.url, service.admin)
+  page = visitor.page
+  for (const key of ['shop', 'game'])
+    await ask(page, 'POST', '/subscription-api/app_manage', { app_name: `The ${key}`, app_key: key })
+  const plan = { name: 'Gold', price: '1.00', duration: 30, features: '{"features":[]}' }
+  await ask(page, 'POST', '/subscription-api/subscription_plan?app_key=shop', plan)
+  const s = openSubscriptions(service.foundation)
+  for (const [app, nickname] of [
+    ['shop', 'Ada'],
+    ['shop', 'Grace'],
+    ['game', 'Lin'],
+  ] as const)
+    await upsertUser(s, app, { identities: { openid: nickname }, profile: { nickname } })
+}, 400_000)
+
+afterAll(async () => {
+  await visitor?.leave()
+  await browser?.stop()
+  await service?.stop()
+})
+
+const dialog = () => page.getByRole('dialog')
+const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
+const menuOf = (name: string) => page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', name) })
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const said = words[language]
+
+  test('a refused field says what is wrong with it, has the focus and keeps what was typed', async () => {
+    const reader = await signedIn(browser, service.url, service.admin, { language, width: 360, height: 800 })
+    await open(reader.page, '/tokens')
+    await reader.page.getByRole('button', { name: said.access.newToken }).first().click()
+    const form = reader.page.getByRole('dialog')
+    const name = form.getByRole('textbox', { name: said.access.name })
+    const networks = form.getByRole('textbox', { name: said.access.networks })
+    await networks.fill('somewhere')
+    await form.getByRole('button', { name: said.ui.create }).click()
+    await name.and(reader.page.locator('[aria-invalid=true]:focus')).waitFor()
+    await form.getByText(said.faults.missing).waitFor()
+    await form.getByText(language === 'en' ? 'must be a network like' : '必须是形如 192.0.2.0/24 的网络').waitFor()
+    await form.getByRole('alert').getByText(said.problems.validation_failed).waitFor()
+    await picture(reader.page, 'refused', language)
+    // A click beside the dialog throws nothing away.
+    await reader.page.mouse.click(3, 3)
+    expect(await networks.inputValue()).toBe('somewhere')
+    await reader.leave()
+  })
+})
+
+test('a language chosen before signing in is that of the account from then on', async () => {
+  const login = { username: 'polyglot', password: PASSWORD }
+  await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
+  const first = await browser.visit(service.url)
+  await first.page.goto('/sign-in')
+  await first.page.getByRole('button', { name: w.ui.language }).click()
+  await first.page.getByRole('menuitem', { name: '简体中文' }).click()
+  await first.page.locator('html[lang=zh-CN]').waitFor()
+  const kept = first.page.waitForResponse(response => response.request().method() === 'PATCH')
+  await signIn(first.page, login)
+  expect((await kept).status()).toBe(200)
+  await first.page.getByRole('link', { name: words['zh-CN'].nav.domains, exact: true }).waitFor()
+  await first.leave()
+
+  const second = await browser.visit(service.url)
+  await second.page.goto('/sign-in')
+  await signIn(second.page, login)
+  await second.page.getByRole('link', { name: words['zh-CN'].nav.domains, exact: true }).waitFor()
+  await second.leave()
+})
+
+test('a language chosen before signing in that the account does not take is told, also when the page is gone by then', async () => {
+  const login = { username: 'monoglot', password: PASSWORD }
+  await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
+  const reader = await browser.visit(service.url)
+  const { promise: inside, resolve: enter } = Promise.withResolvers<void>()
+  await reader.page.route('**/api/v1/me', async route => {
+    await inside
+    await route.fulfill({ status: 503, json: { code: 'unavailable', detail: 'The database is away.' } })
+  })
+  await reader.page.goto('/sign-in')
+  await reader.page.getByRole('button', { name: w.ui.language }).click()
+  await reader.page.getByRole('menuitem', { name: '简体中文' }).click()
+  await reader.page.locator('html[lang=zh-CN]').waitFor()
+  await signIn(reader.page, login)
+  enter()
+  await reader.page.getByRole('alert').getByText(words['zh-CN'].problems.unavailable).waitFor()
+  await reader.leave()
+})
+
+test('a session that ends where no form is open is said on the sign-in page, and the page asked for comes after it', async () => {
+  const reader = await signedIn(browser, service.url, service.admin)
+  await open(reader.page, '/domains')
+  await reader.page.context().clearCookies()
+  await reader.page.getByRole('link', { name: w.nav.tokens }).click()
+  await reader.page.getByText(w.account.sessionEnded).waitFor()
+  await signIn(reader.page, service.admin)
+  await reader.page.waitForURL('**/tokens')
+  await reader.page.getByText(w.access.noTokens).waitFor()
+  expect(await reader.page.getByText(w.account.sessionEnded).count()).toBe(0)
+  await reader.leave()
+})
+
+test('where a browser gives pages no clipboard, copying works all the same, also within a dialog', async () => {
+  const reader = await signedIn(browser, service.url, service.admin)
+  await reader.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await reader.page.addInitScript('delete Navigator.prototype.clipboard')
+  await open(reader.page, '/start')
+  await reader.page.getByRole('button', { name: w.ui.copyWhat.replace('{{what}}', w.start.tab.curl) }).click()
+  await reader.page.getByRole('button', { name: w.ui.copied }).waitFor()
+  await open(reader.page, '/smtp')
+  await reader.page.getByRole('button', { name: w.access.newLogin }).first().click()
+  const name = reader.page.getByRole('textbox', { name: w.access.senders })
+  await name.focus()
+  await reader.page.keyboard.press('Control+V')
+  await expect.poll(() => name.inputValue(), { timeout: 30_000 }).toContain('curl')
+  await reader.leave()
+})
+
+test('a stream of events that is refused is opened again, and brings what happened', async () => {
+  await page.route('**/api/v1/events/stream', route => route.fulfill({ status: 429, json: { code: 'rate_limited' } }))
+  const refused = page.waitForResponse(response => response.url().endsWith('/events/stream'))
+  await page.goto('/messages')
+  expect((await refused).status()).toBe(429)
+  await page.unroute('**/api/v1/events/stream')
+  const reopened = await page.waitForResponse(response => response.url().endsWith('/events/stream'))
+  expect(reopened.status()).toBe(200)
+  await ask(page, 'POST', '/api/v1/emails', {
+    from: 'hello@sandbox.mail.example.com',
+    to: 'you@example.org',
+    subject: 'After the break',
+    text: 'Hello',
+  })
+  await page.getByRole('link', { name: 'After the break' }).waitFor()
+  await rowOf('After the break').getByText(w.messages.status.delivered).waitFor()
+  visitor.complaints.length = 0
+})
+
+test('a day of the log begins where it does in the zone of the reader, and survives a reload', async () => {
+  await open(page, '/messages')
+  await page.getByLabel(w.messages.since).fill('2026-11-21')
+  // The browser's zone is Europe/Berlin.
+  await page.waitForURL(url => url.searchParams.get('since') === '2026-11-20T23:00:00.000Z')
+  await page.reload()
+  expect(await page.getByLabel(w.messages.since).inputValue()).toBe('2026-11-21')
+  await page.getByRole('button', { name: w.messages.clearFilters }).click()
+  await page.waitForURL(url => url.search === '')
+})
+
+test('filters that fit nothing stand in the address, say so, and are taken away by one press', async () => {
+  await open(page, '/subscriptions/users?app=shop&search=Nobody')
+  await page.getByText(w.messages.noMatch).waitFor()
+  expect(await page.getByText(w.subs.noUsers).count()).toBe(0)
+  await page.getByRole('button', { name: w.messages.clearFilters }).click()
+  await rowOf('Ada').waitFor()
+  await page.waitForURL(url => url.search === '?app=shop')
+})
+
+test('an export holds what the filters leave, and nobody of another app', async () => {
+  await open(page, '/subscriptions/users?app=shop&search=Ad')
+  await rowOf('Ada').waitFor()
+  const started = page.waitForEvent('download')
+  await page.getByRole('link', { name: w.subs.exportHint }).click()
+  const lines = (await readFile(await (await started).path(), 'utf8')).trim().split(/\r?\n/)
+  expect(lines).toHaveLength(2)
+  expect(lines[1]).toContain('Ada')
+})
+
+test('while the people of another app are read, those of the first are gone', async () => {
+  await open(page, '/subscriptions/users?app=shop')
+  await rowOf('Grace').waitFor()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route('**/subscription-api/user?app_key=game**', async route => {
+    await promise
+    await route.continue()
+  })
+  await page.getByRole('combobox', { name: w.subs.app }).click()
+  await page.getByRole('option', { name: 'The game' }).click()
+  await page.getByRole('status', { name: w.ui.loading }).waitFor()
+  expect(await rowOf('Grace').count()).toBe(0)
+  resolve()
+  await rowOf('Lin').waitFor()
+  await page.unroute('**/subscription-api/user?app_key=game**')
+})
+
+test('a login that a resource takes over while its limits are changed is refused in words, and shown as managed', async () => {
+  const user = await ask(page, 'GET', '/api/v1/session').then(session => (session as { user: { id: string } }).user)
+  const login = await giveCredential(service.mongo.db, user.id, 'mailer')
+  await open(page, '/smtp')
+  await menuOf('mailer').click()
+  await page.getByRole('menuitem', { name: w.access.changeLimits }).click()
+  await collectionOf(service.mongo.db, credentials).updateOne({ _id: login._id }, { $set: { managed_by: OWNER } })
+  await dialog().getByRole('textbox', { name: w.access.perHour }).fill('5')
+  await dialog().getByRole('button', { name: w.ui.save }).click()
+  await dialog().getByRole('alert').getByText('SMTPCredential web/mailer').waitFor()
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await page.getByRole('link', { name: 'SMTPCredential web/mailer' }).waitFor()
+  expect(await menuOf('mailer').count()).toBe(0)
+  visitor.complaints.length = 0
+})
+
+test('a plan that somebody else changed meanwhile is not overwritten', async () => {
+  await open(page, '/subscriptions/plans?app=shop')
+  await menuOf('Gold').click()
+  await page.getByRole('menuitem', { name: w.ui.edit }).click()
+  await dialog().getByRole('textbox', { name: w.subs.name }).fill('Mine')
+  const { plans } = openSubscriptions(service.foundation).c
+  await plans.updateOne({ app_key: 'shop', name: 'Gold' }, { $set: { name: 'Theirs' }, $inc: { version: 1 } })
+  await dialog().getByRole('button', { name: w.ui.save }).click()
+  await dialog().getByRole('alert').waitFor()
+  expect(await dialog().getByRole('textbox', { name: w.subs.name }).inputValue()).toBe('Mine')
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await rowOf('Theirs').waitFor()
+  visitor.complaints.length = 0
+})
+
+test('a change that fails is told, and the row stays as it was', async () => {
+  await open(page, '/subscriptions/users?app=shop')
+  await page.route('**/subscription-api/user/*', route =>
+    route.fulfill({ status: 503, json: { code: 50300, message: 'The database is away.', data: null } }),
+  )
+  await menuOf('Ada').click()
+  await page.getByRole('menuitem', { name: w.access.disable }).click()
+  await page.getByText('The database is away.').waitFor()
+  await rowOf('Ada').getByText(w.subs.userStatus['1'], { exact: true }).waitFor()
+  await page.unroute('**/subscription-api/user/*')
+  visitor.complaints.length = 0
+})
+
+test('every right of a token is told by its own words', async () => {
+  await open(page, '/tokens')
+  await page.getByRole('button', { name: w.access.newToken }).first().click()
+  for (const words of Object.values(w.access.scope)) await dialog().getByRole('checkbox', { name: words }).waitFor()
+  await page.keyboard.press('Escape')
+  expect(visitor.complaints).toEqual([])
+})

@@ -1,0 +1,121 @@
+/** More of something than one answer holds, and windows between a phone's and a desk's. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { ask } from './support/seed-through-api.ts'
+import { open, signedIn, words } from './support/user-actions.ts'
+
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+const w = words.en
+
+describe('with 201 apps', () => {
+  let visitor: Visitor
+  let page: Page
+  const rows = () => page.getByRole('row').filter({ has: page.getByRole('cell') })
+
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin)
+    page = visitor.page
+    for (let n = 1; n <= 201; n++)
+      await ask(page, 'POST', '/subscription-api/app_manage', { app_name: `App no. ${n}`, app_key: `app-${n}` })
+  })
+  afterAll(() => visitor?.leave())
+
+  test.each([
+    [undefined, 100, 'app-1', 'app-100'],
+    [2, 100, 'app-101', 'app-200'],
+    [3, 1, 'app-201', 'app-201'],
+  ])('page %s of the list has its %i, and stands in the address', async (number, count, first, last) => {
+    await open(page, `/subscriptions/apps${number ? `?page=${number}` : ''}`)
+    await page.getByRole('link', { name: first, exact: true }).waitFor()
+    expect(await rows().count()).toBe(count)
+    expect(await rows().last().textContent()).toContain(last)
+  })
+
+  test('the pages are turned by press, and a reload keeps the place', async () => {
+    await open(page, '/subscriptions/apps')
+    await page.getByRole('button', { name: 'Page 3' }).click()
+    await page.getByRole('link', { name: 'app-201' }).waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: 'app-201' }).waitFor()
+    await page.getByRole('button', { name: 'Page 1', exact: true }).click()
+    await page.getByRole('link', { name: 'app-1', exact: true }).waitFor()
+  })
+
+  test('the 201st app can be chosen, and its pages are about it and no other', async () => {
+    await open(page, '/subscriptions/plans')
+    const choice = page.getByRole('combobox', { name: w.subs.app })
+    await choice.fill('201')
+    await page.getByRole('option', { name: 'App no. 201' }).click()
+    await page.waitForURL('**/subscriptions/plans?app=app-201')
+    await ask(page, 'POST', '/subscription-api/subscription_plan?app_key=app-201', {
+      name: 'Monthly of the last',
+      price: '1.00',
+      duration: 30,
+      features: JSON.stringify({ features: [] }),
+    })
+    await open(page, '/subscriptions/plans?app=app-201')
+    await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
+    expect(await choice.inputValue()).toBe('App no. 201')
+  })
+
+  test('rights for the 150th app can be given', async () => {
+    await open(page, '/subscriptions/admins')
+    await page.getByRole('button', { name: w.subs.newAdmin }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(w.account.username).fill('helper')
+    await dialog.getByRole('textbox', { name: w.account.password }).fill('a long enough password 1')
+    await dialog.getByRole('combobox', { name: w.subs.appsTitle }).fill('no. 150')
+    await page.getByRole('option', { name: 'App no. 150' }).click()
+    await page.keyboard.press('Tab')
+    await dialog.getByRole('button', { name: w.ui.create }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const row = page.getByRole('row').filter({ hasText: 'helper' })
+    await row.getByText('app-150').waitFor()
+  })
+
+  test('an app that is not there is not taken for another one', async () => {
+    await open(page, '/subscriptions/plans?app=app-999')
+    await page.getByText(w.subs.noSuchApp).waitFor()
+    expect(await page.getByRole('table').count()).toBe(0)
+    await page.getByRole('combobox', { name: w.subs.app }).fill('201')
+    await page.getByRole('option', { name: 'App no. 201' }).click()
+    await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
+  })
+})
+
+describe.each([
+  [900, 720],
+  [600, 720],
+  [991, 600],
+  [1280, 900],
+])("an admin's menu in a window of %i by %i", (width, height) => {
+  test('shows every place at once', async () => {
+    const { page, leave } = await signedIn(browser, service.url, service.admin, { width, height })
+    const opener = page.getByRole('button', { name: w.ui.openMenu })
+    if (await opener.isVisible()) await opener.click()
+    const menu = page.getByRole('navigation', { name: w.ui.menu })
+    await menu.waitFor()
+    const places = menu.getByRole('link')
+    expect(await places.count()).toBeGreaterThan(20)
+    for (const place of await places.all()) {
+      const box = await place.boundingBox()
+      expect(box, await place.innerText()).not.toBeNull()
+      expect((box?.y ?? 0) + (box?.height ?? 0), await place.innerText()).toBeLessThanOrEqual(height)
+      expect((box?.x ?? 0) + (box?.width ?? 0), await place.innerText()).toBeLessThanOrEqual(width)
+    }
+    await leave()
+  })
+})

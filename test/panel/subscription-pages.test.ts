@@ -1,0 +1,352 @@
+/** What administrators of subscriptions do, in a real browser, in both languages: grants, files, switches, keys, rights. */
+import { generateKeyPairSync } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openSubscriptions } from '../../services/subscriptions/context.ts'
+import { upsertUser } from '../../services/subscriptions/people/manage-end-users.ts'
+import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { ask } from './support/seed-through-api.ts'
+import { open, picture, signedIn, words } from './support/user-actions.ts'
+
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+}, 400_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+/** A busy machine takes its time. */
+const PATIENT = { timeout: 30_000 }
+
+const NICKNAMES = ['Ada', 'Grace', 'Lin'] as const
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const w = words[language]
+  const app = `shop-${language.toLowerCase()}`
+  let visitor: Visitor
+  let page: Page
+  let users: string[]
+
+  beforeAll(async () => {
+    visitor = await signedIn(browser, service.url, service.admin, { language })
+    page = visitor.page
+    const base = '/subscription-api'
+    await ask(page, 'POST', `${base}/app_manage`, { app_name: `Shop ${language}`, app_key: app })
+    for (const [name, duration] of [
+      ['Monthly', 30],
+      ['For ever', 0],
+    ] as const)
+      await ask(page, 'POST', `${base}/subscription_plan?app_key=${app}`, {
+        name,
+        price: '19.90',
+        duration,
+        features: JSON.stringify({ features: ['Support'] }),
+      })
+    const s = openSubscriptions(service.foundation)
+    const made = await Promise.all(
+      NICKNAMES.map(nickname =>
+        upsertUser(s, app, { identities: { openid: `${app}-${nickname}` }, profile: { nickname } }),
+      ),
+    )
+    users = made.map(({ user }) => String(user._id))
+  })
+  afterAll(() => visitor?.leave())
+
+  const dialog = () => page.getByRole('dialog')
+  const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+  const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
+  const menu = async (row: string, item: string) => {
+    await rowOf(row).getByRole('button').last().click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+
+  test('a plan is granted, extended, and ended by typing its number', async () => {
+    await open(page, `/subscriptions/list?app=${app}`)
+    await page.getByText(w.subs.noSubscriptions).waitFor()
+    await page.getByRole('button', { name: w.subs.grant }).click()
+    await dialog()
+      .getByRole('textbox', { name: w.subs.userId })
+      .fill(users[0] ?? '')
+    await dialog().getByRole('combobox', { name: w.subs.plan }).click()
+    await page.getByRole('option', { name: 'Monthly' }).click()
+    await press(w.subs.grant)
+    await rowOf('Ada').getByText(w.subs.status[1], { exact: true }).waitFor()
+    const end = async () => (await rowOf('Ada').getByRole('cell').nth(5).locator('time').getAttribute('datetime')) ?? ''
+    const before = await end()
+
+    await menu('Ada', w.subs.extend)
+    await dialog().getByRole('textbox', { name: w.subs.daysMore }).fill('10')
+    await press(w.subs.extend)
+    await dialog().waitFor({ state: 'detached' })
+    await expect.poll(end, PATIENT).not.toBe(before)
+    expect((Date.parse(await end()) - Date.parse(before)) / 86_400_000).toBe(10)
+
+    await menu('Ada', w.subs.cancelNow)
+    const cancel = dialog().getByRole('button', { name: w.subs.cancelNow })
+    expect(await cancel.isDisabled()).toBe(true)
+    const phrase = (await dialog().locator('label').innerText()).match(/\d+/)?.[0] ?? ''
+    await dialog().getByRole('textbox').fill(phrase)
+    await picture(page, 'subscription-cancel', language)
+    await cancel.click()
+    await rowOf('Ada').getByText(w.subs.status[3]).waitFor()
+    expect(await rowOf('Ada').getByRole('button').count()).toBe(0)
+  })
+
+  test('one that was paid back is marked as refunded', async () => {
+    await page.getByRole('button', { name: w.subs.grant }).click()
+    await dialog()
+      .getByRole('textbox', { name: w.subs.userId })
+      .fill(users[1] ?? '')
+    await dialog().getByRole('combobox', { name: w.subs.plan }).click()
+    await page.getByRole('option', { name: 'For ever' }).click()
+    await press(w.subs.grant)
+    await rowOf('Grace').getByText(w.subs.status[1], { exact: true }).waitFor()
+    await menu('Grace', w.subs.refund)
+    const phrase = (await dialog().locator('label').innerText()).match(/\d+/)?.[0] ?? ''
+    await dialog().getByRole('textbox').fill(phrase)
+    await press(w.subs.refund)
+    await rowOf('Grace').getByText(w.subs.status[4]).waitFor()
+  })
+
+  test('a refusal stays in the form, in words', async () => {
+    await page.getByRole('button', { name: w.subs.grant }).click()
+    await dialog().getByRole('textbox', { name: w.subs.userId }).fill('999999')
+    await dialog().getByRole('combobox', { name: w.subs.plan }).click()
+    await page.getByRole('option', { name: 'Monthly' }).click()
+    await press(w.subs.grant)
+    await dialog().getByRole('alert').waitFor()
+    expect(visitor.complaints.splice(0).filter(text => !/40[04]/.test(text))).toEqual([])
+    await press(w.ui.cancel)
+  })
+
+  test('a file is checked without a change, refused as a whole, then imported', async () => {
+    const plans = (await ask(page, 'GET', `/subscription-api/subscription_plan?app_key=${app}`)) as {
+      data: { plans: { id: string; name: string }[] }
+    }
+    const plan = plans.data.plans.find(({ name }) => name === 'Monthly')?.id ?? ''
+    const choose = (rows: string[]) =>
+      dialog()
+        .locator('input[type=file]')
+        .setInputFiles({
+          name: 'grants.csv',
+          mimeType: 'text/csv',
+          buffer: Buffer.from(['user_id,plan_id,days,client_ref', ...rows].join('\n')),
+        })
+    await page.getByRole('button', { name: w.subs.import }).click()
+    await choose([`${users[2]},${plan},7,a-1`, `nobody,${plan},7,a-2`])
+    await dialog().getByRole('alert').getByRole('table').waitFor()
+    await picture(page, 'csv-faults', language)
+    expect(await dialog().getByRole('button', { name: w.subs.importAction }).isDisabled()).toBe(true)
+    await choose([`${users[2]},${plan},7,${app}-1`])
+    await dialog().getByRole('status').waitFor()
+    await press(w.subs.importAction)
+    await rowOf('Lin').getByText(w.subs.expiringSoon).waitFor()
+  })
+
+  test('what the list shows is exported as a file', async () => {
+    const started = page.waitForEvent('download')
+    await page.getByRole('link', { name: w.subs.exportHint }).click()
+    const text = await readFile(await (await started).path(), 'utf8')
+    expect(text.trim().split('\n')).toHaveLength(4)
+    expect(text).toContain('Lin')
+  })
+
+  test('a switch with a rule and a time for a change; its former state is put back; deleted, it returns', async () => {
+    await open(page, `/subscriptions/switches?app=${app}`)
+    await page.getByRole('button', { name: w.subs.newSwitch }).first().click()
+    await dialog().getByRole('textbox', { name: w.subs.name, exact: true }).fill('checkout')
+    await dialog().getByRole('button', { name: w.subs.addRule }).click()
+    await dialog().getByRole('textbox', { name: w.subs.attribute, exact: true }).fill('platform')
+    await dialog().getByPlaceholder('ios, android').fill('ios')
+    await dialog().getByRole('textbox', { name: w.subs.ruleValue }).fill('1')
+    await dialog().getByRole('button', { name: w.subs.addSchedule }).click()
+    await dialog().getByRole('combobox', { name: w.subs.scheduleState }).click()
+    await page.getByRole('option', { name: w.subs.offForAll }).click()
+    await picture(page, 'switch-rules', language)
+    await press(w.ui.save)
+    await page.getByRole('cell', { name: 'checkout', exact: true }).waitFor()
+
+    await menu('checkout', w.ui.edit)
+    expect(await dialog().getByPlaceholder('ios, android').inputValue()).toBe('ios')
+    await dialog().getByRole('textbox', { name: w.subs.description }).fill('The new checkout')
+    await press(w.ui.save)
+    await page.getByText('The new checkout').waitFor()
+
+    await menu('checkout', w.subs.history)
+    await dialog().locator('[data-side=before]').filter({ hasText: 'The new checkout' }).waitFor()
+    await picture(page, 'switch-history', language)
+    await dialog().getByRole('button', { name: w.subs.restore }).click()
+    await page.getByRole('dialog').nth(1).getByRole('button', { name: w.subs.restore, exact: true }).click()
+    await dialog().first().waitFor({ state: 'detached' })
+    await page.getByText('The new checkout').waitFor({ state: 'detached' })
+
+    await menu('checkout', w.ui.delete)
+    await dialog().getByRole('textbox').fill('checkout')
+    await press(w.ui.delete)
+    await page.getByText(w.subs.noSwitches).waitFor()
+    await page.getByRole('button', { name: w.subs.restoreDeleted }).click()
+    await dialog().getByRole('textbox', { name: w.subs.name }).fill('checkout')
+    await press(w.subs.find)
+    await dialog().getByRole('button', { name: w.subs.restore }).first().click()
+    await page.getByRole('dialog').nth(1).getByRole('button', { name: w.subs.restore, exact: true }).click()
+    await dialog().first().waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: 'checkout', exact: true }).waitFor()
+  })
+
+  test('a plan shows what changed and goes back', async () => {
+    await open(page, `/subscriptions/plans?app=${app}`)
+    await menu('Monthly', w.ui.edit)
+    await dialog().getByRole('textbox', { name: w.subs.price, exact: true }).fill('29.90')
+    await dialog().getByRole('textbox', { name: w.subs.originalPrice }).fill('29.90')
+    await press(w.ui.save)
+    await page.getByRole('cell', { name: '¥29.90' }).waitFor()
+    await menu('Monthly', w.subs.history)
+    await dialog().getByRole('button', { name: w.subs.restore }).first().click()
+    await page.getByRole('dialog').nth(1).getByRole('button', { name: w.subs.restore, exact: true }).click()
+    await dialog().first().waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name: '¥19.90' }).first().waitFor()
+  })
+
+  test('keys are made, shown once and revoked; a payment channel is set up without showing its secret', async () => {
+    await open(page, '/subscriptions/apps')
+    await page.getByRole('link', { name: app, exact: true }).click()
+    await page.getByRole('button', { name: w.subs.newKey }).click()
+    await page.getByRole('menuitem', { name: w.subs.keyKind.secret }).click()
+    const secret = await dialog().locator('pre').innerText()
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+    expect(secret.length).toBeGreaterThan(30)
+    expect(await page.content()).not.toContain(secret)
+    const revoke = page.getByRole('button', { name: new RegExp(`^${w.access.revoke}:`) })
+    const live = await revoke.count()
+    await revoke.last().click()
+    await dialog().getByRole('textbox').fill(app)
+    await press(w.access.revoke)
+    await expect.poll(() => revoke.count(), PATIENT).toBe(live - 1)
+
+    await page.getByRole('button', { name: `${w.subs.setUp}: ${w.subs.methods.wechat}` }).click()
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' })
+    for (const [name, value] of [
+      ['mchid', '1900000109'],
+      ['appid', 'wx8888'],
+      ['serial', 'PUB_KEY_ID_1'],
+      ['public_key', String(key)],
+      ['api_v3_key', 'k'.repeat(32)],
+    ] as const)
+      await dialog().getByRole('textbox', { name, exact: true }).fill(value)
+    await picture(page, 'payment-channel', language)
+    await press(w.ui.save)
+    const channel = page.getByRole('region', { name: w.subs.methods.wechat })
+    await channel.getByText(w.subs.channelState.on, { exact: true }).waitFor()
+    await channel.getByText(`/notify/wechat/${app}`).waitFor()
+    await page.getByRole('button', { name: `${w.subs.setUp}: ${w.subs.methods.wechat}` }).click()
+    await dialog().getByText(w.subs.secretIsSet).waitFor()
+    expect(await dialog().getByRole('textbox', { name: 'api_v3_key' }).inputValue()).toBe('')
+    await press(w.ui.cancel)
+    await picture(page, 'app', language)
+  })
+
+  test('an app demands signatures and names a sender; what cannot be is refused in words; a managed one is only shown', async () => {
+    const settings = page.getByRole('region', { name: w.subs.settings })
+    const edit = settings.getByRole('button', { name: w.ui.edit })
+    const sender = dialog().getByRole('textbox', { name: w.subs.mailFrom })
+    const signed = dialog().getByRole('switch', { name: w.subs.requireSignature })
+    await settings.getByText(w.subs.platformSender).waitFor()
+    await settings.getByText(w.subs.signaturesOrSecret).waitFor()
+
+    await edit.click()
+    await sender.fill('notice@nobody.example')
+    await press(w.ui.save)
+    await sender.and(page.locator('[aria-invalid=true]:focus')).waitFor()
+    await dialog().getByRole('alert').waitFor()
+    await picture(page, 'app-settings-refused', language)
+    await sender.fill('notice@sandbox.mail.example.com')
+    await signed.focus()
+    await page.keyboard.press('Space')
+    expect(await signed.isChecked()).toBe(true)
+    await press(w.ui.save)
+    // There is nothing to sign with yet.
+    await sender.and(page.locator('[aria-invalid=true]')).waitFor({ state: 'detached' })
+    await dialog().getByRole('alert').waitFor()
+    await press(w.ui.cancel)
+    expect(visitor.complaints.splice(0).filter(text => !/4(09|22)/.test(text))).toEqual([])
+
+    await page.getByRole('button', { name: w.subs.newKey }).click()
+    await page.getByRole('menuitem', { name: w.subs.keyKind.hmac }).click()
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+    await edit.click()
+    await sender.fill('notice@sandbox.mail.example.com')
+    await signed.focus()
+    await page.keyboard.press('Space')
+    await picture(page, 'app-settings', language)
+    await press(w.ui.save)
+    await settings.getByText(w.subs.signaturesOnly).waitFor()
+    await settings.getByText('notice@sandbox.mail.example.com').waitFor()
+
+    const { c } = openSubscriptions(service.foundation)
+    expect(await c.apps.findOne({ app_key: app })).toMatchObject({
+      require_signature: true,
+      mail_from: 'notice@sandbox.mail.example.com',
+    })
+    const owner = { kind: 'App', namespace: 'web', name: 'shop', uid: 'uid-shop' }
+    await c.apps.updateOne({ app_key: app }, { $set: { managed_by: owner } })
+    await page.reload()
+    await settings.getByText('notice@sandbox.mail.example.com').waitFor()
+    await settings.getByText(w.subs.signaturesOnly).waitFor()
+    expect(await edit.count()).toBe(0)
+    await c.apps.updateOne({ app_key: app }, { $unset: { managed_by: 1 } })
+  })
+
+  test('a user is granted a plan from the list of users, disabled, let in again, and erased', async () => {
+    await open(page, `/subscriptions/users?app=${app}`)
+    await menu('Ada', w.subs.grant)
+    await dialog().getByRole('combobox', { name: w.subs.plan }).click()
+    await page.getByRole('option', { name: 'For ever' }).click()
+    await press(w.subs.grant)
+    await dialog().waitFor({ state: 'detached' })
+    await menu('Ada', w.access.disable)
+    await rowOf('Ada').getByText(w.subs.userStatus[0]).waitFor()
+    await menu('Ada', w.access.enable)
+    await rowOf('Ada').getByText(w.subs.userStatus[1]).waitFor()
+    await menu('Grace', w.subs.erase)
+    await dialog()
+      .getByRole('textbox')
+      .fill(users[1] ?? '')
+    await press(w.subs.erase)
+    await rowOf('Grace').waitFor({ state: 'detached' })
+  })
+
+  test('somebody who may only look at one app sees it, and nothing to press', async () => {
+    const username = `viewer-${language.toLowerCase()}`
+    await open(page, '/subscriptions/admins')
+    await page.getByRole('button', { name: w.subs.newAdmin }).click()
+    await dialog().getByRole('textbox', { name: w.account.username }).fill(username)
+    await dialog().getByLabel(w.account.password, { exact: true }).fill('a long enough password')
+    await dialog().getByRole('combobox', { name: w.subs.appsTitle }).click()
+    await page.getByRole('option', { name: `Shop ${language}` }).click()
+    await page.keyboard.press('Escape')
+    await press(w.ui.create)
+    await rowOf(username).getByText(w.subs.roles.viewer).waitFor()
+    await picture(page, 'admins', language)
+
+    const login = { username, password: 'a long enough password' }
+    const other = await signedIn(browser, service.url, login, { language })
+    await open(other.page, '/subscriptions/list')
+    await other.page.getByRole('cell', { name: 'Lin', exact: true }).first().waitFor()
+    expect(await other.page.getByRole('button', { name: w.subs.grant }).count()).toBe(0)
+    expect(await other.page.getByRole('link', { name: w.nav.admins }).count()).toBe(0)
+    expect(await other.page.getByRole('link', { name: w.nav.queues }).count()).toBe(0)
+    await open(other.page, '/subscriptions/switches')
+    await other.page.getByRole('cell', { name: 'checkout', exact: true }).waitFor()
+    expect(await other.page.getByRole('button', { name: w.subs.newSwitch }).count()).toBe(0)
+    expect(other.complaints).toEqual([])
+    await other.leave()
+    expect(visitor.complaints).toEqual([])
+  })
+})

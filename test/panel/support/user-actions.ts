@@ -1,0 +1,57 @@
+/** What people do in the panel, in both languages: the words are those of the catalogues. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { catalogue as en } from '../../../services/panel/i18n/en/index.ts'
+import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
+import { LANGUAGES } from '../../../services/panel/state/preferences.ts'
+import type { Look, TestBrowser, Visitor } from './browser.ts'
+
+/** The words of a language. */
+export const words = { en, 'zh-CN': zh } as const
+
+/** Signs in on the sign-in page and waits for the frame. */
+export async function signIn(page: Page, login: { username: string; password: string }): Promise<void> {
+  await page.locator('input[autocomplete=username]').fill(login.username)
+  await page.locator('input[autocomplete=current-password]').fill(login.password)
+  await page.locator('button[type=submit]').click()
+  await page.locator('#content').waitFor()
+}
+
+/** A visitor who is signed in and reads in the language of the look, whatever the account spoke before. */
+export async function signedIn(
+  browser: TestBrowser,
+  url: string,
+  login: { username: string; password: string },
+  look: Look = {},
+): Promise<Visitor> {
+  const visitor = await browser.visit(url, look)
+  const { page } = visitor
+  const language = look.language ?? 'en'
+  await page.goto('/')
+  await signIn(page, login)
+  const spoken = (await page.locator('html').getAttribute('lang')) === 'zh-CN' ? 'zh-CN' : 'en'
+  if (spoken !== language) {
+    await page.getByRole('button', { name: words[spoken].ui.language }).click()
+    await page.getByRole('menuitem', { name: LANGUAGES[language] }).click()
+    await page.locator(`html[lang=${language}]`).waitFor()
+  }
+  return visitor
+}
+
+/** Opens an address within the panel and waits until nothing is loading there. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.locator('h1').first().waitFor()
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+}
+
+/** Where pictures are kept; artefacts of the run, not part of the tree. */
+const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
+
+/** Keeps a picture of the whole page, or of what the window shows while a dialog is open. */
+export async function picture(page: Page, ...name: (string | number)[]): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  const fullPage = (await page.getByRole('dialog').count()) === 0
+  await page.screenshot({ path: join(PICTURES, `${name.join('.')}.png`), fullPage })
+}

@@ -1,0 +1,239 @@
+/** What people come for, in a real browser against the real service, in both languages. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
+import { startBrowser, type TestBrowser } from './support/browser.ts'
+import { type PanelService, startPanelService } from './support/panel-service.ts'
+import { open, signedIn, signIn, words } from './support/user-actions.ts'
+
+let service: PanelService
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startPanelService(), startBrowser()])
+}, 180_000)
+
+afterAll(async () => {
+  await browser?.stop()
+  await service?.stop()
+})
+
+describe.each(['en', 'zh-CN'] as const)('in %s', language => {
+  const w = words[language]
+
+  test('a wrong password is said in words, the right one leads to the place that was asked for', async () => {
+    const { page, complaints, leave } = await browser.visit(service.url, { language })
+    await page.goto('/tokens')
+    await page.waitForURL(/\/sign-in\?to=/)
+    await page.locator('input[autocomplete=username]').fill(service.admin.username)
+    await page.locator('input[autocomplete=current-password]').fill('wrong password')
+    await page.locator('button[type=submit]').click()
+    await page.getByRole('alert').getByText(w.problems.invalid_login.slice(0, 4)).waitFor()
+    await signIn(page, service.admin)
+    await page.waitForURL('**/tokens')
+    expect(complaints.filter(text => !text.includes('401'))).toEqual([])
+    await leave()
+  })
+
+  test('from a new domain to an accepted message, with a token that is shown once', async () => {
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
+    const name = `${language.toLowerCase()}.example.com`
+    await open(page, '/domains')
+    await page.getByRole('button', { name: w.domains.add }).first().click()
+    await page.getByRole('textbox', { name: w.domains.name }).fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: w.domains.add }).click()
+    await page.waitForURL(`**/domains/${name}`)
+    await page.getByText(w.domains.status.pending).first().waitFor()
+
+    await open(page, '/tokens')
+    await page.getByRole('button', { name: w.access.newToken }).first().click()
+    await page.getByRole('textbox', { name: w.access.name }).fill(`shop ${language}`)
+    await page.getByRole('dialog').getByRole('button', { name: w.ui.create }).click()
+    const token = await page.locator('pre').filter({ hasText: 'pw_live_' }).innerText()
+    expect(token).toMatch(/^pw_live_\w+_[\w-]{20,}$/)
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+    await page.getByRole('cell', { name: `shop ${language}`, exact: true }).waitFor()
+    expect(await page.content()).not.toContain(token)
+
+    await open(page, '/send')
+    await page.getByRole('textbox', { name: w.messages.from }).fill('hello@sandbox.mail.example.com')
+    await page.getByRole('textbox', { name: w.messages.to }).fill('you@example.org')
+    await page.getByRole('textbox', { name: w.messages.subject }).fill(`Journey ${language}`)
+    await page.getByRole('button', { name: w.messages.sendAction }).click()
+    await page.getByRole('link', { name: w.messages.follow }).click()
+    await page.getByRole('heading', { level: 1, name: `Journey ${language}` }).waitFor()
+    await page.getByRole('heading', { name: 'you@example.org' }).waitFor()
+    expect(complaints).toEqual([])
+    await leave()
+  })
+
+  test('an SMTP login is made, its password copied, limited, and removed by typing its name', async () => {
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const name = `shop-${language.toLowerCase()}`
+    await open(page, '/smtp')
+    await page.getByRole('button', { name: w.access.newLogin }).first().click()
+    await page.getByRole('textbox', { name: w.access.login }).fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: w.ui.create }).click()
+    const shown = await page.getByRole('dialog').locator('pre').nth(1).innerText()
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+    await page.getByRole('button', { name: `${w.access.copyPassword}: ${name}` }).click()
+    await page.getByRole('button', { name: `${w.ui.copied}: ${name}` }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown)
+
+    await page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', name) }).click()
+    await page.getByRole('menuitem', { name: w.ui.delete }).click()
+    const remove = page.getByRole('dialog').getByRole('button', { name: w.ui.delete })
+    expect(await remove.isDisabled()).toBe(true)
+    await page.getByRole('dialog').getByRole('textbox').fill(name)
+    await remove.click()
+    await page.getByText(name, { exact: true }).waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await leave()
+  })
+
+  test('an app gets a plan and a switch with release notes', async () => {
+    const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
+    const app = `app-${language.toLowerCase()}`
+    await open(page, '/subscriptions/apps')
+    await page.getByRole('button', { name: w.subs.newApp }).first().click()
+    await page.getByRole('textbox', { name: w.subs.name }).fill(`Shop ${language}`)
+    await page.getByRole('textbox', { name: w.subs.appKey }).fill(app)
+    await page.getByRole('button', { name: w.ui.save }).click()
+    await page.getByText(w.subs.appSecret).waitFor()
+    await page.getByRole('button', { name: w.ui.secretKept }).click()
+
+    await open(page, `/subscriptions/plans?app=${app}`)
+    await page.getByRole('button', { name: w.subs.newPlan }).first().click()
+    await page.getByRole('textbox', { name: w.subs.name }).fill('Gold')
+    await page.getByRole('textbox', { name: w.subs.price, exact: true }).fill('19.9')
+    await page.getByRole('textbox', { name: w.subs.features }).fill('Fast, safe\nQuiet')
+    await page.getByRole('button', { name: w.ui.save }).click()
+    await page.getByRole('cell', { name: '¥19.90' }).waitFor()
+
+    await open(page, `/subscriptions/switches?app=${app}`)
+    await page.getByRole('button', { name: w.subs.newSwitch }).first().click()
+    await page.getByRole('textbox', { name: w.subs.name }).fill('new_checkout')
+    await page.getByRole('button', { name: w.subs.addNote }).click()
+    await page.getByRole('textbox', { name: w.subs.version, exact: true }).fill('1.2.0')
+    await page.getByRole('textbox', { name: w.subs.noteLists.features }).fill('A quicker checkout')
+    await page.getByRole('button', { name: w.ui.save }).click()
+    await page.getByRole('cell', { name: 'new_checkout', exact: true }).waitFor()
+    expect(complaints).toEqual([])
+    await leave()
+  })
+
+  test('the language and the zone that were chosen hold after a reload', async () => {
+    const { page, leave } = await signedIn(browser, service.url, service.admin, { language })
+    await open(page, '/settings')
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: w.account.settingsTitle }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe(language)
+    await leave()
+  })
+})
+
+test('another user sees nothing of the first one, not even by address, and no operation', async () => {
+  const other = await giveUser(service.mongo.db, { username: 'other' })
+  await giveDomain(service.mongo.db, other._id, 'other.example.com')
+  const { page, leave } = await signedIn(browser, service.url, { username: 'other', password: PASSWORD })
+  await open(page, '/domains')
+  await page.getByRole('link', { name: 'other.example.com' }).waitFor()
+  expect(await page.getByText('sandbox.mail.example.com').count()).toBe(0)
+  await open(page, '/domains/sandbox.mail.example.com')
+  await page.getByRole('alert').getByText(words.en.ui.goneTitle).waitFor()
+  await open(page, '/admin/users')
+  await page.getByRole('alert').getByText(words.en.ui.forbiddenTitle).waitFor()
+  expect(await page.getByRole('link', { name: words.en.nav.queues }).count()).toBe(0)
+  await open(page, '/messages')
+  await page.getByText(words.en.messages.none).waitFor()
+  await leave()
+})
+
+test('a session that ends while the panel is open leads back to sign-in, and from there to the same page', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/tokens')
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: words.en.nav.smtp }).click()
+  await page.waitForURL(/\/sign-in\?to=/)
+  await signIn(page, service.admin)
+  await page.waitForURL('**/smtp')
+  await leave()
+})
+
+test('what was read stays on the screen while the service is away, with a word about it', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/domains')
+  await page.context().setOffline(true)
+  await page.getByText(words.en.ui.offlineBanner).waitFor()
+  expect(await page.getByRole('link', { name: 'sandbox.mail.example.com' }).isVisible()).toBe(true)
+  await page.getByRole('link', { name: words.en.nav.domains, exact: true }).focus()
+  await page.context().setOffline(false)
+  await page.getByText(words.en.ui.offlineBanner).waitFor({ state: 'detached' })
+  await leave()
+})
+
+test('the whole way from sign-in to a new domain needs no mouse', async () => {
+  const { page, leave } = await browser.visit(service.url)
+  await page.goto('/sign-in')
+  await page.locator('input[autocomplete=username]:focus').waitFor()
+  await page.keyboard.type(service.admin.username)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(service.admin.password)
+  await page.keyboard.press('Enter')
+  await page.locator('#content').waitFor()
+  await open(page, '/domains')
+  const focused = () => page.evaluate<string>("document.activeElement?.textContent ?? ''")
+  for (let presses = 0; presses < 60 && (await focused()) !== words.en.domains.add; presses++)
+    await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.type('keyboard.example.com')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/domains/keyboard.example.com')
+  await leave()
+})
+
+test('a dialog keeps the focus while it is open, and gives it back', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/tokens')
+  const button = page.getByRole('button', { name: words.en.access.newToken }).first()
+  await button.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  const inside = () => page.evaluate<boolean>("document.activeElement?.closest('[role=dialog]') !== null")
+  for (let presses = 0; presses < 25; presses++) {
+    await page.keyboard.press('Tab')
+    expect(await inside()).toBe(true)
+  }
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await expect
+    .poll(() => page.evaluate("document.activeElement?.textContent ?? ''"), { timeout: 30_000 })
+    .toBe(words.en.access.newToken)
+  await leave()
+})
+
+test('on a phone the menu opens, leads on, and is out of the way again', async () => {
+  const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { width: 390, height: 800 })
+  await open(page, '/')
+  const link = page.getByRole('link', { name: words.en.nav.domains, exact: true })
+  expect(await link.isVisible()).toBe(false)
+  await page.getByRole('button', { name: words.en.ui.openMenu }).click()
+  await link.click()
+  await page.waitForURL('**/domains')
+  await link.waitFor({ state: 'hidden' })
+  await page.getByRole('heading', { level: 1, name: words.en.domains.title }).waitFor()
+  expect(complaints).toEqual([])
+  await leave()
+})
+
+test('the first thing that a keyboard reaches skips the menu', async () => {
+  const { page, leave } = await signedIn(browser, service.url, service.admin)
+  await open(page, '/domains')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement?.textContent ?? ''")).toBe(words.en.ui.skip)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate("document.activeElement?.closest('main') !== null")).toBe(true)
+  await leave()
+})

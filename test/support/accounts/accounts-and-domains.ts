@@ -1,0 +1,101 @@
+/** Accounts, domains, logins and tokens for tests, stored as the services store them. */
+import { hashPassword } from '../../../services/accounts/password-hashing.ts'
+import { insertUser, type UserDoc } from '../../../services/accounts/store/users.ts'
+import { formatToken, hashSecret } from '../../../services/mail/credentials/rules/token.ts'
+import { insertCredential } from '../../../services/mail/credentials/store/smtp-credentials.ts'
+import { insertToken } from '../../../services/mail/credentials/store/tokens.ts'
+import { insertDomain } from '../../../services/mail/domains/store/domains.ts'
+import type { CredentialDoc, DomainDoc, TokenDoc } from '../../../services/mail/store/documents.ts'
+import type { Db } from '../../../services/platform/database/mongo.ts'
+import { newId } from '../../../services/platform/ids.ts'
+
+/** The password of everybody in tests. */
+export const PASSWORD = 'correct horse battery'
+const passwordHash = hashPassword(PASSWORD)
+const made = new Date('2026-11-21T09:00:00Z')
+
+/** Stores an account whose password is {@link PASSWORD}. */
+export async function giveUser(db: Db, change: Partial<UserDoc> = {}): Promise<UserDoc> {
+  const _id = newId('usr')
+  const user: UserDoc = {
+    _id,
+    username: _id,
+    role: 'user',
+    status: 'active',
+    password_hash: await passwordHash,
+    lang: 'en',
+    tz: 'UTC',
+    created_at: made,
+    ...change,
+  }
+  if (!(await insertUser(db, user))) throw new Error(`there is a user ${user.username} already`)
+  return user
+}
+
+/** Stores a domain, pending unless said otherwise, without keys. */
+export async function giveDomain(
+  db: Db,
+  userId: string,
+  name: string,
+  change: Partial<DomainDoc> = {},
+): Promise<DomainDoc> {
+  const domain: DomainDoc = {
+    _id: newId('dom'),
+    user_id: userId,
+    name,
+    status: 'pending',
+    verification_token: 'token',
+    dkim: [],
+    created_at: made,
+    updated_at: made,
+    ...change,
+  }
+  if (!(await insertDomain(db, domain))) throw new Error(`the user has ${name} already`)
+  return domain
+}
+
+/** Stores an SMTP login whose password is {@link PASSWORD}. */
+export async function giveCredential(
+  db: Db,
+  userId: string,
+  username: string,
+  change: Partial<CredentialDoc> = {},
+): Promise<CredentialDoc> {
+  const credential: CredentialDoc = {
+    _id: newId('smtp'),
+    user_id: userId,
+    username,
+    password_hash: await passwordHash,
+    allowed_senders: [],
+    allowed_cidrs: [],
+    messages_per_hour: 0,
+    created_at: made,
+    updated_at: made,
+    ...change,
+  }
+  if (!(await insertCredential(db, credential))) throw new Error(`there is a login ${username} already`)
+  return credential
+}
+
+/** Stores a token with all that is sent and read, and gives its value too. */
+export async function giveToken(
+  db: Db,
+  userId: string,
+  change: Partial<TokenDoc> = {},
+): Promise<TokenDoc & { value: string }> {
+  const secret = newId('s').padEnd(43, 'x')
+  const token: TokenDoc = {
+    _id: newId('key'),
+    user_id: userId,
+    name: 'test',
+    mode: 'live',
+    secret_hash: hashSecret(secret),
+    scopes: ['emails:send', 'emails:read'],
+    domains: [],
+    allowed_cidrs: [],
+    created_at: made,
+    ...change,
+  }
+  await insertToken(db, token)
+  return { ...token, value: formatToken({ mode: token.mode, id: token._id, secret }) }
+}

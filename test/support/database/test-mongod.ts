@@ -1,0 +1,106 @@
+/** A real mongod for tests: a replica set of one member in a temporary folder. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import mongoose from 'mongoose'
+import { SAFE_FLAGS } from '../../../services/platform/mongod/embedded-mongod.ts'
+import { cacheFolder, findMongod } from '../../../services/platform/mongod/find-mongod.ts'
+import { aptInstall, MissingProgram } from '../programs/missing-program.ts'
+
+/** A running mongod and its connection string. */
+export interface TestMongod {
+  uri: string
+  /** Of the process that runs now. */
+  readonly pid: number
+  /** Kills it as a power cut would; the data stay. */
+  crash(): Promise<void>
+  /** Starts it again on its data and port. */
+  start(): Promise<void>
+  /** Kills it and removes the data. */
+  stop(): Promise<void>
+}
+
+const search = {
+  binary: process.env.MONGOD_BINARY,
+  path: process.env.PATH ?? '',
+  cache: cacheFolder(process.env.XDG_CACHE_HOME),
+  say: (text: string) => process.stderr.write(`tests: ${text}\n`),
+}
+
+/** The mongod that tests run. Rejects with {@link MissingProgram} when there is none and none can be fetched. */
+export async function mongodBinary(): Promise<string> {
+  try {
+    return await findMongod(search)
+  } catch (error) {
+    // The first line says what is missing, the last what to do, those between why each place has none.
+    const lines = String(error instanceof Error ? error.message : error).split('\n')
+    const reasons = (lines.length > 1 ? lines.slice(0, -1) : lines).map(line => line.replace(/^ *- /, ''))
+    const reason = reasons.join('; ').replace(':; ', ': ')
+    throw new MissingProgram(reason, `${aptInstall('curl python3-pip')}, or set MONGOD_BINARY to a mongod`)
+  }
+}
+
+/** Starts a mongod and initiates its replica set. `more`: server parameters beside those that all tests have. */
+export async function startTestMongod(more: Readonly<Record<string, string>> = {}): Promise<TestMongod> {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
+  const port = await freePort()
+  const binary = await mongodBinary()
+  // Tests have clocks of their own: what is fresh to them must not be removed because it is old by the machine's clock.
+  const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
+  // Each test has a database, and mongod ends itself when it can open no more files: dropped ones go at once, idle ones
+  // are closed, where the defaults keep them for five and ten minutes.
+  const parameters = {
+    ttlMonitorEnabled: 'false',
+    minSnapshotHistoryWindowInSeconds: '0',
+    wiredTigerFileHandleCloseIdleTime: '15',
+    ...more,
+  }
+  const settings = [
+    ...['--wiredTigerCacheSizeGB', '0.5', '--syncdelay', '15', ...SAFE_FLAGS],
+    ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
+  ]
+  const launch = () => {
+    const child = spawn(binary, [...network, '--dbpath', folder, ...settings], { stdio: 'ignore' })
+    return { child, exited: new Promise<void>(resolve => child.once('exit', () => resolve())) }
+  }
+  let running = launch()
+  const connection = await mongoose
+    .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 20_000 })
+    .asPromise()
+  await connection.db
+    ?.admin()
+    .command({ replSetInitiate: { _id: 'test', members: [{ _id: 0, host: `127.0.0.1:${port}` }] } })
+  await connection.close()
+  return {
+    uri: `mongodb://127.0.0.1:${port}/?replicaSet=test`,
+    get pid() {
+      return running.child.pid ?? 0
+    },
+    async crash() {
+      running.child.kill('SIGKILL')
+      await running.exited
+    },
+    async start() {
+      running = launch()
+    },
+    async stop() {
+      running.child.kill('SIGKILL')
+      await running.exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,208 @@
+/** The providers under the conformance suite, each with a zone, a sub-zone beside it, foreign records and real DNS behind it. */
+
+import { decodeData, TYPE } from '../../../services/mail/dns/dns-message.ts'
+import { ask } from '../../../services/mail/dns/dns-transport.ts'
+import { createAliyun } from '../../../services/mail/dns/providers/aliyun.ts'
+import { createCloudflare } from '../../../services/mail/dns/providers/cloudflare.ts'
+import { createDnspod } from '../../../services/mail/dns/providers/dnspod.ts'
+import { createMemoryProvider, type MemoryZone } from '../../../services/mail/dns/providers/memory.ts'
+import { type DnsProvider, noBudget } from '../../../services/mail/dns/providers/provider.ts'
+import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136.ts'
+import { type DnsServer, startDnsServer } from './authoritative-servers.ts'
+import { startAliyun } from './fake-aliyun.ts'
+import { startCloudflare } from './fake-cloudflare.ts'
+import { startDnspod } from './fake-dnspod.ts'
+import type { FakeCloud } from './fake-provider-http.ts'
+import { type Answerer, createFakeStore, startAnswerer } from './fake-provider-zones.ts'
+
+/** What somebody else had in the zone before: it must be there, byte for byte, afterwards. */
+export const FOREIGN = [
+  { name: 'zone.test', type: 'TXT', value: 'v=spf1 include:old.example -all' },
+  { name: 'zone.test', type: 'TXT', value: 'site-verification=abc' },
+  { name: 'zone.test', type: 'MX', value: '10 mx.zone.test' },
+  { name: 'zone.test', type: 'A', value: '198.51.100.1' },
+  { name: 'www.zone.test', type: 'CNAME', value: 'zone.test' },
+] as const
+
+/** Zones of every account: a parent, a sub-zone beside it, and enough others that lists have pages. */
+const ZONES = ['zone.test', 'sub.zone.test', 'a.test', 'b.test', 'c.test']
+
+/** One provider under test. */
+export interface Subject {
+  name: string
+  provider: DnsProvider
+  /** With credentials that are wrong, or that lack a right; undefined where there is no such thing. */
+  stranger: DnsProvider | undefined
+  reader: DnsProvider | undefined
+  /** Behind an address where nobody listens. */
+  absent: DnsProvider | undefined
+  /** What DNS gives for a name; undefined where nothing is served. */
+  served: ((name: string, type: 'TXT' | 'A' | 'CNAME') => Promise<string[]>) | undefined
+  /** All records of a zone, one line each, in any form that shows every change. */
+  dump(zone: string): string[]
+  cloud: FakeCloud | undefined
+  stop(): Promise<void>
+}
+
+const NOWHERE = 'http://127.0.0.1:1'
+const context = (endpoint: string) => ({
+  endpoint,
+  budget: noBudget,
+  now: () => new Date(),
+  counted: () => undefined,
+  timeoutMs: 1_000,
+})
+
+/** Makes every subject that this machine can have. Each stands alone: its zone is its own. */
+export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
+  memory: memorySubject,
+  cloudflare: () =>
+    cloudSubject('cloudflare', 60, startCloudflare, url => ({
+      provider: createCloudflare({ api_token: 'good-token' }, context(url)),
+      stranger: createCloudflare({ api_token: 'bad-token' }, context(url)),
+      reader: createCloudflare({ api_token: 'no-edit-token' }, context(url)),
+      absent: createCloudflare({ api_token: 'good-token' }, context(NOWHERE)),
+    })),
+  aliyun: () =>
+    cloudSubject(
+      'aliyun',
+      600,
+      store => startAliyun(store),
+      url => {
+        const make = (id: string, secret: string, endpoint = url) =>
+          createAliyun({ access_key_id: id, access_key_secret: secret }, context(endpoint))
+        return {
+          provider: make('good-key', 'good-secret'),
+          stranger: make('good-key', 'bad-secret'),
+          reader: make('no-write-key', 'good-secret'),
+          absent: make('good-key', 'good-secret', NOWHERE),
+        }
+      },
+    ),
+  dnspod: () =>
+    cloudSubject(
+      'dnspod',
+      600,
+      store => startDnspod(store),
+      url => {
+        const make = (id: string, key: string, endpoint = url) =>
+          createDnspod({ secret_id: id, secret_key: key }, context(endpoint))
+        return {
+          provider: make('good-id', 'good-secret'),
+          stranger: make('good-id', 'bad-secret'),
+          reader: make('no-write-id', 'good-secret'),
+          absent: make('good-id', 'good-secret', NOWHERE),
+        }
+      },
+    ),
+  'rfc2136 with knot': () => serverSubject('knot'),
+  'rfc2136 with bind': () => serverSubject('bind'),
+}
+
+/** One record as text in which every change that matters shows. */
+function line(record: {
+  id: string | number
+  name: string
+  type: string
+  value: string
+  ttl: number
+  line?: string
+}): string {
+  const { id, name, type, value, ttl } = record
+  return JSON.stringify([id, name, type, value, ttl, record.line])
+}
+
+async function memorySubject(): Promise<Subject> {
+  const zones: MemoryZone[] = ZONES.map(name => ({ name, records: [] }))
+  const [first] = zones
+  first?.records.push(...FOREIGN.map((record, i) => ({ ...record, id: `f${i}`, ttl: 300 })))
+  return {
+    name: 'memory',
+    provider: createMemoryProvider(zones),
+    stranger: undefined,
+    reader: undefined,
+    absent: undefined,
+    served: undefined,
+    dump: zone => (zones.find(({ name }) => name === zone)?.records ?? []).map(line).toSorted(),
+    cloud: undefined,
+    stop: async () => undefined,
+  }
+}
+
+type Providers = Pick<Subject, 'provider' | 'stranger' | 'reader' | 'absent'>
+
+async function cloudSubject(
+  name: string,
+  minTtl: number,
+  start: (store: ReturnType<typeof createFakeStore>) => Promise<FakeCloud>,
+  make: (url: string) => Providers,
+): Promise<Subject> {
+  const store = createFakeStore(ZONES, minTtl)
+  for (const record of FOREIGN) store.put('zone.test', { ...record })
+  // Cloudflare answers everybody alike; the others have lines for carriers and regions.
+  if (name !== 'cloudflare')
+    store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'only in one region', line: 'region' })
+  const cloud = await start(store)
+  const answerer: Answerer = await startAnswerer(store)
+  return {
+    name,
+    ...make(cloud.url),
+    served: (record, type) => askFor(answerer.port, record, type),
+    dump: zone => store.zone(zone).records.map(line).toSorted(),
+    cloud,
+    async stop() {
+      await answerer.stop()
+      await cloud.stop()
+    },
+  }
+}
+
+async function serverSubject(kind: DnsServer['kind']): Promise<Subject> {
+  const lines = [
+    '@ IN TXT "v=spf1 include:old.example -all"',
+    '@ IN TXT "site-verification=abc"',
+    '@ IN MX 10 mx',
+    '@ IN A 198.51.100.1',
+    'www IN CNAME @',
+    'sub IN NS ns1.sub',
+    'ns1.sub IN A 127.0.0.1',
+  ]
+  const server = await startDnsServer(
+    kind,
+    ZONES.map(name => (name === 'zone.test' ? { name, lines } : { name })),
+  )
+  const make = (port: number, key: DnsServer['key'], secret: string = key.secret) =>
+    createRfc2136(
+      { server: 'test', key_name: key.name, key_algorithm: key.algorithm, key_secret: secret },
+      {
+        budget: noBudget,
+        now: () => new Date(),
+        counted: () => undefined,
+        serverAddress: async () => ({ ip: server.ip, port }),
+        timeoutMs: 3_000,
+      },
+    )
+  return {
+    name: kind,
+    provider: make(server.port, server.key),
+    stranger: make(server.port, server.key, Buffer.from('another secret').toString('base64')),
+    reader: make(server.port, server.strangerKey),
+    absent: make(1, server.key),
+    served: (name, type) => askFor(server.port, name, type),
+    dump: zone => server.transfer(zone),
+    cloud: undefined,
+    stop: server.stop,
+  }
+}
+
+async function askFor(port: number, name: string, type: 'TXT' | 'A' | 'CNAME'): Promise<string[]> {
+  const { answers } = await ask({ ip: '127.0.0.1', port }, name, TYPE[type], {
+    recursion: false,
+    timeoutMs: 2_000,
+    tries: 2,
+  })
+  return answers
+    .filter(answer => answer.type === TYPE[type])
+    .map(({ type: number, data }) => decodeData(number, data))
+    .toSorted()
+}

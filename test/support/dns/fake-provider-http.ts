@@ -1,0 +1,107 @@
+/** The HTTP side that the fakes of the cloud providers share: requests in, faults on demand, answers out. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FakeStore } from './fake-provider-zones.ts'
+
+/** A request as a fake sees it. */
+export interface FakeRequest {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  body: string
+}
+
+/** An answer: status, headers, JSON. */
+export interface FakeReply {
+  status: number
+  json: unknown
+  headers?: Record<string, string>
+}
+
+/**
+ * What goes wrong once. `cut`: the connection ends after the effect; `html`: a gateway answers 502 before it;
+ * `throttle`: the vendor's own rate limit; `hang`: no answer at all.
+ */
+export interface Fault {
+  operation: string
+  kind: 'cut' | 'html' | 'throttle' | 'hang' | 'fail'
+}
+
+/** A running fake. */
+export interface FakeCloud {
+  url: string
+  store: FakeStore
+  /** Operations in the order of their calls. */
+  calls: string[]
+  /** While true, every connection is cut before anything happens. */
+  down: boolean
+  /** The next call of the operation goes wrong. */
+  inject(fault: Fault): void
+  /** Called before each operation, for edits by others in between. */
+  before: ((operation: string) => void) | undefined
+  stop(): Promise<void>
+}
+
+/** How a vendor names the operation of a request, answers it, and words a throttle and an internal failure. */
+export interface FakeVendor {
+  operation(request: FakeRequest): string
+  handle(request: FakeRequest, operation: string): FakeReply
+  throttle(): FakeReply
+  failure(): FakeReply
+}
+
+/** Starts a fake over a store. */
+export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<FakeCloud> {
+  const faults: Fault[] = []
+  const cloud: FakeCloud = {
+    url: '',
+    store,
+    calls: [],
+    down: false,
+    inject: fault => faults.push(fault),
+    before: undefined,
+    stop,
+  }
+  const server = createServer((request, response) => {
+    void read(request).then(parsed => answer(parsed, request, response))
+  })
+  function answer(parsed: FakeRequest, request: IncomingMessage, response: ServerResponse): void {
+    const operation = vendor.operation(parsed)
+    cloud.calls.push(operation)
+    if (cloud.down) return void request.socket.destroy()
+    cloud.before?.(operation)
+    const index = faults.findIndex(fault => fault.operation === operation)
+    const fault = index >= 0 ? faults.splice(index, 1)[0]?.kind : undefined
+    if (fault === 'hang') return
+    if (fault === 'html') {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>')
+      return
+    }
+    const reply = replyTo(parsed, operation, fault)
+    if (fault === 'cut') request.socket.destroy()
+    else send(response, reply)
+  }
+  function replyTo(parsed: FakeRequest, operation: string, fault: Fault['kind'] | undefined): FakeReply {
+    if (fault === 'throttle') return vendor.throttle()
+    return fault === 'fail' ? vendor.failure() : vendor.handle(parsed, operation)
+  }
+  async function stop() {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  }
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  cloud.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return cloud
+}
+
+function send(response: ServerResponse, { status, json, headers = {} }: FakeReply): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json))
+}
+
+async function read(request: IncomingMessage): Promise<FakeRequest> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const url = new URL(request.url ?? '/', `http://${headers.host}`)
+  return { method: request.method ?? '', url, headers, body: Buffer.concat(chunks).toString('utf8') }
+}

@@ -1,0 +1,84 @@
+/** An HTTP client that believes no answer: each one is checked against the schema of its operation. */
+import { z } from 'zod'
+import type { AnyEndpoint } from '../../../services/platform/http/endpoint.ts'
+import { problems } from '../../../services/platform/problems.ts'
+
+/** An answer that fits its schema; `body` is undefined when there is none, and text when it is no JSON. */
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of many shapes, which the client has checked
+  body: any
+}
+
+/** Calls operations as one caller. */
+export interface ApiClient {
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  get(path: string): Promise<Answer>
+  post(path: string, body?: unknown): Promise<Answer>
+  /** The same API with other headers on each request. */
+  with(headers: Record<string, string>): ApiClient
+}
+
+const problem = z.strictObject({
+  type: z.string().startsWith('urn:postwright:problem:'),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string(),
+  instance: z.string(),
+  code: z.enum(Object.keys(problems) as [string, ...string[]]),
+  message: z.string(),
+  request_id: z.string(),
+  errors: z
+    .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
+    .min(1)
+    .optional(),
+})
+
+/** A client of the service at `url`, whose answers come from these operations. */
+export function apiClient(
+  url: string,
+  operations: readonly AnyEndpoint[],
+  headers: Record<string, string> = {},
+): ApiClient {
+  const client: ApiClient = {
+    async call(method, path, body, more = {}) {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const isJson = /json/.test(response.headers.get('content-type') ?? '')
+      const parsed = isJson && text ? JSON.parse(text) : text || undefined
+      const answer = { status: response.status, headers: response.headers, body: parsed }
+      check(answer, find(operations, method, new URL(`${url}${path}`).pathname), `${method} ${path}`)
+      return answer
+    },
+    get: path => client.call('GET', path),
+    post: (path, body) => client.call('POST', path, body),
+    with: more => apiClient(url, operations, { ...headers, ...more }),
+  }
+  return client
+}
+
+function find(operations: readonly AnyEndpoint[], method: string, path: string): AnyEndpoint | undefined {
+  const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
+  return operations.find(operation => operation.method === method && fits(operation.path))
+}
+
+function check(answer: Answer, operation: AnyEndpoint | undefined, what: string): void {
+  if (answer.status >= 400) {
+    const result = problem.safeParse(answer.body)
+    if (!result.success) throw new Error(`${what}: not a problem document: ${z.prettifyError(result.error)}`)
+    if (result.data.status !== answer.status) throw new Error(`${what}: status ${answer.status} is not in the body`)
+    return
+  }
+  if (!operation) throw new Error(`${what} answered ${answer.status}, but no contract has this operation`)
+  if (answer.status !== operation.status)
+    throw new Error(`${what}: answered ${answer.status} instead of ${operation.status}`)
+  if (operation.response) {
+    const result = operation.response.safeParse(answer.body)
+    if (!result.success) throw new Error(`${what}: the answer breaks its schema: ${z.prettifyError(result.error)}`)
+  } else if (typeof answer.body === 'object') throw new Error(`${what}: an answer that the contract does not have`)
+}

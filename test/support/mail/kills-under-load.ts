@@ -1,0 +1,234 @@
+/**
+ * Kills under load, with an oracle: everything that was accepted is delivered, bounced or still queued; a recipient
+ * that got a message twice had an attempt of unknown outcome, and the log says so.
+ */
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deliveryCollections } from '../../../services/mail/delivery-collections.ts'
+import { createDkimKey } from '../../../services/mail/domains/dkim-keys.ts'
+import type { EventDoc } from '../../../services/mail/store/documents.ts'
+import { fixSlotCount } from '../../../services/mail/store/slots.ts'
+import { wakeOf } from '../../../services/mail/store/wake.ts'
+import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
+import { connectMongo, ensureIndexes, type Mongo } from '../../../services/platform/database/mongo.ts'
+import { newId } from '../../../services/platform/ids.ts'
+import { silentLog } from '../../../services/platform/observability/log.ts'
+import { createMetrics } from '../../../services/platform/observability/metrics.ts'
+import { createSecrets } from '../../../services/platform/security/secrets.ts'
+import { giveDomain, giveUser } from '../accounts/accounts-and-domains.ts'
+import { type ReplicaSet, startReplicaSet } from '../database/replica-set.ts'
+import { type ServiceProcess, startService } from '../processes/service-process.ts'
+import { until } from '../time/until.ts'
+import { type Receiver, startReceiver } from './receiving-server.ts'
+
+/** What is done to the system in one round. */
+export type Blow = 'worker' | 'mongod' | 'step-down' | 'freeze'
+
+/** The course of a run. */
+export interface KillPlan {
+  members: 1 | 3
+  workers: number
+  blows: readonly Blow[]
+  /** Between blows, in milliseconds. */
+  pauseMs: number
+  /** Messages a second. */
+  rate: number
+  say?(line: string): void
+}
+
+/** What a run came to. */
+export interface KillReport {
+  blows: number
+  /** Answered as durable. */
+  accepted: number
+  /** Refused because the database was away; these must not count, but may arrive. */
+  refused: number
+  delivered: number
+  bounced: number
+  queued: number
+  lost: number
+  /** Message and recipient pairs that arrived more than once. */
+  duplicates: number
+  /** Attempts flagged as of unknown outcome. */
+  ambiguous: number
+  /** Duplicates without such an attempt. */
+  unexplained: number
+}
+
+const SECRET = 'a secret of at least thirty-two bytes'
+
+/** Runs a plan. */
+export async function runKills(plan: KillPlan): Promise<KillReport> {
+  const set = await startReplicaSet(plan.members)
+  const receiver = await startReceiver()
+  const mongo = await connectMongo(set.uri.replace('/?', '/kills?'), silentLog)
+  const workers: ServiceProcess[] = []
+  try {
+    const submit = await prepare(mongo)
+    for (let i = 0; i < plan.workers; i++) workers.push(await startWorker(set, receiver))
+    const load = startLoad(submit, plan.rate)
+    for (const blow of plan.blows) {
+      await sleep(plan.pauseMs)
+      plan.say?.(blow)
+      await strike(blow, set, receiver, workers)
+    }
+    await sleep(plan.pauseMs)
+    const { accepted, refused } = await load.stop()
+    await drain(mongo)
+    return await judge(mongo, receiver, accepted, refused, plan.blows.length)
+  } finally {
+    for (const worker of workers) worker.kill('SIGKILL')
+    await Promise.all(workers.map(({ exited }) => exited))
+    await receiver.stop()
+    await mongo.stop()
+    await set.stop()
+  }
+}
+
+async function prepare(mongo: Mongo): Promise<() => Promise<string | undefined>> {
+  await ensureIndexes(mongo.db, deliveryCollections)
+  const user = await giveUser(mongo.db)
+  const secrets = createSecrets(SECRET)
+  const domain = await giveDomain(mongo.db, user._id, 'example.com', { status: 'verified' })
+  const key = await createDkimKey(secrets, domain._id, 's1', 'ed25519-sha256', new Date())
+  await mongo.db
+    .collection('domains')
+    .updateOne({ name: 'example.com' }, { $set: { dkim: [{ ...key, state: 'active' }] } })
+  const placement = { slots: await fixSlotCount(mongo, 16), relay: true, bodyDays: 7, logDays: 30 }
+  const wake = wakeOf(mongo)
+  const metrics = createMetrics('kills')
+  const enqueue = createEnqueue({
+    mongo,
+    log: silentLog,
+    metrics,
+    wake: (slots, flows) => wake.ring(slots, flows),
+    ...placement,
+  })
+  return async () => {
+    const id = newId('em')
+    const outcome = await enqueue({
+      id,
+      user_id: user._id,
+      domain_id: domain._id,
+      via: { channel: 'smtp' },
+      mail_from: 'a@example.com',
+      from: 'a@example.com',
+      subject: 'load',
+      message_id: `<${id}@example.com>`,
+      lane: 'transactional',
+      ambiguous: 'retry',
+      created_at: new Date(),
+      raw: Buffer.from(`From: a@example.com\r\nMessage-ID: <${id}@example.com>\r\n\r\n${'x'.repeat(60)}\r\n`),
+      recipients: [{ email: 'b@example.net', type: 'envelope' }],
+    })
+    return outcome.kind === 'stored' ? id : undefined
+  }
+}
+
+/** Submits at a steady rate until it is stopped. */
+function startLoad(submit: () => Promise<string | undefined>, rate: number) {
+  const accepted: string[] = []
+  const pending = new Set<Promise<void>>()
+  let refused = 0
+  const timer = setInterval(() => {
+    for (let i = 0; i < rate / 20; i++) {
+      const one: Promise<void> = submit().then(id => {
+        pending.delete(one)
+        if (id === undefined) refused++
+        else accepted.push(id)
+      })
+      pending.add(one)
+    }
+  }, 50)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(pending)
+      return { accepted, refused }
+    },
+  }
+}
+
+async function startWorker(set: ReplicaSet, receiver: Receiver): Promise<ServiceProcess> {
+  const worker = startService('worker', {
+    MONGODB_URI: set.uri.replace('/?', '/kills?'),
+    SESSION_SECRET: SECRET,
+    MAIL_HOSTNAME: 'mail.test',
+    DELIVERY_MODE: 'relay',
+    RELAY_URL: `smtp://127.0.0.1:${receiver.port}`,
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+  })
+  await worker.line('ready')
+  return worker
+}
+
+async function strike(blow: Blow, set: ReplicaSet, receiver: Receiver, workers: ServiceProcess[]): Promise<void> {
+  if (blow === 'mongod') return set.killAndRestart(await set.primary())
+  if (blow === 'step-down') return set.stepDown()
+  const index = randomInt(workers.length)
+  const victim = workers[index]
+  if (!victim) return
+  if (blow === 'freeze') {
+    // Past its lease of 20 s, so that others own its slots when it goes on.
+    victim.kill('SIGSTOP')
+    await sleep(25_000)
+    victim.kill('SIGCONT')
+    return
+  }
+  victim.kill('SIGKILL')
+  await victim.exited
+  workers[index] = await startWorker(set, receiver)
+}
+
+/**
+ * Waits until nothing accepted is queued; deliveries that wait for a later try are due at once. Those of messages that
+ * were refused in the end wait for their sweep.
+ */
+async function drain(mongo: Mongo): Promise<void> {
+  const deliveries = mongo.db.collection('deliveries')
+  const messages = mongo.db.collection<{ _id: string }>('messages')
+  await until(async () => {
+    try {
+      const waiting = { due: { $gt: new Date() }, tok: { $exists: false } }
+      await deliveries.updateMany(waiting, { $set: { due: new Date() } })
+      await sleep(500)
+      return (await messages.countDocuments({ _id: { $in: await deliveries.distinct('m') } })) === 0
+    } catch {
+      return false // the database is on its way back
+    }
+  }, 300_000)
+}
+
+async function judge(
+  mongo: Mongo,
+  receiver: Receiver,
+  accepted: readonly string[],
+  refused: number,
+  blows: number,
+): Promise<KillReport> {
+  const arrivals = new Map<string, number>()
+  for (const { content } of receiver.received) {
+    const id = /^Message-ID: <([^@]+)@/m.exec(content.toString('latin1'))?.[1] ?? ''
+    arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
+  }
+  const events = await mongo.db.collection<EventDoc>('events').find().toArray()
+  const ambiguous = new Set(events.filter(event => event.ambiguous).map(({ m }) => m))
+  const bounced = new Set(
+    events.filter(({ type }) => ['bounced', 'failed', 'expired'].includes(type)).map(({ m }) => m),
+  )
+  const queued = new Set(await mongo.db.collection('deliveries').distinct('m'))
+  const twice = [...arrivals].filter(([, count]) => count > 1).map(([id]) => id)
+  return {
+    blows,
+    accepted: accepted.length,
+    refused,
+    delivered: accepted.filter(id => arrivals.has(id)).length,
+    bounced: accepted.filter(id => !arrivals.has(id) && bounced.has(id)).length,
+    queued: accepted.filter(id => !arrivals.has(id) && !bounced.has(id) && queued.has(id)).length,
+    lost: accepted.filter(id => !arrivals.has(id) && !bounced.has(id) && !queued.has(id)).length,
+    duplicates: twice.length,
+    ambiguous: events.filter(event => event.ambiguous).length,
+    unexplained: twice.filter(id => !ambiguous.has(id)).length,
+  }
+}

@@ -1,0 +1,14 @@
+import type { Transaction } from '../../../services/mail/delivery/smtp/transaction.ts'
+
+/** A short message to one recipient, which may be sent; with what is given instead. */
+export const transaction = (given: Partial<Transaction> = {}): Transaction => ({
+  origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
+  from: 'a@example.com',
+  recipients: [{ email: 'b@example.net' }],
+  content: Buffer.from('Subject: hi\r\n\r\nhello\r\n'),
+  eightBit: false,
+  utf8: false,
+  mark: async () => true,
+  mayFinish: () => true,
+  ...given,
+})

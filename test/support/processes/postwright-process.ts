@@ -1,0 +1,68 @@
+/** A whole Postwright as its users start it: a process of its own on free ports, with an embedded database. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { freePort, mongodBinary } from '../database/test-mongod.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** A started process and what it printed so far. */
+export interface Postwright {
+  process: ChildProcess
+  env: Record<string, string>
+  output(): string
+  /** Resolves when the text was printed; rejects when the process ends before. */
+  printed(text: string): Promise<void>
+  /** Sends the signal and resolves to the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** Free ports for all listeners, and a data folder. Rejects with MissingProgram where there is no mongod to embed. */
+export async function trialSettings(dataDir: string): Promise<Record<string, string>> {
+  await mongodBinary()
+  const [app, admin, metrics, starttls, other, tls] = await Promise.all(Array.from({ length: 6 }, freePort))
+  return {
+    DATA_DIR: dataDir,
+    APP_PORT: String(app),
+    ADMIN_API_PORT: String(admin),
+    METRICS_PORT: String(metrics),
+    SUBMISSION_LISTEN: `${starttls}:starttls,${other}:starttls,${tls}:tls`,
+  }
+}
+
+/** Starts `services/all.ts` with these settings and nothing else of our environment but what programs need. */
+export function startPostwright(settings: Record<string, string>): Postwright {
+  const inherited = Object.fromEntries(
+    ['PATH', 'HOME', 'XDG_CACHE_HOME', 'MONGOD_BINARY'].flatMap(name =>
+      process.env[name] ? [[name, process.env[name]]] : [],
+    ),
+  )
+  const env = { ...inherited, ...settings } as Record<string, string>
+  const child = spawn(process.execPath, ['services/all.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  const changed = new EventTarget()
+  const collect = (chunk: Buffer) => {
+    output += chunk
+    changed.dispatchEvent(new Event('output'))
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const ended = once(child, 'close')
+  return {
+    process: child,
+    env,
+    output: () => output,
+    async printed(text) {
+      while (!output.includes(text)) {
+        const more = once(changed, 'output').then(() => true)
+        if (!(await Promise.race([more, ended.then(() => false)])) && !output.includes(text))
+          throw new Error(`it ended without printing "${text}":\n${output}`)
+      }
+    },
+    async end(signal) {
+      child.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}

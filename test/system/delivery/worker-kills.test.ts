@@ -1,0 +1,16 @@
+/** A handful of kills under load; `node test/bench/kills.ts` does fifty and more, on one and on three members. */
+import { expect, test } from 'vitest'
+import { runKills } from '../../support/mail/kills-under-load.ts'
+
+test('workers and mongod killed under load lose nothing, and only attempts of unknown outcome are repeated', async () => {
+  const report = await runKills({
+    members: 1,
+    workers: 2,
+    blows: ['worker', 'mongod', 'worker'],
+    pauseMs: 1_500,
+    rate: 40,
+  })
+  expect(report.accepted).toBeGreaterThan(50)
+  expect(report).toMatchObject({ lost: 0, queued: 0, unexplained: 0 })
+  expect(report.delivered).toBe(report.accepted)
+}, 240_000)

@@ -1,0 +1,41 @@
+/** What an RFC 2136 server that is half broken says must not read as "not our zone": records would be left behind. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { noBudget } from '../../../services/mail/dns/providers/provider.ts'
+import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136.ts'
+import { type DnsServer, startDnsServer } from '../../support/dns/authoritative-servers.ts'
+
+describe.each(['knot', 'bind'] as const)('%s', kind => {
+  let server: DnsServer
+  beforeAll(async () => {
+    server = await startDnsServer(kind, [{ name: 'good.test' }, { name: 'broken.test', lines: ['( no " zone file'] }])
+  })
+  afterAll(() => server?.stop())
+
+  const provider = () =>
+    createRfc2136(
+      { server: 'test', key_name: server.key.name, key_algorithm: server.key.algorithm, key_secret: server.key.secret },
+      {
+        budget: noBudget,
+        now: () => new Date(),
+        counted: () => undefined,
+        serverAddress: async () => ({ ip: server.ip, port: server.port }),
+        timeoutMs: 3_000,
+      },
+    )
+  const zone = { id: 'broken.test', name: 'broken.test', minTtl: 0, maxTxt: 4_000, nameServers: [], warnings: [] }
+  const unavailable = { name: 'DnsProviderError', fault: 'unavailable', code: 'SERVFAIL' }
+
+  test('a zone that it cannot load is a fault, however it is asked for', async () => {
+    const question = { name: '_dmarc.broken.test', types: ['TXT'] as const }
+    await expect(provider().read([question])).rejects.toMatchObject(unavailable)
+    await expect(provider().findZone('broken.test')).rejects.toMatchObject(unavailable)
+    await expect(provider().list(zone, 'broken.test')).rejects.toMatchObject(unavailable)
+  })
+
+  test('names that it does not serve are no fault, and the good zone works beside the broken one', async () => {
+    const states = await provider().read(
+      ['_dmarc.good.test', 'elsewhere.example'].map(name => ({ name, types: ['TXT'] as const })),
+    )
+    expect(states.map(state => state.zone?.name)).toEqual(['good.test', undefined])
+  })
+})

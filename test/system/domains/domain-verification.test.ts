@@ -1,0 +1,427 @@
+/** Claims are checked against a real authoritative server, through a resolver that may lie, fail or lag. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { providerOf } from '../../../services/mail/dns/dns-context.ts'
+import { findDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
+import { checkDueDomains } from '../../../services/mail/domains/dns-check-job.ts'
+import { publishDns, unpublishDns } from '../../../services/mail/domains/publish-records.ts'
+import { removeDomain } from '../../../services/mail/domains/register-domain.ts'
+import { activateKey, requestKey, revokeKey } from '../../../services/mail/domains/rotate-dkim.ts'
+import { listChecks, revokeVerification } from '../../../services/mail/domains/store/dns-checks.ts'
+import { updateDomain, updateSettings } from '../../../services/mail/domains/store/domains.ts'
+import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
+import type { DomainDoc } from '../../../services/mail/store/documents.ts'
+import { type DnsWorld, HOST, startDnsWorld } from '../../support/dns/dns-test-environment.ts'
+
+const HOUR = 3_600_000
+const NAMES = [
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+  'thirteen',
+  'fourteen',
+  'fifteen',
+  'sixteen',
+  'seventeen',
+  'eighteen',
+]
+let world: DnsWorld
+beforeAll(async () => {
+  world = await startDnsWorld([
+    ...NAMES.map(name => ({
+      name: `${name}.test`,
+      lines: ['@ IN TXT "v=spf1  mx -all"', '@ IN TXT "site=1"', '@ IN MX 10 mx'],
+    })),
+    { name: 'alias.test', lines: ['_dmarc IN CNAME dmarc.vendor.test.', '*._domainkey IN TXT "v=DKIM1; p=REVG"'] },
+    { name: 'blanks.test', lines: ['_postwright-challenge IN TXT " held "'] },
+    { name: 'bare.test' },
+    { name: 'vendor.test', lines: ['dmarc IN TXT "v=DMARC1; p=quarantine"'] },
+  ])
+})
+afterEach(() => world.recursor.misbehave.clear())
+afterAll(() => world?.stop())
+
+const statusOf = (domain: DomainDoc | { records: { row: string; status: string }[] }, row: string) =>
+  ('records' in domain ? domain.records : (domain.check?.records ?? [])).find(record => record.row === row)?.status
+/** A domain of a new user with an account, published. */
+async function published(name: string, change: Partial<DomainDoc> = {}) {
+  const account = await world.account(`usr_${name}`)
+  const domain = await world.claim(`usr_${name}`, name, { dns_account_id: account._id, ...change })
+  const result = await publishDns(world.deps, domain)
+  expect(result.stopped).toBeUndefined()
+  return world.domain(domain._id)
+}
+
+describe('from nothing to verified', () => {
+  test('records are missing, then written, then seen from every side', async () => {
+    const account = await world.account('usr_1')
+    const domain = await world.claim('usr_1', 'one.test', { dns_account_id: account._id })
+    const before = world.server.transfer('one.test')
+    const first = await verifyDomain(world.deps, domain._id)
+    expect(first).toMatchObject({ outcome: 'pending', by: 'request' })
+    expect(statusOf(first, 'ownership')).toBe('pending')
+    expect(statusOf(first, 'spf')).toBe('failed')
+    const { items } = await publishDns(world.deps, await world.domain(domain._id))
+    expect(items.map(({ row, action, status }) => `${row.split(':')[0]} ${action} ${status}`)).toEqual([
+      'ownership create done',
+      'dkim create done',
+      'spf update done',
+      'dmarc create done',
+      'address keep kept',
+    ])
+    const check = await verifyDomain(world.deps, domain._id)
+    expect(check).toMatchObject({ outcome: 'verified', event: 'domain.verified', errors: [] })
+    expect(check.records.filter(({ status }) => status !== 'verified').map(({ row }) => row)).toEqual([
+      'tls_rpt',
+      'mta_sts',
+    ])
+    expect(await world.domain(domain._id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
+    expect(world.server.dig('one.test', 'TXT')).toContain('"v=spf1  mx ip4:192.0.2.10 -all"')
+
+    await unpublishDns(world.deps, await world.domain(domain._id))
+    expect(world.server.transfer('one.test')).toEqual(before)
+  })
+
+  test('the history tells each step, newest first', async () => {
+    const domain = await published('two.test')
+    await verifyDomain(world.deps, domain._id)
+    world.clock.advance(HOUR)
+    await verifyDomain(world.deps, domain._id)
+    const checks = await listChecks(world.deps.db, domain._id, { limit: 10 })
+    expect(checks.map(({ outcome, event }) => [outcome, event])).toEqual([
+      ['verified', undefined],
+      ['verified', 'domain.verified'],
+    ])
+    expect(checks[0]?.queries).toBeGreaterThan(5)
+  })
+})
+
+describe('resolvers that misbehave', () => {
+  test.each(['servfail', 'silence'] as const)(
+    '%s leaves a verified domain verified, and says so',
+    async kind => {
+      const name = kind === 'silence' ? 'three.test' : 'four.test'
+      const domain = await published(name)
+      await verifyDomain(world.deps, domain._id)
+      world.recursor.misbehave.set('*', kind)
+      for (let i = 0; i < 5; i++) {
+        world.clock.advance(7 * HOUR)
+        expect((await verifyDomain(world.deps, domain._id)).outcome).toBe('temporary')
+      }
+      const after = await world.domain(domain._id)
+      expect(after.status).toBe('verified')
+      expect(after.check).toMatchObject({ failures: 0 })
+      const ownership = after.check?.records.find(({ row }) => row === 'ownership')
+      expect(ownership).toMatchObject({
+        status: 'temporary_failure',
+        warnings: [expect.stringMatching(/SERVFAIL|timeout/), expect.anything()],
+      })
+    },
+    60_000,
+  )
+
+  test('a lie about the ownership record neither verifies nor takes away', async () => {
+    const claim = await world.claim('usr_liar', 'five.test')
+    world.recursor.misbehave.set('_postwright-challenge.five.test', { txt: [claim.verification_token] })
+    expect((await verifyDomain(world.deps, claim._id)).outcome).toBe('pending')
+    const domain = await published('six.test')
+    await verifyDomain(world.deps, domain._id)
+    world.recursor.misbehave.set('_postwright-challenge.six.test', 'nxdomain')
+    const check = await verifyDomain(world.deps, domain._id)
+    expect(statusOf(check, 'ownership')).toBe('pending')
+    expect((await world.domain(domain._id)).status).toBe('verified')
+  })
+})
+
+describe('losing the records', () => {
+  test('is announced after a day and takes effect after three more', async () => {
+    const domain = await published('seven.test')
+    await verifyDomain(world.deps, domain._id)
+    await unpublishDns(world.deps, domain)
+    const events: (string | undefined)[] = []
+    for (let hours = 0; hours <= 102; hours += 6) {
+      const { event } = await verifyDomain(world.deps, domain._id)
+      if (event) events.push(`${hours} h ${event}`)
+      world.clock.advance(6 * HOUR)
+    }
+    expect(events).toEqual(['0 h domain.failing', '24 h domain.lost', '96 h domain.failed'])
+    expect((await world.domain(domain._id)).status).toBe('failed')
+  }, 60_000)
+
+  test('is repaired where the owner chose to manage, until somebody fights back', async () => {
+    const domain = await published('eight.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const wreck = async () => {
+      const state = await world.domain(domain._id)
+      await unpublishDns(world.deps, state)
+      return verifyDomain(world.deps, domain._id)
+    }
+    const events = []
+    for (let i = 0; i < 6; i++) events.push(await wreck())
+    expect(events.map(({ event, errors }) => [event, errors.length])).toEqual([
+      ['domain.failing', 0],
+      ...Array(4).fill(['domain.repaired', 0]),
+      [undefined, 1],
+    ])
+    expect(events.at(-1)?.errors[0]).toMatch(/paused until .* another program/)
+    const { dns } = await world.domain(domain._id)
+    expect(dns?.repairs_paused_until).toBeInstanceOf(Date)
+  }, 60_000)
+})
+
+/** The provider of a domain, for hands that are not ours. */
+async function stranger({ user_id, name }: DomainDoc) {
+  const account = await findDnsAccount(world.deps.db, user_id, `dns_${user_id}`)
+  const provider = providerOf(world.deps, account ?? expect.fail('no account'))
+  const zone = (await provider.findZone(name)) ?? expect.fail('no zone')
+  return { provider, zone }
+}
+
+describe('what a repair makes of the ledger', () => {
+  test('a fight is noticed also beside a record that is outdated and gone', async () => {
+    const domain = await published('eighteen.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const key = await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
+    await verifyDomain(world.deps, domain._id)
+    const { provider, zone } = await stranger(domain)
+    const owner = `${key.selector}._domainkey.eighteen.test`
+    for (const record of await provider.list(zone, owner)) await provider.remove(zone, record)
+    await revokeKey(world.deps, domain, key.selector)
+    const errors: string[] = []
+    for (let i = 0; i < 6; i++) {
+      for (const record of await provider.list(zone, '_postwright-challenge.eighteen.test'))
+        await provider.remove(zone, record)
+      errors.push(...(await verifyDomain(world.deps, domain._id)).errors)
+    }
+    expect(errors).toEqual([expect.stringMatching(/paused until .* another program/)])
+    const { dns_owned } = await world.domain(domain._id)
+    expect(dns_owned?.map(({ name }) => name)).not.toContain(owner)
+  }, 60_000)
+
+  test('an SPF record that the owner adds beside ours takes our terms in', async () => {
+    const domain = await published('bare.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const { provider, zone } = await stranger(domain)
+    await provider.create(zone, { name: 'bare.test', type: 'TXT', value: 'v=spf1 mx -all', ttl: 600 }, 'by hand')
+    const check = await verifyDomain(world.deps, domain._id)
+    expect(statusOf(check, 'spf')).toBe('conflict')
+    expect(check.event).toBe('domain.repaired')
+    expect(world.server.transfer('bare.test').filter(line => line.includes('spf1'))).toEqual([
+      expect.stringContaining('"v=spf1 mx ip4:192.0.2.10 -all"'),
+    ])
+  })
+})
+
+describe('ownership', () => {
+  test('another account takes a name over only when the old record is gone, and the old keys never sign again', async () => {
+    const holder = await published('nine.test')
+    await verifyDomain(world.deps, holder._id)
+    const account = await world.account('usr_heir')
+    const heir = await world.claim('usr_heir', 'nine.test', { dns_account_id: account._id })
+    await publishDns(world.deps, heir)
+    const blocked = await verifyDomain(world.deps, heir._id)
+    expect(blocked).toMatchObject({ outcome: 'pending', errors: [expect.stringContaining('still published')] })
+    expect((await world.domain(heir._id)).status).toBe('pending')
+    await unpublishDns(world.deps, await world.domain(holder._id))
+    await publishDns(world.deps, await world.domain(heir._id))
+    expect((await verifyDomain(world.deps, heir._id)).event).toBe('domain.verified')
+    const [old, now] = [await world.domain(holder._id), await world.domain(heir._id)]
+    expect(now.status).toBe('verified')
+    expect(old).toMatchObject({ status: 'failed', dkim: [{ state: 'revoked' }] })
+    expect(old.dkim[0]?.selector).not.toBe(now.dkim[0]?.selector)
+  }, 60_000)
+
+  test('a parent of another account blocks its sub-domains', async () => {
+    const parent = await published('ten.test')
+    await verifyDomain(world.deps, parent._id)
+    const child = await published('mail.ten.test')
+    const { errors } = await verifyDomain(world.deps, child._id)
+    expect(errors).toEqual([expect.stringContaining('ten.test above it')])
+    expect((await world.domain(child._id)).status).toBe('pending')
+  })
+
+  test('a holder loses its name only to a claim that nothing else stands in the way of', async () => {
+    const holder = await published('fourteen.test')
+    await verifyDomain(world.deps, holder._id)
+    const child = await world.claim('usr_fourteen.test', 'mail.fourteen.test', {
+      dns_account_id: holder.dns_account_id ?? '',
+    })
+    await publishDns(world.deps, child)
+    await verifyDomain(world.deps, child._id)
+    await unpublishDns(world.deps, await world.domain(holder._id))
+    const account = await world.account('usr_heir14')
+    const heir = await world.claim('usr_heir14', 'fourteen.test', { dns_account_id: account._id })
+    await publishDns(world.deps, heir)
+    const { errors } = await verifyDomain(world.deps, heir._id)
+    expect(errors).toEqual([expect.stringContaining('the sub-domain mail.fourteen.test')])
+    expect(await world.domain(holder._id)).toMatchObject({ status: 'verified', dkim: [{ state: 'active' }] })
+
+    await removeDomain(world.deps, child.user_id, child._id)
+    expect((await verifyDomain(world.deps, heir._id)).event).toBe('domain.verified')
+    expect((await world.domain(holder._id)).status).toBe('failed')
+  }, 60_000)
+
+  test('a suspended claim takes no name from its holder', async () => {
+    const holder = await published('fifteen.test')
+    await verifyDomain(world.deps, holder._id)
+    await unpublishDns(world.deps, await world.domain(holder._id))
+    const account = await world.account('usr_heir15')
+    const change = { dns_account_id: account._id, status: 'suspended', suspended_by: 'resource' } as const
+    const heir = await world.claim('usr_heir15', 'fifteen.test', change)
+    await publishDns(world.deps, heir)
+    await verifyDomain(world.deps, heir._id)
+    expect((await world.domain(heir._id)).status).toBe('suspended')
+    expect((await world.domain(holder._id)).status).toBe('verified')
+  }, 60_000)
+
+  test('who lost a name, and the keys with it, gets a new key and may prove it again', async () => {
+    const holder = await published('seventeen.test')
+    await verifyDomain(world.deps, holder._id)
+    expect(await revokeVerification(world.deps.db, await world.domain(holder._id), world.clock.now())).toBe(true)
+    expect((await verifyDomain(world.deps, holder._id)).outcome).toBe('pending')
+    await publishDns(world.deps, await world.domain(holder._id))
+    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.recovered')
+    expect((await world.domain(holder._id)).dkim.map(({ state }) => state)).toEqual(['revoked', 'active'])
+  })
+
+  test('an ownership record in blanks, which verified its holder, also keeps the name for it', async () => {
+    const dns = { manage: false, by_hand: ['ownership' as const] }
+    const holder = await published('blanks.test', { verification_token: 'held', dns })
+    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.verified')
+    const account = await world.account('usr_heir16')
+    const heir = await world.claim('usr_heir16', 'blanks.test', { dns_account_id: account._id })
+    await publishDns(world.deps, heir)
+    const { errors } = await verifyDomain(world.deps, heir._id)
+    expect(errors).toEqual([expect.stringContaining('still published')])
+    expect((await world.domain(holder._id)).status).toBe('verified')
+  }, 60_000)
+
+  test('two accounts that prove a name in the same moment do not both get it', async () => {
+    const first = await published('eleven.test')
+    const account = await world.account('usr_twin')
+    const second = await world.claim('usr_twin', 'eleven.test', { dns_account_id: account._id })
+    await publishDns(world.deps, second)
+    await Promise.all([verifyDomain(world.deps, first._id), verifyDomain(world.deps, second._id)])
+    const states = [await world.domain(first._id), await world.domain(second._id)].map(({ status }) => status)
+    expect(states.toSorted()).toEqual(['pending', 'verified'])
+  })
+})
+
+describe('rotation', () => {
+  test('a new key signs only after it is visible and caches are over; the old one stays, then goes', async () => {
+    const domain = await published('twelve.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const start = world.clock.now().getTime()
+    const timeline: string[] = []
+    const look = async () => {
+      await verifyDomain(world.deps, domain._id)
+      const { dkim } = await world.domain(domain._id)
+      const published = dkim.map(({ selector, state }) => {
+        const answer = world.server.dig(`${selector}._domainkey.twelve.test`, 'TXT')
+        const record = /p=[A-Za-z0-9]/.test(answer) ? 'key' : /p="/.test(answer) ? 'empty' : 'none'
+        return `${state}/${record}`
+      })
+      timeline.push(`${Math.round((world.clock.now().getTime() - start) / 60_000)} min: ${published.join(' ')}`)
+    }
+    const key = await requestKey(world.deps, await world.domain(domain._id), {})
+    await expect(activateKey(world.deps, domain, key.selector)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(requestKey(world.deps, domain, {})).rejects.toMatchObject({ code: 'conflict' })
+    for (const minutes of [0, 1, 1, 10, 6 * 24 * 60, 24 * 60, 1, 30 * 24 * 60, 1]) {
+      world.clock.advance(minutes * 60_000)
+      await look()
+    }
+    expect(timeline).toEqual([
+      '0 min: active/key pending/key',
+      '1 min: active/key pending/key',
+      '2 min: active/key pending/key',
+      '12 min: retiring/key active/key',
+      '8652 min: retiring/key active/key',
+      '10092 min: revoked/empty active/key',
+      '10093 min: revoked/empty active/key',
+      '53293 min: active/key',
+      '53294 min: active/key',
+    ])
+    expect(world.server.transfer('twelve.test').filter(line => line.includes('_domainkey'))).toHaveLength(1)
+  }, 60_000)
+
+  test('an Ed25519 key joins the RSA key, and is withdrawn at once on demand', async () => {
+    const domain = await published('thirteen.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    const key = await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
+    await verifyDomain(world.deps, domain._id)
+    await verifyDomain(world.deps, domain._id)
+    const states = async () =>
+      (await world.domain(domain._id)).dkim.map(({ algorithm, state }) => `${algorithm} ${state}`)
+    expect(await states()).toEqual(['rsa-sha256 active', 'ed25519-sha256 active'])
+    const rsa = domain.dkim[0]?.selector ?? ''
+    await expect(revokeKey(world.deps, domain, rsa)).rejects.toMatchObject({ code: 'conflict' })
+    await revokeKey(world.deps, domain, key.selector)
+    await verifyDomain(world.deps, domain._id)
+    expect(world.server.dig(`${key.selector}._domainkey.thirteen.test`, 'TXT')).toContain('"v=DKIM1; k=ed25519; p="')
+    expect(await states()).toEqual(['rsa-sha256 active', 'ed25519-sha256 revoked'])
+  })
+
+  test('two keys that are due in the same check get selectors of their own', async () => {
+    const domain = await published('sixteen.test', { dns: { manage: true } })
+    await verifyDomain(world.deps, domain._id)
+    await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
+    for (let i = 0; i < 2; i++) await verifyDomain(world.deps, domain._id)
+    await updateSettings(world.deps.db, domain._id, { dkim_rotation_days: 30 })
+    world.clock.advance(31 * 24 * HOUR)
+    await verifyDomain(world.deps, domain._id)
+    const { dkim } = await world.domain(domain._id)
+    expect(dkim.map(({ state, algorithm }) => `${algorithm} ${state}`)).toEqual([
+      'rsa-sha256 active',
+      'ed25519-sha256 active',
+      'rsa-sha256 pending',
+      'ed25519-sha256 pending',
+    ])
+    expect(new Set(dkim.map(({ selector }) => selector)).size).toBe(4)
+    for (const { selector, public_key } of dkim)
+      expect(world.server.dig(`${selector}._domainkey.sixteen.test`, 'TXT')).toContain(public_key.slice(0, 40))
+  })
+})
+
+test('aliases are followed and wildcards are not taken for a key', async () => {
+  const claim = await world.claim('usr_alias', 'alias.test')
+  const check = await verifyDomain(world.deps, claim._id)
+  expect(check.records.find(({ row }) => row === 'dmarc')).toMatchObject({
+    status: 'verified',
+    observed: ['v=DMARC1; p=quarantine'],
+  })
+  expect(check.records.find(({ row }) => row.startsWith('dkim'))).toMatchObject({
+    status: 'failed',
+    errors: ['The record holds another key.'],
+  })
+  expect(check.records.find(({ row }) => row.startsWith('ptr'))).toMatchObject({
+    status: 'verified',
+    observed: [HOST.name],
+  })
+})
+
+test('the job checks what is due, once each, and leaves the rest', async () => {
+  const due = await Promise.all(NAMES.slice(0, 4).map(name => world.claim('usr_job', `job.${name}.test`)))
+  const later = await world.claim('usr_job', 'later.one.test')
+  const far = new Date(world.clock.now().getTime() + 100 * HOUR)
+  await updateDomain(world.deps.db, later._id, { next_check_at: far })
+  world.clock.advance(2 * 60_000)
+  const run = { signal: new AbortController().signal, touch: async () => undefined }
+  expect(await checkDueDomains(world.deps, run)).toBeGreaterThanOrEqual(4)
+  expect(await checkDueDomains(world.deps, run)).toBe(0)
+  for (const { _id } of due) expect((await world.domain(_id)).check?.attempts).toBe(1)
+  expect((await world.domain(later._id)).check).toBeUndefined()
+})
+
+test('no secret came into the log', () => {
+  expect(world.logged.length).toBeGreaterThan(20)
+  const text = world.logged.join('\n')
+  for (const secret of [world.server.key.secret, 'PRIVATE KEY', 'key_secret']) expect(text).not.toContain(secret)
+})

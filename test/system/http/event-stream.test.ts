@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { tokens } from '../../../services/mail/credentials/store/tokens.ts'
+import { collectionOf } from '../../../services/platform/database/mongo.ts'
+import { giveToken, giveUser } from '../../support/accounts/accounts-and-domains.ts'
+import { type SendApi, startSendApi } from '../../support/http/send-api.ts'
+import { giveEvent, giveMessage } from '../../support/mail/stored-messages.ts'
+import { type TestClock, testClock } from '../../support/time/test-clock.ts'
+
+let clock: TestClock
+let api: SendApi
+beforeAll(async () => {
+  clock = testClock(new Date())
+  api = await startSendApi({}, { clock })
+})
+afterAll(() => api.stop())
+
+/** An account of its own with a message, and its token. */
+async function account() {
+  const user = await giveUser(api.mongo.db)
+  const token = await giveToken(api.mongo.db, user._id)
+  const message = await giveMessage(api.mongo.db, user._id)
+  return {
+    user,
+    token,
+    message,
+    emit: (n: number) => giveEvent(api.mongo.db, message, { attempt: n, at: new Date(clock.now().getTime() + n) }),
+  }
+}
+
+/** Opens a stream; `take` resolves with the ids and types of the next events. */
+async function open(token: string, lastEventId?: string) {
+  const abort = new AbortController()
+  onTestFinished(() => abort.abort())
+  const response = await fetch(`${api.url}/api/v1/events/stream`, {
+    headers: { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
+    signal: abort.signal,
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let buffered = ''
+  const take = async (count: number) => {
+    const messages = () => buffered.split('\n\n').filter(part => part.startsWith('id: '))
+    while (messages().length < count) {
+      const chunk = await reader?.read()
+      if (!chunk || chunk.done) throw new Error(`the stream ended after ${buffered}`)
+      buffered += chunk.value
+    }
+    const taken = messages().slice(0, count)
+    buffered = ''
+    return taken.map(part => ({
+      id: /^id: (.*)$/m.exec(part)?.[1] ?? '',
+      type: /^event: (.*)$/m.exec(part)?.[1],
+      data: JSON.parse(/^data: (.*)$/m.exec(part)?.[1] ?? '{}'),
+    }))
+  }
+  const ended = async () => {
+    for (;;) {
+      const chunk = await reader?.read()
+      if (!chunk || chunk.done) return true
+    }
+  }
+  return { response, take, ended, close: () => abort.abort() }
+}
+
+test('shows the events of the account as they are stored, and nobody else their own', async () => {
+  const mine = await account()
+  const other = await account()
+  const stream = await open(mine.token.value)
+  expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+  expect(stream.response.headers.get('cache-control')).toBe('no-store')
+  await other.emit(1)
+  const first = await mine.emit(2)
+  const second = await mine.emit(3)
+  const taken = await stream.take(2)
+  expect(taken.map(({ data }) => data.id)).toEqual([first._id, second._id])
+  expect(taken[0]).toMatchObject({
+    type: 'email.delivered',
+    data: { email_id: mine.message._id, mx_host: 'mx.example.net' },
+  })
+})
+
+test('goes on behind Last-Event-ID', async () => {
+  const mine = await account()
+  const stream = await open(mine.token.value)
+  await mine.emit(1)
+  const [first] = await stream.take(1)
+  stream.close()
+  const missed = await mine.emit(2)
+  const again = await open(mine.token.value, first?.id)
+  expect((await again.take(1)).map(({ data }) => data.id)).toEqual([missed._id])
+})
+
+test('an account holds at most five streams, and gets a place back when one closes', async () => {
+  const { token } = await account()
+  const streams = await Promise.all(Array.from({ length: 5 }, () => open(token.value)))
+  expect(streams.map(({ response }) => response.status)).toEqual([200, 200, 200, 200, 200])
+  const sixth = await open(token.value)
+  expect([sixth.response.status, sixth.response.headers.get('retry-after')]).toEqual([429, '10'])
+  streams[0]?.close()
+  await expect.poll(async () => (await open(token.value)).response.status, { timeout: 10_000 }).toBe(200)
+})
+
+test('a revoked token ends its streams', async () => {
+  const { token } = await account()
+  const stream = await open(token.value)
+  await collectionOf(api.mongo.db, tokens).updateOne({ _id: token._id }, { $set: { revoked_at: clock.now() } })
+  clock.advance(5_000)
+  expect(await stream.ended()).toBe(true)
+  expect((await open(token.value)).response.status).toBe(401)
+})

@@ -1,0 +1,111 @@
+/** A stop of the SMTP process under load: what was begun is finished, and every client hears why it has to go. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
+import { openSender } from '../../support/mail/load-sender.ts'
+import { converse } from '../../support/mail/smtp-conversation.ts'
+import { LOGIN, startListener, type TestListener } from '../../support/mail/submission-listener.ts'
+import { LOGIN_NAME, startSubmissionProcess } from '../../support/mail/submission-process.ts'
+import { until } from '../../support/time/until.ts'
+
+const MAIL = 'From: a@example.org\r\nSubject: x\r\n\r\nhello\r\n.\r\n'
+const GOODBYE = /^421 4\.3\.2 /
+
+async function loggedIn(listener: TestListener) {
+  const client = await converse(listener.tls, { tls: true })
+  await client.reply()
+  expect((await client.logIn(LOGIN.username, LOGIN.password)).code).toBe(235)
+  return client
+}
+
+describe('a session that has begun a message', () => {
+  test.each([
+    ['the sender', ['MAIL FROM:<a@example.org>'], ['RCPT TO:<b@example.net>', 'DATA']],
+    ['sender and recipient', ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>'], ['DATA']],
+  ])('and told %s finishes it, and hears 421 behind the answer', async (_, before, after) => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    for (const line of before) expect((await client.ask(line)).code).toBe(250)
+    const stopped = listener.stop()
+    for (const line of after) expect((await client.ask(line)).code).toBe(line === 'DATA' ? 354 : 250)
+    client.write(MAIL)
+    expect((await client.reply()).code).toBe(250)
+    expect((await client.reply()).text).toMatch(GOODBYE)
+    await stopped
+    expect(listener.received).toHaveLength(1)
+  })
+
+  test('while its sender is looked up finishes it, too', async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
+    const listener = await startListener({
+      judgeSender() {
+        asked.resolve()
+        return answer.promise
+      },
+    })
+    const client = await loggedIn(listener)
+    client.write('MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n')
+    await asked.promise
+    const stopped = listener.stop()
+    answer.resolve(undefined)
+    for (const code of [250, 250, 354]) expect((await client.reply()).code).toBe(code)
+    client.write(MAIL)
+    expect((await client.reply()).code).toBe(250)
+    await stopped
+    expect(listener.received).toHaveLength(1)
+  })
+
+  test('and does not go on hears 421 after a while, as does one that begins another', async () => {
+    const listener = await startListener({ limits: { envelopeMs: 50 } })
+    const [stalls, again] = [await loggedIn(listener), await loggedIn(listener)]
+    for (const client of [stalls, again]) await client.ask('MAIL FROM:<a@example.org>')
+    const stopped = listener.stop()
+    expect((await stalls.reply()).text).toMatch(GOODBYE)
+    await stalls.closed
+    await again.closed
+    await stopped
+  })
+
+  test('and gives it up begins no other', async () => {
+    const listener = await startListener()
+    const client = await loggedIn(listener)
+    await client.ask('MAIL FROM:<a@example.org>')
+    const stopped = listener.stop()
+    expect((await client.ask('RSET')).code).toBe(250)
+    expect((await client.ask('MAIL FROM:<a@example.org>')).text).toMatch(GOODBYE)
+    await stopped
+  })
+})
+
+test('busy clients of a process that stops: each message is answered, and every 250 is stored once', async () => {
+  const { mongo, port, service, stop } = await startSubmissionProcess()
+  onTestFinished(stop)
+  const envelope = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
+  const outcomes: string[] = []
+  let accepted = 0
+  const client = async () => {
+    const sender = await openSender(port, LOGIN_NAME, PASSWORD)
+    try {
+      for (;;) {
+        const reply = await sender.send(
+          envelope,
+          `From: a@example.org\r\nSubject: x\r\n\r\n${'x\r\n'.repeat(5_000)}.\r\n`,
+        )
+        if (!reply.startsWith('250')) return reply
+        accepted++
+      }
+    } catch (error) {
+      return String(error)
+    } finally {
+      sender.close()
+    }
+  }
+  const clients = Array.from({ length: 12 }, async () => outcomes.push(await client()))
+  await until(() => accepted >= 100, 30_000)
+  const asked = performance.now()
+  service.kill('SIGTERM')
+  expect(await service.exited).toBe(0)
+  expect(performance.now() - asked).toBeLessThan(15_000)
+  await Promise.all(clients)
+  expect(outcomes.filter(outcome => !GOODBYE.test(outcome))).toEqual([])
+  expect(await mongo.db.collection('messages').countDocuments()).toBe(accepted)
+})

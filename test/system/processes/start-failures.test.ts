@@ -1,0 +1,146 @@
+/** What a process says when it cannot start as it was told, before anything is damaged. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { connectMongo } from '../../../services/platform/database/mongo.ts'
+import { SAFE_FLAGS } from '../../../services/platform/mongod/embedded-mongod.ts'
+import { silentLog } from '../../../services/platform/observability/log.ts'
+import { sharedMongoUri } from '../../support/database/test-database.ts'
+import { freePort, mongodBinary } from '../../support/database/test-mongod.ts'
+import { until } from '../../support/time/until.ts'
+
+/** Enough to start every main but for the database. */
+const GOOD = {
+  MAIL_HOSTNAME: 'mail.example.com',
+  SESSION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes',
+  METRICS_PORT: '0',
+  APP_PORT: '0',
+  SUBMISSION_LISTEN: '0:starttls',
+}
+
+type Environment = Record<string, string | undefined>
+
+interface Started {
+  child: ChildProcess
+  output(): string
+}
+
+function start(main: string, env: Environment): Started {
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH ?? '', ...GOOD, ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', chunk => {
+      output += chunk
+    })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, output: () => output }
+}
+
+/** The values of the file that everybody copies. */
+const template = Object.fromEntries(
+  (await readFile('.env.example', 'utf8')).split('\n').flatMap(line => {
+    const [, name, value] = /^([A-Z_]+)=(.*change-me.*)$/.exec(line) ?? []
+    return name && value ? [[name, value]] : []
+  }),
+)
+
+/** The run's replica set, in a database of this file. */
+const OF_THE_RUN = 'the database of this run'
+const ownUri = () => sharedMongoUri().replace(/\/(\?|$)/, `/bad-start-${process.pid}$1`)
+afterAll(async () => {
+  const mongo = await connectMongo(ownUri(), silentLog)
+  await mongo.db.dropDatabase()
+  await mongo.stop()
+})
+
+test.each([
+  ['no secret', { SESSION_SECRET: undefined }, ['SESSION_SECRET is missing']],
+  ['a short secret', { SESSION_SECRET: 'short' }, ['SESSION_SECRET: must have at least 32 bytes']],
+  ['a short token', { API_TOKEN: 'x'.repeat(31) }, ['API_TOKEN: must have at least 32 characters']],
+  ['no host name', { MAIL_HOSTNAME: undefined }, ['MAIL_HOSTNAME is missing']],
+  [
+    'the values of the template',
+    template,
+    Object.keys(template).map(name => `${name}: still has the value of the template`),
+  ],
+  ['a word for a number', { SLOTS: 'many' }, ['SLOTS: ']],
+  ['an unknown mode', { DELIVERY_MODE: 'pigeon' }, ['DELIVERY_MODE: ']],
+  ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is needed with DELIVERY_MODE=relay']],
+  [
+    'networks that are none',
+    { SUBMISSION_PROXY_FROM: 'the balancer', TRUSTED_PROXIES: '10.0.0.0/99' },
+    ['SUBMISSION_PROXY_FROM: must be networks', 'TRUSTED_PROXIES: must be networks'],
+  ],
+  [
+    'SPF mechanisms that nobody can read',
+    { DEFAULT_SPF_MECHANISMS: 'include:_spf.example.net include:_spf,-all' },
+    ['DEFAULT_SPF_MECHANISMS: "include:_spf" is no mechanism', 'DEFAULT_SPF_MECHANISMS: "-all" is no mechanism'],
+  ],
+  ['half a certificate', { SUBMISSION_TLS_CERT: '/tls/tls.crt' }, ['SUBMISSION_TLS_KEY: ']],
+  ['a listener that is none', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
+])('%s: exit 78, and each fault is named without its value', async (_, env: Environment, faults) => {
+  expect(faults.length).toBeGreaterThan(0)
+  const { child, output } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
+  expect(await once(child, 'exit')).toEqual([78, null])
+  for (const fault of faults) expect(output()).toContain(fault)
+  if (env.SESSION_SECRET) expect(output()).not.toContain(env.SESSION_SECRET)
+})
+
+test.each([
+  ['no database', 'services/panel.ts', {}, /MONGODB_URI is missing/],
+  ['an address that is none', 'services/panel.ts', { MONGODB_URI: 'postgres://db/x' }, /Invalid scheme/],
+  [
+    'no certificate for SMTP',
+    'services/smtp.ts',
+    { MONGODB_URI: OF_THE_RUN },
+    /SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate nobody can log in/,
+  ],
+  [
+    'a certificate that is not there',
+    'services/smtp.ts',
+    { MONGODB_URI: OF_THE_RUN, SUBMISSION_TLS_CERT: '/nowhere/tls.crt', SUBMISSION_TLS_KEY: '/nowhere/tls.key' },
+    /cannot read SUBMISSION_TLS_(CERT|KEY): ENOENT: .*\/nowhere\//,
+  ],
+])('%s: exit 1 with a sentence', async (_, main, env: Environment, message) => {
+  const own = env.MONGODB_URI === OF_THE_RUN ? { MONGODB_URI: ownUri() } : {}
+  const { child, output } = start(main, { ...env, ...own })
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(output()).toMatch(message)
+})
+
+test('a standalone mongod: exit 1, and what to do', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-standalone-'))
+  const port = await freePort()
+  const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.25']
+  const mongod = spawn(await mongodBinary(), [...args, ...SAFE_FLAGS], { stdio: 'ignore' })
+  onTestFinished(async () => {
+    mongod.kill('SIGKILL')
+    await once(mongod, 'exit')
+    await rm(folder, { recursive: true })
+  })
+  const { child, output } = start('services/panel.ts', { MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright` })
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(output()).toMatch(/leads to a standalone mongod; .*start mongod with --replSet and run rs\.initiate\(\)/)
+})
+
+test('a database that does not answer: the process lives, is not ready and says why', async () => {
+  const [port, probes] = [await freePort(), await freePort()]
+  const { child, output } = start('services/panel.ts', {
+    MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright?replicaSet=test`,
+    METRICS_PORT: String(probes),
+  })
+  await until(
+    () => output().includes('the database of MONGODB_URI does not answer or has no primary; trying again'),
+    30_000,
+  )
+  const probe = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${probes}${path}`)
+    return [answer.status, await answer.text()]
+  }
+  expect(await probe('/healthz')).toEqual([200, 'ok\n'])
+  expect(await probe('/readyz')).toEqual([503, 'not connected to the database yet\n'])
+  expect(child.exitCode).toBeNull()
+})

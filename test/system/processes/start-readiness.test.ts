@@ -1,0 +1,137 @@
+/** The start of every main: ready means that it listens and can work, and a set without a primary is waited for. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import mongoose from 'mongoose'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
+import { startReplicaSet } from '../../support/database/replica-set.ts'
+import { freePort, startTestMongod } from '../../support/database/test-mongod.ts'
+import { type ServiceProcess, startService } from '../../support/processes/service-process.ts'
+import { until } from '../../support/time/until.ts'
+
+const MAINS = ['worker', 'smtp', 'send', 'panel', 'admin'] as const
+const WAITING = 'the database of MONGODB_URI does not answer or has no primary; trying again'
+
+interface Started {
+  main: (typeof MAINS)[number]
+  process: ServiceProcess
+  port: number
+  probes: number
+}
+
+/** Starts mains over this database, on free ports. */
+async function startMains(uri: string, mains: readonly Started['main'][] = MAINS): Promise<Started[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'pw-start-'))
+  const { cert, key } = await makeCertificate(['127.0.0.1'], 1, new Date())
+  await writeFile(join(folder, 'tls.crt'), cert)
+  await writeFile(join(folder, 'tls.key'), key)
+  const started = await Promise.all(
+    mains.map(async main => {
+      const [port, probes] = [await freePort(), await freePort()]
+      const process = startService(main, {
+        MAIL_HOSTNAME: 'mail.example.com',
+        SESSION_SECRET: 'a secret of at least thirty-two bytes',
+        MONGODB_URI: uri,
+        METRICS_PORT: String(probes),
+        APP_PORT: String(port),
+        ADMIN_API_PORT: String(port),
+        SUBMISSION_LISTEN: `${port}:starttls`,
+        SUBMISSION_TLS_CERT: join(folder, 'tls.crt'),
+        SUBMISSION_TLS_KEY: join(folder, 'tls.key'),
+        SLOTS: '8',
+      })
+      return { main, process, port, probes }
+    }),
+  )
+  onTestFinished(async () => {
+    for (const { process } of started) process.kill('SIGKILL')
+    await Promise.all(started.map(({ process }) => process.exited))
+    await rm(folder, { recursive: true })
+  })
+  return started
+}
+
+/** Asks until the process is ready; every reason that it gave before, and whether it could work at that moment. */
+async function becomeReady({ main, process, port, probes }: Started) {
+  const reasons = new Set<string>()
+  let over: number | string | undefined
+  void process.exited.then(code => {
+    over = code
+  })
+  for (;;) {
+    if (over !== undefined) return { main, ready: `ended with ${over}`, reasons: [...reasons] }
+    const answer = await fetch(`http://127.0.0.1:${probes}/readyz`).catch(() => undefined)
+    if (answer?.status === 200) {
+      const works = main === 'worker' || (await connects(port))
+      return { main, ready: works ? 'works' : 'does not listen', reasons: [...reasons] }
+    }
+    if (answer) reasons.add((await answer.text()).trim())
+    await sleep(5)
+  }
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    }).on('error', () => resolve(false))
+  })
+}
+
+const expectedOf = (reasons: unknown, mains: readonly Started['main'][] = MAINS) =>
+  mains.map(main => ({ main, ready: 'works', reasons }))
+
+/** Ends them and looks whether they ended well. */
+async function stopAll(started: readonly Started[]): Promise<(number | string)[]> {
+  for (const { process } of started) process.kill('SIGTERM')
+  return Promise.all(started.map(({ process }) => process.exited))
+}
+
+test('a process is ready when it listens and can work, not before', async () => {
+  const mongod = await startTestMongod()
+  onTestFinished(() => mongod.stop())
+  const started = await startMains(mongod.uri.replace('/?', '/start?'))
+  expect(await Promise.all(started.map(becomeReady))).toEqual(expectedOf(expect.arrayContaining(['starting'])))
+  expect(await stopAll(started)).toEqual(MAINS.map(() => 0))
+})
+
+test.each([
+  ['says that it is no primary any more', { errorCode: 10_107 }, 30, MAINS],
+  ['closes its connections', { closeConnection: true }, 10, ['worker', 'panel'] as const],
+])('a member that %s in the middle of the start is waited for', async (_, failure, times, mains) => {
+  const mongod = await startTestMongod({ enableTestCommands: 'true' })
+  onTestFinished(() => mongod.stop())
+  const connection = await mongoose.createConnection(mongod.uri).asPromise()
+  const failCommands = ['createIndexes', 'insert', 'update', 'findAndModify']
+  await connection.db?.admin().command({
+    configureFailPoint: 'failCommand',
+    mode: { times },
+    data: { failCommands, ...failure },
+  })
+  await connection.close()
+  const started = await startMains(mongod.uri.replace('/?', '/start?'), mains)
+  expect(await Promise.all(started.map(becomeReady))).toEqual(expectedOf(expect.anything(), mains))
+  const waited = started.filter(({ process }) => process.lines.some(({ msg }) => msg === WAITING))
+  expect(waited.length).toBeGreaterThan(0)
+  expect(await stopAll(started)).toEqual(mains.map(() => 0))
+})
+
+test('a start during failovers waits for the next primary', async () => {
+  const set = await startReplicaSet(3)
+  onTestFinished(() => set.stop())
+  await set.stepDown()
+  const started = await startMains(set.uri.replace('/?', '/start?'))
+  const ready = Promise.all(started.map(becomeReady))
+  // In the middle of the start of some of them, whichever is slower here.
+  await until(
+    () => started.some(({ process }) => process.lines.some(({ msg }) => msg === WAITING || msg === 'ready')),
+    60_000,
+  )
+  await set.stepDown()
+  expect(await ready).toEqual(expectedOf(expect.anything()))
+  expect(await stopAll(started)).toEqual(MAINS.map(() => 0))
+}, 240_000)

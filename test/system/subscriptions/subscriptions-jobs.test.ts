@@ -1,0 +1,248 @@
+/** Timed work: thirty days in fast motion, two workers at a time, and every job twice. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { updateDomain, verifyDomain } from '../../../services/mail/domains/store/domains.ts'
+import { systemClock } from '../../../services/platform/clock.ts'
+import { createJobs } from '../../../services/platform/jobs/jobs.ts'
+import { systemActor } from '../../../services/subscriptions/context.ts'
+import { applySchedules } from '../../../services/subscriptions/flags/manage-flags.ts'
+import { openMonth, purge, repairFigures } from '../../../services/subscriptions/jobs/nightly-maintenance.ts'
+import { registerSubscriptionJobs } from '../../../services/subscriptions/jobs/register-jobs.ts'
+import { expireLapsed } from '../../../services/subscriptions/lifecycle/expire-subscriptions.ts'
+import { type Reminder, remind } from '../../../services/subscriptions/reminders/send-reminders.ts'
+import { giveDomain, giveUser } from '../../support/accounts/accounts-and-domains.ts'
+import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
+import { until } from '../../support/time/until.ts'
+
+let api: SubscriptionApi
+const never = new AbortController().signal
+const DAY_MS = 86_400_000
+const plans: Record<string, string> = {}
+beforeAll(async () => {
+  api = await startSubscriptionApi()
+  for (const [name, duration, grace_days] of [
+    ['month', 30, 0],
+    ['grace', 10, 3],
+    ['forever', 0, 0],
+  ] as const) {
+    const body = { name, price: '19.90', duration, grace_days, features: '{"features":["x"]}' }
+    const headers = { prefer: 'return=representation' }
+    plans[name] = (await api.call('POST', '/subscription_plan', { body, headers })).body.data.id
+  }
+})
+afterAll(() => api.stop())
+
+let number = 0
+async function buy(plan: string, more: object = {}, profile: object = {}) {
+  const openid = `job-${++number}`
+  const user = (
+    await api.server('POST', '/server/user', { body: { openid, email: `${openid}@example.com`, ...profile } })
+  ).body.data
+  const body = { user_id: user.id, plan_id: plans[plan], payment_method: 'alipay', payment_id: openid, ...more }
+  const { subscription } = (await api.server('POST', '/server/subscription', { body })).body.data
+  return { user, id: Number(subscription.id), body }
+}
+const statusOf = async (id: number) => (await api.s.c.subscriptions.findOne({ _id: id }))?.status
+
+describe('expiry', () => {
+  test('two sweeps at once end each lapsed record once, grace included, permanent ones never', async () => {
+    const month = await buy('month')
+    const grace = await buy('grace')
+    const forever = await buy('forever')
+    await api.later(12 * DAY_MS)
+    expect(await expireLapsed(api.s, never)).toBe(0)
+    const list = await api.call('GET', '/subscription', { query: { app_key: 'demo', user_id: grace.user.id } })
+    expect(list.body.data.subscriptions[0]).toMatchObject({ status: '1', is_expired: true, in_grace: true })
+    await api.later(19 * DAY_MS)
+    const shown = await api.call('GET', '/subscription', { query: { app_key: 'demo', status: '2' } })
+    expect(shown.body.data.subscriptions).toHaveLength(2)
+    const counts = await Promise.all([expireLapsed(api.s, never), expireLapsed(api.s, never)])
+    expect(counts[0] + counts[1]).toBe(2)
+    expect([await statusOf(month.id), await statusOf(grace.id), await statusOf(forever.id)]).toEqual([2, 2, 1])
+    const overview = (await api.call('GET', '/overview', { query: { app_key: 'demo' } })).body.data
+    expect(overview).toMatchObject({ active_subscriptions: 1, expired_subscriptions: 2, permanent_subscriptions: 1 })
+  })
+})
+
+describe('reminders', () => {
+  let mails: Reminder[] = []
+  const take = async (mail: Reminder) => {
+    mails.push(mail)
+  }
+  beforeEach(() => {
+    mails = []
+  })
+
+  test('thirty days: 7, 3 and 1 days before the end, each once, however often the job runs', async () => {
+    const { id, user } = await buy('month')
+    const days: string[] = []
+    for (let day = 0; day <= 30; day++) {
+      await Promise.all([remind(api.s, take, never), remind(api.s, take, never)])
+      await remind(api.s, take, never)
+      for (const { key } of mails.splice(0))
+        if (key.startsWith(`remind:${id}:`)) days.push(`${day} ${key.split(':')[3]}`)
+      api.clock.advance(DAY_MS)
+    }
+    expect(days).toEqual(['23 ends_in_7', '27 ends_in_3', '29 ends_in_1'])
+    expect(user.email).toContain('@example.com')
+  })
+
+  test('before an automatic renewal exactly one, five days ahead, with the price', async () => {
+    const { id } = await buy('month', { auto_renew: 1 })
+    for (let day = 0; day <= 30; day++) {
+      await remind(api.s, take, never)
+      api.clock.advance(DAY_MS)
+    }
+    const mine = mails.filter(({ key }) => key.startsWith(`remind:${id}:`))
+    expect(mine.map(({ key }) => key.split(':')[3])).toEqual(['renews_in_5'])
+    expect(mine[0]?.text).toContain('19.90')
+    expect(mine[0]?.subject).toBe('[Demo] 自动续费提醒 / Renewal notice')
+  })
+
+  test('the sender is the one that the app names, until it names none', async () => {
+    const set = async (mail_from: string) =>
+      (await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { mail_from } })).body
+    await api.later(0)
+    expect((await api.call('GET', `/app_manage/${api.demo.id}`)).body.data.mail_from).toBe('')
+    for (const bad of ['nobody', 'a@b@c', 'Shop <a@shop.example>', 'a@shop.example\r\nBcc: b@shop.example'])
+      expect((await set(bad)).code).toBe(42200)
+    const senders = async () => {
+      await buy('month')
+      await api.later(23 * DAY_MS)
+      await remind(api.s, take, never)
+      return new Set(mails.splice(0).map(({ from }) => from))
+    }
+    const owner = await giveUser(api.foundation.mongo.db, { role: 'admin' })
+    const domain = await giveDomain(api.foundation.mongo.db, owner._id, 'shop.example')
+    expect(await set('notice@shop.example')).toMatchObject({
+      code: 42200,
+      data: { errors: [{ field: 'mail_from', rule: 'sender', message: '所属域名不是平台管理员已验证的域名' }] },
+    })
+    expect((await api.call('GET', `/app_manage/${api.demo.id}`)).body.data.mail_from).toBe('')
+    await verifyDomain(api.foundation.mongo.db, domain._id, 'dns', api.clock.now())
+    expect((await set('notice@shop.example')).data.mail_from).toBe('notice@shop.example')
+    expect((await set('notice@other.example')).code).toBe(42200)
+    // A sender that is there already stands in the way of no other change, whatever became of its domain.
+    await updateDomain(api.foundation.mongo.db, domain._id, { status: 'suspended' })
+    const body = { app_description: 'changed', mail_from: 'notice@shop.example' }
+    expect((await api.call('PUT', `/app_manage/${api.demo.id}`, { body })).body.data).toMatchObject(body)
+    expect(await senders()).toEqual(new Set(['notice@shop.example']))
+    expect((await set('')).data.mail_from).toBe('')
+    expect(await senders()).toEqual(new Set([undefined]))
+  })
+
+  test('a renewal in between cancels it; without an address there is none', async () => {
+    const renewed = await buy('month')
+    await buy('month', {}, { email: '' })
+    await api.server('POST', '/server/subscription', { body: { ...renewed.body, payment_id: 'again' } })
+    api.clock.advance(23 * DAY_MS)
+    expect(await remind(api.s, take, never)).toBe(0)
+  })
+
+  test('a mail that cannot be taken goes out with a later run, under the same key', async () => {
+    const { id } = await buy('month')
+    api.clock.advance(23 * DAY_MS)
+    const keys: string[] = []
+    const refuse = async ({ key }: Reminder) => {
+      keys.push(key)
+      throw new Error('queue away')
+    }
+    expect(await remind(api.s, refuse, never)).toBe(0)
+    expect(await remind(api.s, take, never)).toBe(0)
+    api.clock.advance(11 * 60_000)
+    await remind(api.s, take, never)
+    expect(mails.map(({ key }) => key).filter(key => key.startsWith(`remind:${id}:`))).toEqual(
+      keys.filter(key => key.startsWith(`remind:${id}:`)),
+    )
+  })
+
+  test('nobody is reminded at night', async () => {
+    await buy('month')
+    api.clock.advance(23 * DAY_MS + 8 * 3_600_000)
+    expect(await remind(api.s, take, never)).toBe(0)
+    api.clock.advance(-8 * 3_600_000)
+  })
+})
+
+test('a due schedule is written into its switch once, with an entry in the log', async () => {
+  await api.later(0)
+  const at = Math.floor(api.clock.now().getTime() / 1000) + 60
+  const body = { name: 'timed', type: 'boolean', value: '0', schedules: [{ at, value: '1' }] }
+  const made = (await api.call('POST', '/switch_manage', { body })).body.data.switches[0]
+  expect(made).toMatchObject({ status_class: 'warning', status_text: '待生效' })
+  api.clock.advance(61_000)
+  await Promise.all([applySchedules(api.s, systemActor), applySchedules(api.s, systemActor)])
+  const stored = await api.s.c.switches.findOne({ name: 'timed' })
+  expect(stored).toMatchObject({ value: '1', schedules: [], version: 2 })
+  expect(await applySchedules(api.s, systemActor)).toBe(0)
+})
+
+test('the repair puts wrong figures right, and running figures agree with it', async () => {
+  await api.later(DAY_MS)
+  const before = await api.s.c.counters.findOne({ _id: 'demo' })
+  await repairFigures(api.s, never)
+  const after = await api.s.c.counters.findOne({ _id: 'demo' })
+  const positive = (record: Record<string, number> = {}) =>
+    Object.fromEntries(Object.entries(record).filter(([, n]) => n !== 0))
+  for (const field of [
+    'users_total',
+    'users_active',
+    'users_paying',
+    'subs_total',
+    'subs_active',
+    'subs_permanent',
+    'subs_auto_renew',
+    'mrr',
+  ] as const)
+    expect([field, after?.[field]]).toEqual([field, before?.[field] ?? 0])
+  for (const group of ['by_plan', 'by_method', 'by_status'] as const)
+    expect(positive(after?.[group])).toEqual(positive(before?.[group]))
+  await api.s.c.counters.updateOne({ _id: 'demo' }, { $set: { users_total: -5 } })
+  await repairFigures(api.s, never)
+  expect((await api.s.c.counters.findOne({ _id: 'demo' }))?.users_total).toBe(before?.users_total)
+})
+
+test('the opening figure of a month is written once', async () => {
+  await openMonth(api.s)
+  await api.s.c.counters.updateOne({ _id: 'demo' }, { $inc: { subs_active: 100 } })
+  await openMonth(api.s)
+  const [first] = await api.s.c.days.find({ opening_timed: { $exists: true } }).toArray()
+  expect(first?.opening_timed).toBeLessThan(100)
+  await repairFigures(api.s, never)
+})
+
+test('users who asked for it are erased after 15 days, deleted apps emptied after 30', async () => {
+  await api.later(0)
+  const { data: user } = (await api.server('POST', '/server/user', { body: { openid: 'bye', phone: '1' } })).body
+  await api.server('PUT', `/server/user/${user.id}`, { body: { status: 2 } })
+  const app = (await api.call('POST', '/app_manage', { body: { app_name: 'Old', app_key: 'old' } })).body.data
+  await api.call('POST', '/switch_manage', {
+    query: { app_key: 'old' },
+    body: { name: 's', type: 'boolean', value: '1' },
+  })
+  await api.call('DELETE', `/app_manage/${app.id}`)
+  await api.later(16 * DAY_MS)
+  await purge(api.s)
+  const erased = await api.s.c.users.findOne({ _id: Number(user.id) })
+  expect(erased).toMatchObject({ nickname: '', status: '0' })
+  expect(erased).not.toHaveProperty('openid')
+  expect(await api.s.c.switches.countDocuments({ app_key: 'old' })).toBe(1)
+  await api.later(15 * DAY_MS)
+  await purge(api.s)
+  await purge(api.s)
+  expect(await api.s.c.switches.countDocuments({ app_key: 'old' })).toBe(0)
+  expect((await api.call('POST', '/app_manage', { body: { app_name: 'New', app_key: 'old' } })).body.code).toBe(40901)
+})
+
+test('on Agenda every job exists once, whatever number of workers registers it, and runs', async () => {
+  const { mongo, log, metrics } = api.foundation
+  const { id } = await buy('month')
+  api.clock.advance(31 * DAY_MS)
+  const options = { collection: 'jobs', pollMs: 50, clock: systemClock }
+  const workers = await Promise.all([1, 2].map(() => createJobs(mongo, log, metrics, options)))
+  const deps = { subscriptions: api.s, sendReminder: async () => undefined }
+  await Promise.all(workers.map(jobs => registerSubscriptionJobs(jobs, deps)))
+  expect(await mongo.db.collection('jobs').countDocuments()).toBe(9)
+  await Promise.all(workers.map(jobs => jobs.start()))
+  await until(async () => (await statusOf(id)) === 2)
+  await Promise.all(workers.map(jobs => jobs.stop()))
+})
