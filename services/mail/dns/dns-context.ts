@@ -112,12 +112,11 @@ export function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc
 }
 
 /** What this installation publishes about itself. */
-export function sendingHost({ MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN }: Config): SendingHost {
+export function sendingHost({ MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS }: Config): SendingHost {
   return {
     hostname: MAIL_HOSTNAME,
     addresses: SENDING_IP,
     spfMechanisms: DEFAULT_SPF_MECHANISMS,
-    ...(BOUNCE_DOMAIN === undefined ? {} : { bounceDomain: BOUNCE_DOMAIN }),
   }
 }
 

@@ -28,6 +28,10 @@ describe('defaults', () => {
     expect(read({ ...empty, ...NEEDED })).toEqual(read())
   })
 
+  test('hold beside settings of earlier releases, which are ignored whatever their value is', () => {
+    expect(read({ BOUNCE_DOMAIN: 'bounces.example.com', INBOUND_LISTEN: 'not an address' })).toEqual(read())
+  })
+
   test('leave nothing but two settings to be made', () => {
     expect(() => readConfig({})).toThrow(ConfigError)
     expect(faultsOf({ MAIL_HOSTNAME: undefined, SESSION_SECRET: undefined })).toEqual([

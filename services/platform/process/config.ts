@@ -115,10 +115,6 @@ const shape = {
     'Path of the TLS certificate (PEM); read again when the file changes. `npm start` makes a self-signed one.',
   ),
   SUBMISSION_TLS_KEY: optional(text).describe('Path of the TLS key (PEM).'),
-  BOUNCE_DOMAIN: optional(text.toLowerCase()).describe(
-    'Domain of return paths, served by the inbound listener. Unset: envelope senders stay as submitted.',
-  ),
-  INBOUND_LISTEN: withDefault(listeners, '2526:starttls').describe('What the inbound process binds.'),
   SYSTEM_MAIL_FROM: optional(text).describe("Sender of the platform's own mail; default postmaster@MAIL_HOSTNAME."),
   DEFAULT_SPF_MECHANISMS: withDefault(
     text.transform(value => value.split(/[\s,]+/).filter(Boolean)),

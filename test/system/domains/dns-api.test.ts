@@ -162,6 +162,23 @@ describe('one domain by the API alone', () => {
     dig(domain.records[1].name, 'TXT')
   })
 
+  test('the verdict on a record that no release asks for any more is not shown', async () => {
+    const shown = (await call('GET', '/domains/shop.test')).body.records
+    const verdict = {
+      row: 'return_path',
+      status: 'failed',
+      observed: ['x'],
+      errors: ['x'],
+      warnings: [],
+      instructions: [],
+    }
+    const stored = api.db.collection<{ name: string }>('domains')
+    const { modifiedCount } = await stored.updateOne({ name: 'shop.test' }, { $push: { 'check.records': verdict } })
+    expect(modifiedCount).toBe(1)
+    const domain = await call('GET', '/domains/shop.test')
+    expect(domain).toMatchObject({ status: 200, body: { records: shown } })
+  })
+
   test('the zone file can be downloaded', async () => {
     const response = await fetch(`${api.url}/api/v1/domains/shop.test/zonefile`, {
       headers: { authorization: `Bearer ${await tokenOf(['domains:read'])}` },

@@ -329,22 +329,28 @@ describe.each<[string, Situation, string, Partial<PlanItem>]>([
 test('a record of ours that nothing asks for any more is deleted; a changed one stays', () => {
   const gone = txt('s0._domainkey.example.com', 'v=DKIM1; k=rsa; p=T0xE')
   const changed = txt('_postwright-challenge.example.com', 'token=edited')
+  // Releases up to 0.1.0 wrote it when they were told to.
+  const returnPath = record('CNAME', 'bounce.example.com', 'bounces.example.net')
   const items = plan({
-    records: [gone, changed],
-    owned: [own('dkim:s0', gone), own('ownership', changed, { value: 'token=old' })],
+    records: [gone, returnPath, changed],
+    owned: [own('dkim:s0', gone), own('return_path', returnPath), own('ownership', changed, { value: 'token=old' })],
   })
-  expect(items.filter(({ action }) => action === 'delete').map(({ before }) => before?.id)).toEqual([gone.id])
+  expect(items.filter(({ action }) => action === 'delete').map(({ before }) => before)).toEqual([gone, returnPath])
 })
 
 describe('removal', () => {
   const remove = (records: StoredRecord[], owned: OwnedRecord[]) =>
     planRemoval({ owned, zoneOf: () => zone, current: name => records.filter(stored => stored.name === name) })
   const key = txt('s1._domainkey.example.com', KEY)
+  const returnPath = record('CNAME', 'bounce.example.com', 'bounces.example.net')
   const merged = txt('example.com', 'v=spf1  mx ip4:192.0.2.10 -all')
   const mergedEntry = own('spf', merged, { before: 'v=spf1  mx -all' })
 
-  test('deletes what we created', () => {
-    expect(remove([key], [own('dkim:s1', key)])).toMatchObject([{ action: 'delete', before: key }])
+  test.each([
+    ['a key', 'dkim:s1', key],
+    ['a return path of an earlier release', 'return_path', returnPath],
+  ])('deletes what we created: %s', (_, row, stored) => {
+    expect(remove([stored], [own(row, stored)])).toMatchObject([{ action: 'delete', before: stored }])
   })
   test('puts a merged record back byte for byte', () => {
     expect(remove([merged], [mergedEntry])).toMatchObject([{ action: 'update', value: 'v=spf1  mx -all' }])
@@ -356,6 +362,7 @@ describe('removal', () => {
   test.each([
     ['a record with another id', [{ ...key, id: 'other' }], [own('dkim:s1', key)]],
     ['a record that was changed', [txt(key.name, 'p=REVG')], [own('dkim:s1', key)]],
+    ['a return path of the owner', [returnPath], []],
     [
       'the address of the sending host',
       [record('A', 'mail.example.com', '192.0.2.10')],
@@ -473,8 +480,8 @@ test('each name is asked for once, with the types that may be written there', ()
   const { rows } = input({})
   const [first] = rows
   if (!first) throw new Error('no rows')
-  expect(questionsOf([...rows, { ...first, id: 'bounce', type: 'CNAME' }])).toEqual([
-    { name: '_postwright-challenge.example.com', types: ['TXT', 'CNAME'] },
+  expect(questionsOf([...rows, { ...first, id: 'other', type: 'A' }])).toEqual([
+    { name: '_postwright-challenge.example.com', types: ['TXT', 'A'] },
     { name: 's1._domainkey.example.com', types: ['TXT'] },
     { name: 'example.com', types: ['TXT'] },
     { name: '_dmarc.example.com', types: ['TXT'] },

@@ -15,7 +15,6 @@ import {
   type PlanItem,
   type RowContext,
   replaceOrConflict,
-  wasOurs,
 } from './plan-item.ts'
 import { planSpf } from './plan-spf.ts'
 
@@ -42,7 +41,7 @@ function planRow(row: GuidanceRow & { type: RecordType }, input: PlanInput): Pla
   const here = input.current(name)
   const context: RowContext = { row, zone, wanted, here, input, accepted: input.accepted.has(row.id) }
   const cname = here.find(record => record.type === 'CNAME')
-  if (cname && type !== 'CNAME')
+  if (cname)
     return item(context, 'conflict', `${name} is a CNAME to ${cname.value}; no other record can stand beside it.`, {
       before: cname,
       code: 'cname_in_the_way',
@@ -58,7 +57,6 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
   spf: planSpf,
   dmarc: planDmarc,
   a: planAddress,
-  return_path: planReturnPath,
   ptr: planValue,
   mta_sts: planValue,
   tls_rpt: planValue,
@@ -85,20 +83,6 @@ function planAddress(context: RowContext): PlanItem {
   if (isOurs(input.owned, other))
     return item(context, 'update', 'The address of the server changed.', { before: other })
   return replaceOrConflict(context, other, 'foreign_value', `${wanted.name} points to ${other.value}.`)
-}
-
-function planReturnPath(context: RowContext): PlanItem {
-  const { here, wanted, input, row } = context
-  const [first] = here
-  if (!first) return item(context, 'create', 'It is missing.')
-  if (first.type !== 'CNAME')
-    return item(context, 'conflict', `${wanted.name} has other records; a CNAME cannot stand beside them.`, {
-      before: first,
-      code: 'other_records_in_the_way',
-    })
-  if (sameRecord(first, wanted)) return item(context, 'keep', 'It is there.', { before: first })
-  if (wasOurs(input.owned, row.id, first)) return item(context, 'update', 'It was changed.', { before: first })
-  return replaceOrConflict(context, first, 'foreign_value', `${wanted.name} is a CNAME to ${first.value}.`)
 }
 
 /** Limits that hold for every change: locked and disabled records, the provider's TXT length. */

@@ -39,7 +39,6 @@ export interface PlanInput {
 /** Why an item cannot be done, as a stable code. */
 export type ConflictCode =
   | 'cname_in_the_way'
-  | 'other_records_in_the_way'
   | 'foreign_value'
   | 'several_records'
   | 'broken_record'

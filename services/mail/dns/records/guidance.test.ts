@@ -5,7 +5,6 @@ const host: SendingHost = {
   hostname: 'mail.postwright.example',
   addresses: ['192.0.2.10', '2001:db8::a'],
   spfMechanisms: ['include:_spf.example.net'],
-  bounceDomain: 'bounces.postwright.example',
 }
 const domain = {
   name: 'example.com',
@@ -34,7 +33,6 @@ test('every row has its purpose, need, host and value', () => {
     'address:2001:db8::a | recommended | AAAA | mail.postwright.example | 2001:db8::a | true',
     'ptr:192.0.2.10 | recommended | PTR | 10.2.0.192.in-addr.arpa | mail.postwright.example | false',
     `ptr:2001:db8::a | recommended | PTR | a.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa | mail.postwright.example | false`,
-    'return_path | recommended | CNAME | bounce | bounces.postwright.example | true',
     'tls_rpt | optional | TXT | _smtp._tls | v=TLSRPTv1; rua=mailto:postmaster@example.com | false',
     'mta_sts | optional | TXT | _mta-sts | v=STSv1; id=1 | false',
   ])
@@ -44,7 +42,7 @@ describe('settings', () => {
   test('without addresses the host name stands in, and there is no address row', () => {
     const bare = { hostname: 'mail.postwright.example', addresses: [], spfMechanisms: [] }
     expect(spfTerms({}, bare)).toEqual(['a:mail.postwright.example'])
-    expect(guidance(domain, bare).filter(row => ['a', 'ptr', 'return_path'].includes(row.purpose))).toEqual([])
+    expect(guidance(domain, bare).filter(row => ['a', 'ptr'].includes(row.purpose))).toEqual([])
   })
   test('the end of SPF, the TTL and what the owner sets by hand', () => {
     const rows = guidance({ ...domain, dns: { spf_all: '-all', ttl: 60, by_hand: ['dkim', 'dmarc'] } }, host)
@@ -55,7 +53,6 @@ describe('settings', () => {
       'spf',
       'a',
       'a',
-      'return_path',
     ])
   })
   test('mechanisms and policy of the domain are used', () => {
@@ -81,7 +78,6 @@ test('the zone file splits long TXT and comments out what is not yours to set', 
   const long = { ...domain, dkim: [{ ...domain.dkim[1], public_key: 'k'.repeat(392) }] }
   const lines = zoneFile('example.com', guidance(long, host)).split('\n')
   expect(lines).toContain('_dmarc.example.com. 600 IN TXT "v=DMARC1; p=none"')
-  expect(lines).toContain('bounce.example.com. 600 IN CNAME bounces.postwright.example.')
   expect(lines.find(line => line.startsWith('s2._domainkey'))).toMatch(/IN TXT "v=DKIM1; k=rsa; p=k{237}" "k{155}"$/)
   expect(lines.filter(line => / PTR /.test(line)).every(line => line.startsWith(';'))).toBe(true)
 })
@@ -98,7 +94,6 @@ test('the zone file holds what the owner sets by hand; notes do not hide a recor
     's0._domainkey.example.com.',
     'example.com.',
     '_dmarc.example.com.',
-    'bounce.example.com.',
   ])
 })
 

@@ -7,12 +7,11 @@ import { quoteTxt } from './record.ts'
 import { newSpf } from './spf.ts'
 import { isPlainMechanism } from './spf-term.ts'
 
-/** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS, BOUNCE_DOMAIN. */
+/** What the installation publishes about itself: MAIL_HOSTNAME, SENDING_IP, DEFAULT_SPF_MECHANISMS. */
 export interface SendingHost {
   hostname: string
   addresses: readonly string[]
   spfMechanisms: readonly string[]
-  bounceDomain?: string
 }
 
 /** A key as guidance needs it. */
@@ -39,7 +38,7 @@ export interface GuidanceDomain {
 }
 
 /** What a record is for. */
-export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'a' | 'ptr' | 'return_path' | 'mta_sts' | 'tls_rpt'
+export type Purpose = 'ownership' | 'dkim' | 'spf' | 'dmarc' | 'a' | 'ptr' | 'mta_sts' | 'tls_rpt'
 
 /** One record of the guidance. */
 export interface GuidanceRow {
@@ -47,7 +46,7 @@ export interface GuidanceRow {
   id: string
   purpose: Purpose
   need: 'required' | 'recommended' | 'optional'
-  type: 'TXT' | 'A' | 'AAAA' | 'CNAME' | 'PTR'
+  type: 'TXT' | 'A' | 'AAAA' | 'PTR'
   /** Fully qualified, canonical. */
   name: string
   /** Relative to the domain, as DNS panels ask for it. */
@@ -126,7 +125,6 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
     }),
     ...host.addresses.map(ip => row(addressRow(host.hostname, ip, dns?.address !== false))),
     ...host.addresses.map(ip => row(ptrRow(host.hostname, ip))),
-    ...(host.bounceDomain === undefined ? [] : [row(returnPathRow(name, host.bounceDomain))]),
     row({
       id: 'tls_rpt',
       purpose: 'tls_rpt',
@@ -190,17 +188,6 @@ function ptrRow(hostname: string, ip: string): Row {
     value: hostname,
     writable: false,
     note: `Set at whoever gave you the address ${ip} (hosting or IP provider), not at your DNS provider.`,
-  }
-}
-
-function returnPathRow(domain: string, bounceDomain: string): Row {
-  return {
-    id: 'return_path',
-    purpose: 'return_path',
-    need: 'recommended',
-    type: 'CNAME',
-    name: `bounce.${domain}`,
-    value: bounceDomain,
   }
 }
 

@@ -9,9 +9,9 @@ const texts = z.array(z.string())
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
-    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'return_path', 'mta_sts', 'tls_rpt']),
+    purpose: z.enum(['ownership', 'dkim', 'spf', 'dmarc', 'a', 'ptr', 'mta_sts', 'tls_rpt']),
     need: z.enum(['required', 'recommended', 'optional']),
-    type: z.enum(['TXT', 'A', 'AAAA', 'CNAME', 'PTR']),
+    type: z.enum(['TXT', 'A', 'AAAA', 'PTR']),
     /** Fully qualified. */
     name: z.string(),
     /** Relative to the domain, as DNS panels ask for it. */

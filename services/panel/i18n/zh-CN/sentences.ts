@@ -51,8 +51,6 @@ export const sentences: Readonly<Record<string, string>> = {
   'The address is named {names}, the server says {value}.': '该地址的反向解析为 {names}，而服务器自称 {value}。',
   '{name} does not point back to {ip}.': '{name} 没有指回 {ip}。',
   'The address has several PTR records; leave one.': '该地址有多条 PTR 记录，请只保留一条。',
-  '{name} is no CNAME.': '{name} 不是 CNAME。',
-  '{name} is a CNAME to {value}.': '{name} 是指向 {value} 的 CNAME。',
   'No MTA-STS record.': '没有 MTA-STS 记录。',
   'No TLS-RPT record.': '没有 TLS-RPT 记录。',
   // SPF and DKIM in detail
@@ -109,7 +107,6 @@ export const sentences: Readonly<Record<string, string>> = {
   'It is missing.': '缺失。',
   '{name} is proxied, which hides its SMTP service.': '{name} 开启了代理，会隐藏其 SMTP 服务。',
   'The address of the server changed.': '服务器地址已变更。',
-  '{name} has other records; a CNAME cannot stand beside them.': '{name} 已有其他记录，CNAME 不能与之并存。',
   'It was changed.': '已被更改。',
   'The record at {name} is disabled; enable it at your DNS provider.': '{name} 的记录已停用，请在 DNS 服务商处启用。',
   'The record at {name} is locked; unlock it at your DNS provider.': '{name} 的记录已锁定，请在 DNS 服务商处解锁。',
