@@ -52,7 +52,6 @@ function message(n: number): MessageDoc {
   const status = n > count - 1_000 ? 'deferred' : (STATUSES[Math.floor(random() * 40)] ?? 'delivered')
   return {
     _id: newId('em', created.getTime()),
-    cell: 0,
     user_id: n % 10 === 9 ? `usr_other${n % 7}` : userId,
     domain_id: 'dom_1',
     via: { channel: 'smtp', id: 'smtp_1' },

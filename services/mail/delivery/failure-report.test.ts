@@ -93,7 +93,6 @@ describe('who is told of what', () => {
   const delivered = { kind: 'delivered' } as const
   const retry = { kind: 'retry', due: clock.now() } as const
   const canceled = { kind: 'end', status: 'canceled', event: 'canceled' } as const
-  const suppressed = { kind: 'end', status: 'suppressed', event: 'suppressed' } as const
   test.each<[string[] | undefined, Result['next'], boolean, string[]]>([
     [undefined, failed, false, ['failed']],
     [undefined, delivered, false, []],
@@ -109,7 +108,6 @@ describe('who is told of what', () => {
     [['SUCCESS', 'FAILURE', 'DELAY'], retry, false, []],
     [undefined, canceled, false, []],
     [['FAILURE'], canceled, false, []],
-    [undefined, suppressed, false, ['failed']],
   ])('NOTIFY %j and %o, the next hop reporting: %s', async (notify, next, reportsItself, actions) => {
     const message = messageTo([{ email: 'b@example.net', ...(notify && { notify }) }])
     await reporter()([result(message, 0, { next, reportsItself })])

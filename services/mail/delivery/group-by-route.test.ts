@@ -34,7 +34,6 @@ async function claimed(rcpt: string, change: Partial<Claimed> = {}): Promise<Cla
   const site = rcpt.slice(rcpt.indexOf('@') + 1)
   const delivery: Claimed = {
     _id,
-    cell: 0,
     m: _id.slice(0, _id.indexOf('.')),
     user_id: 'usr_1',
     rcpt,
@@ -240,7 +239,6 @@ describe('mail of a suspended account', () => {
 describe('past the final dot of a worker that is gone', () => {
   const written = (delivery: Claimed, type: EventDoc['type'], change: Partial<EventDoc> = {}): EventDoc => ({
     _id: eventId(delivery._id, delivery.att + 1),
-    cell: 0,
     m: delivery.m,
     user_id: delivery.user_id,
     rcpt: delivery.rcpt,

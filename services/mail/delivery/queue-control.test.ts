@@ -167,7 +167,6 @@ describe('"retry now" for a message', () => {
   test.each<[string, Partial<DeliveryDoc>]>([
     ['was never tried: it is scheduled', { att: 0 }],
     ['a worker has in hand', { att: 1, tok: 'worker' }],
-    ['is held', { att: 1, hold: new Date() }],
   ])('leaves alone what %s', async (_, change) => {
     const scene = await deliveryScene()
     const id = await scene.submit()
@@ -244,7 +243,6 @@ describe('"retry now" for a destination', () => {
   test.each<[string, Partial<DeliveryDoc>]>([
     ['was never tried', { att: 0 }],
     ['a worker has in hand', { tok: 'worker' }],
-    ['is held', { hold: new Date() }],
     ['is due already', { due: new Date(0) }],
   ])('leaves alone what %s', async (_, change) => {
     const scene = await deliveryScene()

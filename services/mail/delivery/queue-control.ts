@@ -22,8 +22,8 @@ export interface QueueControlOptions {
 /** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
 const CANCEL_MS = 60_000
 const DAY_MS = 86_400_000
-/** Tried before, in nobody's hand, and not held. */
-const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false }, hold: { $exists: false } }
+/** Tried before, and claimed by no worker. */
+const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false } }
 
 /**
  * Cancels every recipient of a message that is not final and whose content is not on its way; answers how many. 404
@@ -46,7 +46,6 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   const events = taken.map(
     (delivery): EventDoc => ({
       _id: eventId(delivery._id, delivery.att + 1),
-      cell: 0,
       m: messageId,
       user_id: userId,
       rcpt: delivery.rcpt,
@@ -103,7 +102,7 @@ interface WaitingAt {
 
 /**
  * Makes what waits for another attempt at a destination due now, for all accounts; answers how much. What was never
- * tried keeps its time (it is scheduled), what is held stays held, and a pause that the destination asked for goes on.
+ * tried keeps its time (it is scheduled), and a pause that the destination asked for goes on.
  */
 export async function retrySite(
   { mongo, clock }: Pick<QueueControlOptions, 'mongo' | 'clock'>,

@@ -23,7 +23,6 @@ const sent: Sent = {
 function delivery(change: Partial<Claimed> = {}): Claimed {
   return {
     _id: 'em_1.1',
-    cell: 0,
     m: 'em_1',
     user_id: 'usr_1',
     rcpt: 'b@example.net',
@@ -135,7 +134,6 @@ describe('the event', () => {
     const result = resultOf(delivery({ att: 2 }), message(), reply('dot', 250, '2.0.0'), sent, world)
     expect(result?.event).toEqual({
       _id: 'em_1.1#3',
-      cell: 0,
       m: 'em_1',
       user_id: 'usr_1',
       rcpt: 'b@example.net',
@@ -204,7 +202,6 @@ describe('what its worker wrote down before it was gone', () => {
     ['failed', 'failed'],
     ['expired', 'failed'],
     ['canceled', 'canceled'],
-    ['suppressed', 'suppressed'],
   ])('as %s ends with the status %s', (type, status) => {
     const event = { ...unnotedResult(delivery(), message(), world).event, type }
     const { next } = recordedResult(delivery(), message(), event, world)

@@ -27,8 +27,8 @@ export interface Result {
 /** The end of a recipient that was not to get the message any more. */
 interface Withdrawn {
   kind: 'end'
-  status: 'canceled' | 'suppressed'
-  event: 'canceled' | 'suppressed'
+  status: 'canceled'
+  event: 'canceled'
 }
 
 /** What results need from the world. */
@@ -112,7 +112,7 @@ function afterRecorded(
 ): Result['next'] {
   if (type === 'delivered') return { kind: 'delivered' }
   if (type === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
-  if (type === 'canceled' || type === 'suppressed') return { kind: 'end', status: type, event: type }
+  if (type === 'canceled') return { kind: 'end', status: type, event: type }
   if (type !== 'deferred') return { kind: 'end', status: 'failed', event: type }
   const history = historyOf(delivery, message)
   const next = ambiguous
@@ -180,7 +180,6 @@ function eventOf(
 ): EventDoc {
   return {
     _id: eventId(delivery._id, delivery.att + 1),
-    cell: 0,
     m: message._id,
     user_id: delivery.user_id,
     rcpt: delivery.rcpt,

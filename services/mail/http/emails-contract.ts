@@ -46,6 +46,7 @@ export const emailAccepted = z
       z.strictObject({
         email: z.string(),
         type: z.enum(['to', 'cc', 'bcc', 'envelope']),
+        // The wire form of the send API names `suppressed`; no release sets it.
         status: z.enum(['queued', 'scheduled', 'suppressed']),
       }),
     ),
@@ -114,7 +115,7 @@ export const emailDetail = emailSummary
       z.strictObject({
         email: z.string(),
         attempts: z.number().int(),
-        next_attempt_at: time.nullable(),
+        next_attempt_at: time,
         last_reply: z.string().nullable(),
       }),
     ),

@@ -59,7 +59,7 @@ export async function packInTurns(raw: Buffer): Promise<PackedPart[]> {
 }
 
 function toDoc(messageId: string, p: number, part: PackedPart, exp: Date): BodyDoc {
-  return { _id: bodyId(messageId, p), cell: 0, m: messageId, p, exp, ...part }
+  return { _id: bodyId(messageId, p), m: messageId, p, exp, ...part }
 }
 
 function partOf(raw: Buffer, p: number): Buffer {

@@ -21,7 +21,6 @@ afterAll(() => mongo?.stop())
 async function give(_id: string, change: Partial<DeliveryDoc> = {}): Promise<DeliveryDoc> {
   const doc: DeliveryDoc = {
     _id,
-    cell: 0,
     m: _id.split('.')[0] ?? '',
     user_id: 'usr_1',
     rcpt: 'b@example.net',

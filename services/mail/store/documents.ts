@@ -1,7 +1,6 @@
 /**
  * The documents of the mail half, as they lie in MongoDB: the data model on one page.
  * Hot collections (bodies, messages, deliveries, events) are written by acceptance and delivery only.
- * `cell` is 0 today; every message-bound document carries it so that a shard key exists from the first day.
  */
 import type { mongo } from 'mongoose'
 import type { RecipientStatus } from './rules/email-status.ts'
@@ -240,7 +239,6 @@ export interface TokenDoc {
 /** A part of a raw message, at most 1 MiB before compression. `_id` is `<message>#<part>`. Read by `readBody`. */
 export interface BodyDoc {
   _id: string
-  cell: 0
   m: string
   p: number
   z: mongo.Binary
@@ -267,7 +265,6 @@ export interface RecipientState {
 /** An accepted message, written in one transaction with its bodies and deliveries. */
 export interface MessageDoc {
   _id: string
-  cell: 0
   user_id: string
   domain_id: string
   /** Credential or token that submitted it. */
@@ -311,7 +308,6 @@ export interface MessageDoc {
 /** One recipient still to be delivered: hot and small, removed when final. `_id` is `<message>.<n>`. */
 export interface DeliveryDoc {
   _id: string
-  cell: 0
   m: string
   user_id: string
   rcpt: string
@@ -335,20 +331,17 @@ export interface DeliveryDoc {
   amb?: number
   last?: { code?: number; enhanced?: string; text: string; mx?: string; at: Date }
   expires_at: Date
-  /** Held deliveries keep their due time here and stand at the far future. */
-  hold?: Date
   created_at: Date
 }
 
 /** One attempt, append-only. `_id` is `<delivery>#<attempt>`, so a repeated insert changes nothing. */
 export interface EventDoc {
   _id: string
-  cell: 0
   m: string
   user_id: string
   rcpt: string
   attempt: number
-  type: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'canceled' | 'suppressed' | 'expired'
+  type: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'canceled' | 'expired'
   at: Date
   ms: number
   mx?: string

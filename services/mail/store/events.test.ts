@@ -18,7 +18,6 @@ function event(type: EventDoc['type'], change: Partial<EventDoc> = {}): EventDoc
   const _id = change._id ?? eventId(`${newId('em')}.0`, 1)
   return {
     _id,
-    cell: 0,
     m: _id.split('.')[0] ?? '',
     user_id: 'usr_1',
     rcpt: 'b@example.net',

@@ -52,7 +52,7 @@ const SIZES = [1, 3]
 
 describe('a state', () => {
   const open = ['queued', 'scheduled', 'sending', 'deferred'] as const
-  const final = ['bounced', 'failed', 'suppressed', 'canceled', 'delivered'] as const
+  const final = ['bounced', 'failed', 'canceled', 'delivered'] as const
 
   test.each(
     SIZES.flatMap(size =>

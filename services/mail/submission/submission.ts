@@ -86,7 +86,7 @@ export interface Accepted {
   id: string
   messageId: string
   createdAt: Date
-  recipients: { email: string; type: RecipientState['type']; status: 'queued' | 'scheduled' | 'suppressed' }[]
+  recipients: { email: string; type: RecipientState['type']; status: 'queued' | 'scheduled' }[]
   /** True when an equal idempotency key had been accepted before; nothing was stored again. */
   replayed: boolean
 }

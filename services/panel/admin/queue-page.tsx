@@ -33,7 +33,6 @@ function Content({ queues }: { queues: Queues }) {
     { label: t('operator.site'), cell: site => site.site },
     { label: t('operator.waiting'), end: true, cell: site => number(site.waiting) },
     { label: t('operator.due'), end: true, cell: site => number(site.due) },
-    { label: t('operator.held'), end: true, cell: site => number(site.held) },
     { label: t('operator.oldest'), cell: site => <Time at={site.oldest_due_at} /> },
     {
       label: t('ui.actions'),
@@ -110,7 +109,6 @@ function RetryNow({ site, until }: { site: Queues['sites'][number]; until: strin
       size="compact-sm"
       onClick={run}
       loading={retry.isPending}
-      disabled={site.waiting === site.held}
       aria-label={`${t('operator.retryNow')}: ${site.site}`}
     >
       {t('operator.retryNow')}

@@ -71,7 +71,7 @@ export function createMetrics(service: string) {
       'delivery_ambiguous_total',
       'Attempts whose outcome is unknown: the final dot went out and no reply was recorded.',
     ),
-    queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later, held).', ['state']),
+    queueDepth: gauge('queue_deliveries', 'Deliveries waiting, by state (due, later).', ['state']),
     queueOldest: gauge('queue_oldest_due_seconds', 'Age of the oldest delivery that is due.'),
     troubledSites: gauge(
       'sites',

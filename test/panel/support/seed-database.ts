@@ -93,7 +93,6 @@ export async function seedStored({ mongo, foundation, admin }: PanelService, tex
 
   const waiting = (site: string, n: number) => ({
     _id: `${newId('em')}.${n}`,
-    cell: 0 as const,
     m: newId('em'),
     user_id: userId,
     rcpt: `u${n}@${site}`,

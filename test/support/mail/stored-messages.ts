@@ -21,7 +21,6 @@ export async function giveMessage(
   const bytes = Buffer.from(raw ?? '')
   const message: MessageDoc = {
     _id,
-    cell: 0,
     user_id: userId,
     domain_id: 'dom_1',
     via: { channel: 'http', id: 'key_1' },
@@ -50,7 +49,6 @@ export async function giveEvent(db: Db, message: MessageDoc, change: Partial<Eve
   const attempt = change.attempt ?? 1
   const event: EventDoc = {
     _id: `${message._id}.0#${attempt}`,
-    cell: 0,
     m: message._id,
     user_id: message.user_id,
     rcpt: message.rcpts[0]?.email ?? '',

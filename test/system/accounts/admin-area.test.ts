@@ -124,7 +124,6 @@ describe('another try for a destination', () => {
   const deliveries = () => collectionOf(api.db, DELIVERIES)
   const give = (site: string, change: Partial<DeliveryDoc>): DeliveryDoc => ({
     _id: `${newId('em')}.0`,
-    cell: 0,
     m: 'em_1',
     user_id: 'usr_1',
     rcpt: `u@${site}`,
@@ -137,12 +136,11 @@ describe('another try for a destination', () => {
     created_at: new Date(),
     ...change,
   })
-  test('moves what failed before, and leaves scheduled, held, claimed and others alone', async () => {
+  test('moves what failed before, and leaves scheduled, claimed and others alone', async () => {
     const rows = {
       waiting: give('late.example', {}),
       system: give('late.example', { lane: 'system' }),
       scheduled: give('late.example', { att: 0 }),
-      held: give('late.example', { hold: new Date() }),
       claimed: give('late.example', { tok: 'w:1:x' }),
       other: give('other.example', {}),
     }

@@ -69,6 +69,6 @@ export function addAdminReports(
   })
 }
 
-function toSite({ site, waiting, due, held, oldest }: QueueView['sites'][number]) {
-  return { site, waiting, due, held, oldest_due_at: oldest?.toISOString() ?? null }
+function toSite({ site, waiting, due, oldest }: QueueView['sites'][number]) {
+  return { site, waiting, due, oldest_due_at: oldest?.toISOString() ?? null }
 }

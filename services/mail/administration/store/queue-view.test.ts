@@ -26,13 +26,13 @@ describe('the queue', () => {
     expect(await viewQueue(mongo, now)).toEqual({ depth: 0, oldestDue: null, sites: [], sampled: false })
   })
 
-  test('is shown by destination, the longest first: what waits, what is due by now, what is held', async () => {
+  test('is shown by destination, the longest first: what waits, what is due by now', async () => {
     const far = new Date('9999-01-01T00:00:00Z')
     const mongo = await queue([
       { site: 'a.example', due: at(-5) },
       { site: 'b.example', due: now },
       { site: 'b.example', due: at(1) },
-      { site: 'b.example', due: far, hold: at(-9) },
+      { site: 'b.example', due: far },
       { site: 'a0.example', due: at(60), tok: 'held by a worker' },
     ])
     expect(await viewQueue(mongo, now)).toEqual({
@@ -40,9 +40,9 @@ describe('the queue', () => {
       oldestDue: at(-5),
       sampled: false,
       sites: [
-        { site: 'b.example', waiting: 3, due: 1, held: 1, oldest: now },
-        { site: 'a.example', waiting: 1, due: 1, held: 0, oldest: at(-5) },
-        { site: 'a0.example', waiting: 1, due: 0, held: 0, oldest: at(60) },
+        { site: 'b.example', waiting: 3, due: 1, oldest: now },
+        { site: 'a.example', waiting: 1, due: 1, oldest: at(-5) },
+        { site: 'a0.example', waiting: 1, due: 0, oldest: at(60) },
       ],
     })
   })

@@ -7,7 +7,6 @@ export interface WaitingSite {
   site: string
   waiting: number
   due: number
-  held: number
   oldest: Date | null
 }
 
@@ -40,13 +39,12 @@ export async function viewQueue(mongo: Mongo, now: Date): Promise<QueueView> {
               _id: '$site',
               waiting: { $sum: 1 },
               due: { $sum: { $cond: [{ $lte: ['$due', now] }, 1, 0] } },
-              held: { $sum: { $cond: [{ $gt: ['$hold', null] }, 1, 0] } },
               oldest: { $min: '$due' },
             },
           },
           { $sort: { waiting: -1, _id: 1 } },
           { $limit: SITES },
-          { $project: { _id: 0, site: '$_id', waiting: 1, due: 1, held: 1, oldest: 1 } },
+          { $project: { _id: 0, site: '$_id', waiting: 1, due: 1, oldest: 1 } },
         ],
         { maxTimeMS: MAX_MS },
       )

@@ -53,11 +53,10 @@ export function toDetail(
     submitted_with: message.via.id ?? null,
     expires_at: message.expires_at.toISOString(),
     has_raw: hasRaw,
-    waiting: waiting.map(({ rcpt, att, due, last, hold }) => ({
+    waiting: waiting.map(({ rcpt, att, due, last }) => ({
       email: rcpt,
       attempts: att,
-      // A held delivery stands in the far future; what it waits for is not a time.
-      next_attempt_at: hold ? null : due.toISOString(),
+      next_attempt_at: due.toISOString(),
       last_reply: last?.text ?? null,
     })),
   }

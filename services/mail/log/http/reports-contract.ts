@@ -16,7 +16,6 @@ const counts = z.strictObject({
   delivered: count,
   bounced: count,
   failed: count,
-  suppressed: count,
   canceled: count,
   waiting: count,
 })
@@ -111,9 +110,7 @@ export const getQueues = endpoint({
     depth: count,
     oldest_due_at: time.nullable(),
     /** Of the deliveries looked at; all of them unless `sampled`. */
-    sites: z.array(
-      z.strictObject({ site: z.string(), waiting: count, due: count, held: count, oldest_due_at: time.nullable() }),
-    ),
+    sites: z.array(z.strictObject({ site: z.string(), waiting: count, due: count, oldest_due_at: time.nullable() })),
     sampled: z.boolean(),
     suspended: z.array(
       z.strictObject({

@@ -8,7 +8,7 @@ test.each<[RecipientStatus[], RecipientStatus]>([
   [['delivered', 'deferred', 'queued'], 'deferred'],
   [['delivered', 'bounced'], 'bounced'],
   [['canceled', 'delivered'], 'canceled'],
-  [['scheduled', 'suppressed'], 'scheduled'],
+  [['scheduled', 'failed'], 'scheduled'],
   [['sending', 'deferred'], 'sending'],
 ])('recipients %j make the message %s', (statuses, status) => {
   expect(messageStatus(statuses.map(each => ({ status: each })))).toBe(status)

@@ -8,7 +8,6 @@ export const RECIPIENT_STATUSES = [
   'delivered',
   'bounced',
   'failed',
-  'suppressed',
   'canceled',
 ] as const
 
@@ -23,13 +22,12 @@ const ORDER: readonly RecipientStatus[] = [
   'scheduled',
   'bounced',
   'failed',
-  'suppressed',
   'canceled',
   'delivered',
 ]
 
 /** Statuses after which nothing more is tried. */
-const FINAL: readonly RecipientStatus[] = ['delivered', 'bounced', 'failed', 'suppressed', 'canceled']
+const FINAL: readonly RecipientStatus[] = ['delivered', 'bounced', 'failed', 'canceled']
 
 /** A message is what its least settled recipient is; when all are final, the worst of them. */
 export function messageStatus(recipients: readonly { status: RecipientStatus }[]): RecipientStatus {

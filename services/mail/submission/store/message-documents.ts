@@ -77,7 +77,6 @@ export function toWrites(given: NewMessage, placement: Placement, packed?: reado
   const bodyExp = removal(placement.bodyDays)
   const message: MessageDoc = {
     _id: id,
-    cell: 0,
     ...fields,
     size: raw.length + (rest?.size ?? 0),
     parts: rest ? 1 + rest.parts : partsOfBody(raw.length),
@@ -108,7 +107,6 @@ function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, pla
   const { user_id, lane } = message
   return {
     _id: `${message._id}.${n}`,
-    cell: 0,
     m: message._id,
     user_id,
     rcpt,
@@ -126,7 +124,6 @@ function toDelivery(rcpt: string, n: number, message: MessageDoc, due: Date, pla
 function toSimulatedEvents(rcpt: string, n: number, message: MessageDoc): EventDoc[] {
   return simulate(rcpt).map((attempt, index) => ({
     _id: eventId(`${message._id}.${n}`, index + 1),
-    cell: 0,
     m: message._id,
     user_id: message.user_id,
     rcpt,

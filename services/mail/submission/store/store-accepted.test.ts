@@ -75,7 +75,6 @@ describe('storing', () => {
     expect(await enqueue(given)).toEqual({ kind: 'stored' })
     const stored = await collectionOf(mongo.db, MESSAGES).findOne({ _id: given.id })
     expect(stored).toMatchObject({
-      cell: 0,
       parts: 1,
       size: given.raw.length,
       left: 2,

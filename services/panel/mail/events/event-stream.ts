@@ -32,7 +32,6 @@ export const EVENT_TYPES = [
   'email.delivered',
   'email.bounced',
   'email.failed',
-  'email.suppressed',
   'email.canceled',
 ] as const
 

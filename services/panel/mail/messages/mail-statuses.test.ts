@@ -11,7 +11,6 @@ test.each([
   ['delivered', false, 'ok'],
   ['bounced', false, 'bad'],
   ['failed', false, 'bad'],
-  ['suppressed', false, 'quiet'],
   ['canceled', false, 'quiet'],
 ] as const)('%s is open: %s, and %s', (status, open, tone) => {
   expect(isOpen(status)).toBe(open)
@@ -20,7 +19,7 @@ test.each([
 
 test('each state can be filtered for and has words', () => {
   expect(MAIL_STATUSES.filter(status => en.messages.status[status] === undefined)).toEqual([])
-  expect(MAIL_STATUSES).toHaveLength(9)
+  expect(MAIL_STATUSES).toHaveLength(8)
 })
 
 test.each(['exploded', '', 'constructor', 'toString'])('a state that nobody knows is quiet: %j', status => {

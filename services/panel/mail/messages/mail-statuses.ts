@@ -14,7 +14,6 @@ export const MAIL_STATUSES = [
   'delivered',
   'bounced',
   'failed',
-  'suppressed',
   'canceled',
 ] as const satisfies readonly MailStatus[]
 
@@ -26,7 +25,6 @@ const TONES: Record<MailStatus, Tone> = {
   delivered: 'ok',
   bounced: 'bad',
   failed: 'bad',
-  suppressed: 'quiet',
   canceled: 'quiet',
 }
 
