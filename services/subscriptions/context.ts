@@ -58,7 +58,7 @@ export interface Memory {
   apps: Recent<AppDoc | undefined>
   /** The webhooks of an app. */
   webhooks: Recent<WebhookDoc[]>
-  /** Running figures of apps, by their joined keys. Whoever moves them forgets them: {@link forgetFigures}. */
+  /** Running figures of apps, by their joined keys. Whoever moves them forgets them: `forgetFigures` of figures.ts. */
   counters: Recent<CounterDoc>
   /** Figures of days that are not over, likewise. */
   today: Recent<Map<string, DayFigures>>

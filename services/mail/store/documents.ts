@@ -8,7 +8,7 @@ import type { Lane } from './rules/flow.ts'
 
 export type { RecipientStatus }
 
-/** Kubernetes resource that owns a record; such a record is read-only in panel and API (decision: one way). */
+/** Kubernetes resource that owns a record; such a record is read-only in panel and API. */
 export interface ManagedBy {
   kind: string
   namespace: string
@@ -248,7 +248,7 @@ export interface BodyDoc {
   exp: Date
 }
 
-/** A recipient as the message remembers it, after the settle round (decision 16). */
+/** A recipient and the last state that was noted in its message. */
 export interface RecipientState {
   email: string
   type: 'to' | 'cc' | 'bcc' | 'envelope'
