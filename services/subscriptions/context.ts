@@ -99,6 +99,8 @@ export interface Deed {
   target: { kind: string; id: string }
   before?: object | undefined
   after?: object | undefined
+  /** For the audit log alone; webhooks do not carry it. */
+  reason?: string | undefined
 }
 
 /** Opens the subscription half on the foundation of a process. */

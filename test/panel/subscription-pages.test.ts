@@ -67,6 +67,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('menuitem', { name: item }).click()
   }
 
+  const typePhrase = async () => {
+    const field = dialog().locator('label').filter({ hasText: /\d+/ })
+    const phrase = (await field.innerText()).match(/\d+/)?.[0] ?? ''
+    await dialog()
+      .getByRole('textbox', { name: w.ui.typeToConfirm.replace('{{phrase}}', phrase) })
+      .fill(phrase)
+  }
+
   test('a plan is granted, extended, and ended by typing its number', async () => {
     await open(page, `/subscriptions/list?app=${app}`)
     await page.getByText(w.subs.noSubscriptions).waitFor()
@@ -83,6 +91,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
     await menu('Ada', w.subs.extend)
     await dialog().getByRole('textbox', { name: w.subs.daysMore }).fill('10')
+    await dialog().getByRole('textbox', { name: w.subs.reason }).fill('After the outage')
     await press(w.subs.extend)
     await dialog().waitFor({ state: 'detached' })
     await expect.poll(end, PATIENT).not.toBe(before)
@@ -91,12 +100,25 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await menu('Ada', w.subs.cancelNow)
     const cancel = dialog().getByRole('button', { name: w.subs.cancelNow })
     expect(await cancel.isDisabled()).toBe(true)
-    const phrase = (await dialog().locator('label').innerText()).match(/\d+/)?.[0] ?? ''
-    await dialog().getByRole('textbox').fill(phrase)
+    await dialog().getByRole('textbox', { name: w.subs.reason }).fill('Moved away')
+    await typePhrase()
     await picture(page, 'subscription-cancel', language)
     await cancel.click()
     await rowOf('Ada').getByText(w.subs.status[3]).waitFor()
-    expect(await rowOf('Ada').getByRole('button').count()).toBe(0)
+  })
+
+  test('its history names the reasons; an ended subscription has no other action', async () => {
+    await rowOf('Ada').getByRole('button').last().click()
+    const items = page.getByRole('menuitem')
+    expect(await items.allInnerTexts()).toEqual([w.subs.changeHistory])
+    await items.click()
+    const reason = (text: string) => w.subs.reasonGiven.replace('{{reason}}', text)
+    await rowOf('subscription.cancel').getByText(reason('Moved away'), { exact: true }).waitFor()
+    await rowOf('subscription.extend').getByText(reason('After the outage'), { exact: true }).waitFor()
+    expect(await rowOf('plan.create').count()).toBe(0)
+    await page.getByRole('button', { name: w.subs.allChanges }).click()
+    await rowOf('plan.create').first().waitFor()
+    await open(page, `/subscriptions/list?app=${app}`)
   })
 
   test('one that was paid back is marked as refunded', async () => {
@@ -109,8 +131,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await press(w.subs.grant)
     await rowOf('Grace').getByText(w.subs.status[1], { exact: true }).waitFor()
     await menu('Grace', w.subs.refund)
-    const phrase = (await dialog().locator('label').innerText()).match(/\d+/)?.[0] ?? ''
-    await dialog().getByRole('textbox').fill(phrase)
+    await typePhrase()
     await press(w.subs.refund)
     await rowOf('Grace').getByText(w.subs.status[4]).waitFor()
   })

@@ -14,7 +14,7 @@ import { messageTab } from '../mail/messages/message-tabs.ts'
 import { sessionRead, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { isFormOpen, setSessionOver } from '../state/session-expiry.ts'
-import { subSearch } from '../subscriptions/shared/subscriptions-search.ts'
+import { changesSearch, subSearch } from '../subscriptions/shared/subscriptions-search.ts'
 import { spanSearch } from '../ui/layout/days-range.tsx'
 import { textsOf } from '../ui/layout/search-params.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
@@ -207,7 +207,7 @@ const pages = [
   createRoute({
     getParentRoute: within,
     path: '/subscriptions/changes',
-    validateSearch: subSearch,
+    validateSearch: changesSearch,
     component: lazyRouteComponent(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangesPage'),
   }),
   createRoute({

@@ -30,6 +30,7 @@ export async function record<T>(
         action: deed.action,
         target: deed.target,
         changes: differences(deed.before, deed.after),
+        ...(deed.reason ? { reason: deed.reason } : {}),
         request_id: requestId,
         ip,
         at: s.clock.now(),

@@ -6,6 +6,7 @@ import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from '../flag
 import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
 import { subscriptionCollections } from '../store/collections.ts'
 import { purge } from './nightly-maintenance.ts'
+import { act } from './act-on-subscription.ts'
 
 const DAY_MS = 86_400_000
 const anySender = async () => true
@@ -17,6 +18,9 @@ test('of an app that was deleted 30 days ago stay the key, and who did what; not
   for (const { app: one } of [{ app }, other]) {
     const user = await giveUser(one.app_key)
     await pay(user, await givePlan(one.app_key, { name: 'Secret offer' }))
+    const [sold] = await s.c.subscriptions.find({ app_key: one.app_key }).toArray()
+    const target = { appKey: one.app_key, id: sold?._id ?? 0 }
+    await act(s, systemActor, target, { action: 'extend', days: 1, at: 'now', reason: 'Ann asked' })
     await updateApp(s, systemActor, one._id, { mail_from: `boss@${one.app_key}.example` }, anySender)
   }
   await deleteApp(s, systemActor, app._id, { force: true })
@@ -37,13 +41,16 @@ test('of an app that was deleted 30 days ago stay the key, and who did what; not
     'app.create',
     'plan.create',
     'subscription.create',
+    'subscription.extend',
     'app.update',
     'app.delete',
     'app.purge',
   ])
   expect(log.every(({ changes, actor }) => Object.keys(changes).length === 0 && actor.kind === 'system')).toBe(true)
+  expect(log.filter(entry => 'reason' in entry)).toEqual([])
   const kept = await s.c.audit.findOne({ app_key: 'stays', action: 'app.update' })
   expect(kept?.changes).toEqual({ mail_from: [null, 'boss@stays.example'] })
+  expect(await s.c.audit.countDocuments({ app_key: 'stays', reason: 'Ann asked' })).toBe(1)
 })
 
 test('settled notices go after 90 days, those that wait never', async () => {

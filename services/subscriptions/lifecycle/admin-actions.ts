@@ -16,6 +16,8 @@ export interface SubscriptionAction {
   auto_renew?: '0' | '1' | undefined
   amount?: number | undefined
   version?: number | undefined
+  /** Kept in the audit log. */
+  reason?: string | undefined
 }
 
 /** Acts. Throws `validation_failed` for a missing field and what the single steps throw. */
@@ -23,9 +25,9 @@ export async function act(
   s: Subscriptions,
   actor: Actor,
   { appKey, id }: { appKey: string; id: number },
-  { action, days, at, auto_renew, amount, version }: SubscriptionAction,
+  { action, days, at, auto_renew, amount, version, reason }: SubscriptionAction,
 ): Promise<SubscriptionDoc> {
-  const target = { appKey, id, version }
+  const target = { appKey, id, version, reason }
   switch (action) {
     case 'extend':
       if (days === undefined) throw missing('days')
@@ -40,8 +42,8 @@ export async function act(
         setAutoRenew(period, auto_renew === '1'),
       )
     case 'refund': {
-      const request = { appKey, subscriptionId: id, version, refundId: randomUUID(), amountCents: amount, revoke: true }
-      return (await refundSubscription(s, actor, request)).subscription
+      const request = { appKey, subscriptionId: id, version, reason, refundId: randomUUID(), amountCents: amount }
+      return (await refundSubscription(s, actor, { ...request, revoke: true })).subscription
     }
   }
 }

@@ -20,6 +20,8 @@ export interface SubscriptionChange {
   payment?: PaymentDoc | undefined
   /** More writes of the same transaction. */
   also?: (session: Session) => Promise<void>
+  /** Why an administrator acted. */
+  reason?: string | undefined
   /** What the day's figures gain. */
   day?: Partial<Record<DayField, number>>
 }
@@ -48,6 +50,7 @@ export async function writeChange(
           target: { kind: 'subscription', id: String(after._id) },
           before,
           after,
+          reason: change.reason,
         },
       }
     })
@@ -99,7 +102,7 @@ const ATTEMPTS = 5
 export async function changePeriod(
   s: Subscriptions,
   actor: Actor,
-  target: { appKey: string; id: number; version?: number | undefined },
+  target: { appKey: string; id: number; version?: number | undefined; reason?: string | undefined },
   action: string,
   decide: (period: SubscriptionDoc, plan: PlanSnapshot, nowSeconds: number) => Step,
 ): Promise<SubscriptionDoc> {
@@ -111,7 +114,8 @@ export async function changePeriod(
     const period = periodOf(decide(before, before.plan, secondsOf(now)))
     const after = stepped(before, period, now)
     const ended = before.status === STATUS.active && after.status !== STATUS.active
-    const written = await writeChange(s, actor, { action, before, after, day: ended ? { ended: 1 } : {} })
+    const { reason } = target
+    const written = await writeChange(s, actor, { action, before, after, reason, day: ended ? { ended: 1 } : {} })
     if (written) return written
   }
   throw new ProblemError('version_conflict')

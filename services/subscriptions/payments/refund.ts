@@ -26,6 +26,7 @@ export interface RefundRequest {
   byChannel?: true
   /** Of the subscription as the caller saw it. */
   version?: number | undefined
+  reason?: string | undefined
 }
 
 const ATTEMPTS = 5
@@ -80,6 +81,7 @@ async function planRefund(
     action: 'subscription.refund',
     before,
     after: stepped(before, period, now),
+    reason: request.reason,
     payment: refundRow(before, payment, { _id: await s.ids.next('payment'), key, amount, now, id: request.refundId }),
     also: async session => {
       if (!(await addRefunded(s.c, payment, amount, session))) throw new ProblemError('amount_mismatch')

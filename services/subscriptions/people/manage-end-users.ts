@@ -9,6 +9,7 @@ import type { EndUserDoc } from '../store/documents.ts'
 import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
 import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
+import { forgetReasons } from './store/audit.ts'
 
 /** What an app says of a user who logged in. */
 export interface UserLogin {
@@ -262,6 +263,7 @@ async function eraseAsSeen(s: Subscriptions, actor: Actor, before: EndUserDoc): 
     const match = { _id, app_key: appKey, status, erased_at: { $exists: false } }
     if (!(await changeUser(s.c, match, { $set: blank, $unset: ERASED }, session))) return { result: false }
     await forgetUserInEvents(s.c, appKey, _id, session)
+    await forgetReasons(s.c, appKey, _id, session)
     return { result: true, deed: { action: 'user.erase', appKey, target: { kind: 'user', id: String(_id) } } }
   })
   if (done) await moveFigures(s, appKey, { counters: activeChange(status, '0') })

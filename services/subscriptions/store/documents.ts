@@ -216,6 +216,8 @@ export interface AuditDoc {
   action: string
   target: { kind: string; id: string }
   changes: Record<string, [unknown, unknown]>
+  /** What the actor gave as the reason of an action on a subscription. */
+  reason?: string
   request_id: string
   ip: string
   at: Date

@@ -439,6 +439,61 @@ describe('apps', () => {
   })
 })
 
+describe('the reason of an action', () => {
+  const history = async (id: string) =>
+    (await root('GET', '/audit_log', { query: { app_key: 'demo', target_kind: 'subscription', target_id: id } })).body
+      .data.audit_logs as { action: string; reason: string; changes: object }[]
+  const grant = async (openid: string) => {
+    const user = (await newUser(openid)).body.data
+    const plans = (await root('GET', '/subscription_plan', { query: { app_key: 'demo', search: 'month' } })).body.data
+    const made = await root('POST', '/subscription', { body: { user_id: user.id, plan_id: plans.plans[0].id } })
+    return { id: made.body.data.id as string, userId: user.id as string }
+  }
+
+  test('stands in the history of the subscription, of one action and of many', async () => {
+    const { id } = await grant('wx-reason')
+    const path = `/subscription/${id}`
+    await root('PUT', path, { body: { action: 'extend', days: 5, reason: '  outage of 3 May, 补偿 ' } })
+    await root('PUT', path, { body: { action: 'set_auto_renew', auto_renew: 1, reason: 'asked by phone' } })
+    await root('PUT', path, { body: { action: 'extend', days: 1, reason: '   ' } })
+    await root('POST', '/subscription/batch', { body: { ids: [id], action: 'extend', days: 1, reason: 'for all' } })
+    await root('PUT', path, { body: { action: 'refund', reason: 'x'.repeat(200) } })
+    expect((await history(id)).map(({ action, reason }) => [action, reason])).toEqual([
+      ['subscription.refund', 'x'.repeat(200)],
+      ['subscription.extend', 'for all'],
+      ['subscription.extend', ''],
+      ['subscription.auto_renew', 'asked by phone'],
+      ['subscription.extend', 'outage of 3 May, 补偿'],
+      ['subscription.create', ''],
+    ])
+  })
+
+  test.each([
+    ['201 characters', 'x'.repeat(201)],
+    ['a control character', 'a\u0000b'],
+    ['a number', 7],
+  ])('is refused with %s, and nothing changes', async (_, reason) => {
+    const { id } = await grant(`wx-reason-${String(reason).length}`)
+    const answer = await root('PUT', `/subscription/${id}`, { body: { action: 'cancel', at: 'now', reason } })
+    expect([answer.status, answer.body.code]).toEqual([422, 42200])
+    expect(await history(id)).toHaveLength(1)
+  })
+
+  test('is removed when the user is erased; what was done stays', async () => {
+    const { id, userId } = await grant('wx-reason-erased')
+    const other = await grant('wx-reason-kept')
+    for (const one of [id, other.id])
+      await root('PUT', `/subscription/${one}`, { body: { action: 'cancel', at: 'now', reason: 'Ann left us' } })
+    expect((await root('DELETE', `/user/${userId}`)).status).toBe(200)
+    expect((await history(id))[0]).toMatchObject({
+      action: 'subscription.cancel',
+      reason: '',
+      changes: { status: [1, 3] },
+    })
+    expect((await history(other.id))[0]).toMatchObject({ reason: 'Ann left us' })
+  })
+})
+
 test('the audit log says who changed which field', async () => {
   const { audit_logs } = (await root('GET', '/audit_log', { query: { app_key: 'demo', action: 'plan.update' } })).body
     .data

@@ -1,4 +1,5 @@
 /** The audit log of the subscription half: who did what, with the fields that changed. */
+import { Button, Group, Text } from '@mantine/core'
 import { IconNotebook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -29,16 +30,30 @@ function Changes({ appKey }: { appKey: string }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useSubRead('auditLog', { query: setOnly({ app_key: appKey, page: search.page }) })
+  const { subscription } = search
+  const target = subscription ? { target_kind: 'subscription', target_id: subscription } : {}
+  const query = useSubRead('auditLog', { query: { ...setOnly({ app_key: appKey, page: search.page }), ...target } })
   const columns: Column<Entry>[] = [
     { label: t('account.when'), cell: entry => <BusinessTime at={entry.created_at} /> },
     { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
     { label: t('account.action'), cell: entry => <span className="pw-mono">{entry.action}</span> },
     { label: t('account.target'), cell: entry => `${entry.target_kind} ${entry.target_id}` },
-    { label: t('subs.fields'), cell: entry => <Fields changes={entry.changes} /> },
+    { label: t('subs.fields'), cell: entry => <Change entry={entry} /> },
   ]
   return (
     <>
+      {subscription ? (
+        <Group gap="xs">
+          <Text fz="sm">{t('subs.changesOf', { id: subscription })}</Text>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => void navigate({ search: setOnly({ ...search, subscription: undefined, page: undefined }) })}
+          >
+            {t('subs.allChanges')}
+          </Button>
+        </Group>
+      ) : null}
       <Card flush>
         <Loaded query={query}>
           {({ audit_logs }) =>
@@ -55,6 +70,16 @@ function Changes({ appKey }: { appKey: string }) {
         total={query.data?.pagination.total_pages ?? 1}
         go={page => void navigate({ search: { ...search, page } })}
       />
+    </>
+  )
+}
+
+function Change({ entry }: { entry: Entry }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Fields changes={entry.changes} />
+      {entry.reason === '' ? null : <div>{t('subs.reasonGiven', { reason: entry.reason })}</div>}
     </>
   )
 }

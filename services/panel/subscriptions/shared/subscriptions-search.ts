@@ -10,7 +10,17 @@ export interface SubSearch {
   page?: number
 }
 
-/** Reads it. */
+/** The changes of an app, or those of one subscription by its number. */
+export interface ChangesSearch extends SubSearch {
+  subscription?: string
+}
+
+/** Reads {@link ChangesSearch}. */
+export function changesSearch(raw: Record<string, unknown>): ChangesSearch {
+  return { ...subSearch(raw), ...textsOf(raw, ['subscription']) }
+}
+
+/** Reads {@link SubSearch}. */
 export function subSearch(raw: Record<string, unknown>): SubSearch {
   const page = pageNumber(raw.page)
   return { ...textsOf(raw, ['app', 'search', 'status']), ...(page ? { page } : {}) }

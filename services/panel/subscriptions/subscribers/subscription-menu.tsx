@@ -1,5 +1,6 @@
-/** What can be done with one subscription: extend, stop renewing, cancel, refund. */
-import { Menu, NumberInput } from '@mantine/core'
+/** What can be done with one subscription: extend, stop renewing, cancel, refund, and see its history. */
+import { Menu, NumberInput, TextInput, type TextInputProps } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSaved, useTold } from '../../ui/feedback/save-result.ts'
@@ -12,21 +13,41 @@ import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
 type Asking = 'extend' | 'cancel' | 'refund'
 
-/** The menu; nothing for a subscription that has come to its end for good. */
-export function SubscriptionMenu({ subscription, appKey }: { subscription: Subscription; appKey: string }) {
+/** Characters of a reason, as the API takes it. */
+const MAX_REASON = 200
+
+/** The menu; a subscription that was canceled or refunded has its history only, and so has a viewer. */
+export function SubscriptionMenu(props: { subscription: Subscription; appKey: string; edit: boolean }) {
   const { t } = useTranslation()
+  const { subscription, appKey } = props
   const [asking, setAsking] = useState<Asking>()
+  const [reason, setReason] = useState('')
   const act = useSubWrite('actOnSubscription')
   const told = useTold()
   const base = { params: { id: subscription.id }, query: { app_key: appKey } }
   const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
-  const done = () => setAsking(undefined)
+  const done = () => {
+    setAsking(undefined)
+    setReason('')
+  }
   const stopRenewing = () =>
     act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, told)
-  if (subscription.status === '3' || subscription.status === '4') return null
+  const reasonField = <ReasonField value={reason} onChange={event => setReason(event.currentTarget.value)} />
+  const history = (
+    <Menu.Item
+      renderRoot={props => (
+        <Link {...props} to="/subscriptions/changes" search={{ app: appKey, subscription: subscription.id }} />
+      )}
+    >
+      {t('subs.changeHistory')}
+    </Menu.Item>
+  )
+  if (!props.edit || subscription.status === '3' || subscription.status === '4')
+    return <RowMenu name={name}>{history}</RowMenu>
   return (
     <>
       <RowMenu name={name}>
+        {history}
         {subscription.is_permanent ? null : (
           <Menu.Item onClick={() => setAsking('extend')}>{t('subs.extend')}</Menu.Item>
         )}
@@ -47,9 +68,12 @@ export function SubscriptionMenu({ subscription, appKey }: { subscription: Subsc
         title={t('subs.cancelTitle', { name })}
         phrase={subscription.id}
         action={t('subs.cancelNow')}
-        run={() => act.mutateAsync({ ...base, body: { action: 'cancel', at: 'now', version: subscription.version } })}
+        run={() =>
+          act.mutateAsync({ ...base, body: { action: 'cancel', at: 'now', reason, version: subscription.version } })
+        }
       >
         {t('subs.cancelText')}
+        {reasonField}
       </Confirm>
       <Confirm
         opened={asking === 'refund'}
@@ -57,9 +81,10 @@ export function SubscriptionMenu({ subscription, appKey }: { subscription: Subsc
         title={t('subs.refundTitle', { name })}
         phrase={subscription.id}
         action={t('subs.refund')}
-        run={() => act.mutateAsync({ ...base, body: { action: 'refund', version: subscription.version } })}
+        run={() => act.mutateAsync({ ...base, body: { action: 'refund', reason, version: subscription.version } })}
       >
         {t('subs.refundText')}
+        {reasonField}
       </Confirm>
     </>
   )
@@ -70,7 +95,7 @@ function ExtendForm(props: { subscription: Subscription; appKey: string; close: 
   const { subscription, appKey, close } = props
   const act = useSubWrite('actOnSubscription')
   const saved = useSaved(close)
-  const fields = useFields({ days: 30 }, act.error)
+  const fields = useFields({ days: 30, reason: '' }, act.error)
   const submit = () =>
     act.mutate(
       {
@@ -90,6 +115,21 @@ function ExtendForm(props: { subscription: Subscription; appKey: string; close: 
         allowDecimal={false}
         {...fields.count('days')}
       />
+      <ReasonField {...fields.text('reason')} />
     </SubmitForm>
+  )
+}
+
+function ReasonField(props: Pick<TextInputProps, 'value' | 'onChange' | 'error'>) {
+  const { t } = useTranslation()
+  return (
+    <TextInput
+      mt="sm"
+      label={t('subs.reason')}
+      description={t('subs.reasonHint')}
+      maxLength={MAX_REASON}
+      autoComplete="off"
+      {...props}
+    />
   )
 }

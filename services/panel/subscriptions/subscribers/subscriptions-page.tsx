@@ -103,7 +103,7 @@ function SubscriptionTable(props: { subscriptions: readonly Subscription[]; scop
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: one => (scope.edit ? <SubscriptionMenu subscription={one} appKey={scope.app.app_key} /> : null),
+      cell: one => <SubscriptionMenu subscription={one} appKey={scope.app.app_key} edit={scope.edit} />,
     },
   ]
   return <DataTable name={t('subs.listTitle')} columns={columns} rows={subscriptions} rowKey={one => one.id} />

@@ -32,6 +32,7 @@ export function mountAudit(router: Router, deps: HttpDeps): void {
         target_kind: entry.target.kind,
         target_id: entry.target.id,
         changes: entry.changes,
+        reason: entry.reason ?? '',
         request_id: entry.request_id,
         ip: entry.ip,
         created_at: s.zone.format(entry.at),

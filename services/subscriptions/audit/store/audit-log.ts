@@ -11,6 +11,15 @@ export async function insertAudit(c: Collections, entries: readonly AuditDoc[], 
   if (entries.length > 0) await c.audit.insertMany([...entries], session ? { session } : {})
 }
 
+/** Removes the reasons given for changes of a user's subscriptions: they are free text, which may name the user. */
+export async function forgetReasons(c: Collections, appKey: string, userId: number, session: Session): Promise<void> {
+  const own = await c.subscriptions
+    .find({ app_key: appKey, user_id: userId }, { session, projection: { _id: 1 } })
+    .toArray()
+  const targets = { 'target.kind': 'subscription', 'target.id': { $in: own.map(({ _id }) => String(_id)) } }
+  await c.audit.updateMany({ ...targets, reason: { $exists: true } }, { $unset: { reason: '' } }, { session })
+}
+
 /** What a reader of the log asks for. */
 export interface AuditFilter {
   /** Apps in scope; undefined for all. */

@@ -407,6 +407,8 @@ export const auditEntry = z
     target_kind: z.string(),
     target_id: z.string(),
     changes: z.record(z.string(), z.array(z.unknown())),
+    /** Given with an action on a subscription; empty where none was. */
+    reason: z.string(),
     request_id: z.string(),
     ip: z.string(),
     created_at: dateTime,

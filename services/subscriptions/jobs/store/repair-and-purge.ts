@@ -143,5 +143,6 @@ export async function purgeApp(c: Collections, appKey: string): Promise<void> {
   ])
     await (collection as typeof c.users).deleteMany(match)
   await c.counters.deleteOne({ _id: appKey })
-  await c.audit.updateMany({ ...match, changes: { $ne: {} } }, { $set: { changes: {} } })
+  const told = { $or: [{ changes: { $ne: {} } }, { reason: { $exists: true } }] }
+  await c.audit.updateMany({ ...match, ...told }, { $set: { changes: {} }, $unset: { reason: '' } })
 }
