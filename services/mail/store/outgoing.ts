@@ -185,7 +185,7 @@ export class Outbox {
 }
 
 /** States in which a recipient still waits. */
-const OPEN: readonly RecipientStatus[] = ['queued', 'scheduled', 'sending', 'deferred']
+const OPEN: readonly RecipientStatus[] = ['queued', 'scheduled', 'deferred']
 
 /** Messages with one recipient and the same outcome are noted by one statement. */
 function groupAlike(notes: readonly RecipientNote[]): RecipientNote[][] {

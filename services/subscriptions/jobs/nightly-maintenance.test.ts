@@ -6,7 +6,7 @@ import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from '../flag
 import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
 import { subscriptionCollections } from '../store/collections.ts'
 import { purge } from './nightly-maintenance.ts'
-import { act } from './act-on-subscription.ts'
+import { act } from '../lifecycle/admin-actions.ts'
 
 const DAY_MS = 86_400_000
 const anySender = async () => true

@@ -9,7 +9,7 @@ import type { EndUserDoc } from '../store/documents.ts'
 import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
 import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
-import { forgetReasons } from './store/audit.ts'
+import { forgetReasons } from '../audit/store/audit-log.ts'
 
 /** What an app says of a user who logged in. */
 export interface UserLogin {

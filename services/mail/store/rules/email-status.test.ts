@@ -9,7 +9,7 @@ test.each<[RecipientStatus[], RecipientStatus]>([
   [['delivered', 'bounced'], 'bounced'],
   [['canceled', 'delivered'], 'canceled'],
   [['scheduled', 'failed'], 'scheduled'],
-  [['sending', 'deferred'], 'sending'],
+  [['queued', 'deferred'], 'deferred'],
 ])('recipients %j make the message %s', (statuses, status) => {
   expect(messageStatus(statuses.map(each => ({ status: each })))).toBe(status)
 })

@@ -3,7 +3,6 @@
 export const RECIPIENT_STATUSES = [
   'queued',
   'scheduled',
-  'sending',
   'deferred',
   'delivered',
   'bounced',
@@ -16,7 +15,6 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
 /** From the one that wants attention most to the one that wants none. */
 const ORDER: readonly RecipientStatus[] = [
-  'sending',
   'deferred',
   'queued',
   'scheduled',

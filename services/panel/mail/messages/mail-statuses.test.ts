@@ -6,7 +6,6 @@ import { isOpen, MAIL_STATUSES, toneOf } from './mail-statuses.ts'
 test.each([
   ['scheduled', true, 'info'],
   ['queued', true, 'info'],
-  ['sending', true, 'info'],
   ['deferred', true, 'warn'],
   ['delivered', false, 'ok'],
   ['bounced', false, 'bad'],
@@ -19,7 +18,7 @@ test.each([
 
 test('each state can be filtered for and has words', () => {
   expect(MAIL_STATUSES.filter(status => en.messages.status[status] === undefined)).toEqual([])
-  expect(MAIL_STATUSES).toHaveLength(8)
+  expect(MAIL_STATUSES).toHaveLength(7)
 })
 
 test.each(['exploded', '', 'constructor', 'toString'])('a state that nobody knows is quiet: %j', status => {

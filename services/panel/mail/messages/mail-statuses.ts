@@ -9,7 +9,6 @@ export type MailStatus = Output<'getEmail'>['status']
 export const MAIL_STATUSES = [
   'scheduled',
   'queued',
-  'sending',
   'deferred',
   'delivered',
   'bounced',
@@ -20,7 +19,6 @@ export const MAIL_STATUSES = [
 const TONES: Record<MailStatus, Tone> = {
   scheduled: 'info',
   queued: 'info',
-  sending: 'info',
   deferred: 'warn',
   delivered: 'ok',
   bounced: 'bad',
@@ -36,5 +34,5 @@ export function toneOf(status: string): Tone {
 
 /** True while something may still happen. */
 export function isOpen(status: MailStatus): boolean {
-  return ['scheduled', 'queued', 'sending', 'deferred'].includes(status)
+  return ['scheduled', 'queued', 'deferred'].includes(status)
 }
