@@ -67,14 +67,6 @@ export function defaultLogin(): KubeConfig {
   return config
 }
 
-/** A login with a bearer token. */
-export function tokenLogin(server: string, ca: string, token: string): KubeConfig {
-  const config = new KubeConfig()
-  const caData = Buffer.from(ca).toString('base64')
-  config.loadFromClusterAndUser({ name: 'cluster', server, skipTLSVerify: false, caData }, { name: 'user', token })
-  return config
-}
-
 /** Namespace of the service account, if the process runs in a pod or the kubeconfig names one. */
 export function currentNamespace(config: KubeConfig): string | undefined {
   return config.getContextObject(config.getCurrentContext())?.namespace

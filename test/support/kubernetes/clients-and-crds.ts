@@ -1,8 +1,9 @@
 /** Clients, CRDs and namespaces for tests on a real API server. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
-import { createKubeClient, type KubeClient, tokenLogin } from '../../../operator/kube/client.ts'
+import { createKubeClient, type KubeClient } from '../../../operator/kube/client.ts'
 import { createMetrics } from '../../../services/platform/observability/metrics.ts'
 import { until } from '../time/until.ts'
 import type { ApiServerAccess } from './apiserver.ts'
@@ -82,4 +83,12 @@ export async function ensureNamespace(admin: KubeClient, name: string): Promise<
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
   const query = { fieldManager: 'test' }
   await admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${name}`, query, body, patch: 'apply' })
+}
+
+/** A login with a bearer token. */
+function tokenLogin(server: string, ca: string, token: string): KubeConfig {
+  const config = new KubeConfig()
+  const caData = Buffer.from(ca).toString('base64')
+  config.loadFromClusterAndUser({ name: 'cluster', server, skipTLSVerify: false, caData }, { name: 'user', token })
+  return config
 }

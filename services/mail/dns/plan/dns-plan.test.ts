@@ -6,7 +6,7 @@ import { type GuidanceDomain, guidance, spfTerms } from '../records/guidance.ts'
 import { isWithin } from '../records/names.ts'
 import type { StoredRecord } from '../records/record.ts'
 import { isSpf } from '../records/spf.ts'
-import { hasChanges, outdatedRows, planDns, questionsOf, vanished } from './dns-plan.ts'
+import { outdatedRows, planDns, questionsOf, vanished } from './dns-plan.ts'
 import type { OwnedRecord, PlanInput, PlanItem } from './plan-item.ts'
 import { planRemoval } from './plan-removal.ts'
 
@@ -41,6 +41,9 @@ const own = (row: string, stored: StoredRecord, more: Partial<OwnedRecord> = {})
   record_id: stored.id,
   ...more,
 })
+
+const hasChanges = (items: readonly PlanItem[]) =>
+  items.some(({ action }) => action === 'create' || action === 'update' || action === 'delete')
 
 interface Situation {
   records?: StoredRecord[]

@@ -24,11 +24,6 @@ export function planDns(input: PlanInput): PlanItem[] {
   return [...items, ...planStale(input, items)]
 }
 
-/** True when applying the plan would change anything. */
-export function hasChanges(plan: readonly PlanItem[]): boolean {
-  return plan.some(item => item.action === 'create' || item.action === 'update' || item.action === 'delete')
-}
-
 function isRecordRow(row: GuidanceRow): row is GuidanceRow & { type: RecordType } {
   return row.type !== 'PTR' && (row.writable || row.purpose === 'a')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMetrics } from '../../../platform/observability/metrics.ts'
+import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import { addressOf, createProvider } from './create-provider.ts'
-import { noBudget } from './provider.ts'
 import { dnsCredentials } from './rules/dns-credentials.ts'
 
 describe('the address of an update server', () => {

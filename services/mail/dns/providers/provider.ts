@@ -127,6 +127,3 @@ export interface CallBudget {
   /** The provider asked for silence. Seconds. */
   block(seconds: number): Promise<void>
 }
-
-/** For tests and single calls: no limit. */
-export const noBudget: CallBudget = { take: async () => undefined, block: async () => undefined }
