@@ -56,6 +56,6 @@ COPY --from=panel /app/services/panel/dist services/panel/dist
 # volume that is mounted on it begins with its owner.
 RUN install -d -o 10001 -g 10001 -m 0750 /data
 USER 10001:10001
-# Mail and requests are short-lived garbage: docs/adr/0051.
+# Mail and requests are short-lived garbage: ADR 41.
 ENTRYPOINT ["node", "--min-semi-space-size=16", "--heap-growing-percent=200"]
 CMD ["services/panel.ts"]

@@ -18,7 +18,7 @@ const plurals = kinds.map(kind => kind.plural)
 
 /**
  * Needed for our own kinds, always by a ClusterRole: a Role goes at once with its namespace, and then nobody could take
- * the finalizers off the resources that are still there (docs/adr/0076).
+ * the finalizers off the resources that are still there (ADR 51).
  */
 export const KIND_RULES: readonly Rule[] = [
   { apiGroup: GROUP, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
@@ -34,7 +34,7 @@ export const WORKLOAD_RULES: readonly Rule[] = [
 
 /**
  * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners lies there, and
- * what it allows or forbids holds at once (docs/adr/0093).
+ * what it allows or forbids holds at once (ADR 36).
  */
 export function namespaceRules(watchNamespaces: readonly string[]): Rule[] {
   const names = watchNamespaces.length > 0 ? { resourceNames: watchNamespaces } : {}

@@ -1,7 +1,7 @@
 /**
  * Requests to the API server. client-node reads the configuration and signs requests; the requests themselves go
  * through one place, because its generated clients open a connection per call, drop unknown fields and know no
- * timeout (docs/adr/0040).
+ * timeout (ADR 34).
  */
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
 import { Agent, type Dispatcher, fetch, type Response } from 'undici'

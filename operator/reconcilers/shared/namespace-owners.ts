@@ -1,6 +1,6 @@
 /**
  * Who owns what a namespace declares. The right to write resources in a namespace is the right to act for the account
- * of that namespace and for nobody else, unless whoever may change the Namespace itself says so (docs/adr/0042).
+ * of that namespace and for nobody else, unless whoever may change the Namespace itself says so (ADR 36).
  */
 
 /** Annotation on the Namespace: accounts and app keys that its resources may act for or take over, comma separated. */

@@ -1,6 +1,6 @@
 /**
  * The clock of a process: the machine's monotonic timer, set to the database's clock. Processes on machines whose clocks
- * disagree, or are stepped, compare and store the same times (docs/adr/0111).
+ * disagree, or are stepped, compare and store the same times (ADR 63).
  */
 import type { Clock } from '../clock.ts'
 import { within } from '../concurrency/timeout.ts'

@@ -1,6 +1,6 @@
 /**
  * The database connection and how collections are declared. Mongoose holds the connection; documents are read and
- * written through the driver's typed collections, because zod has checked them at the door (docs/adr/0003).
+ * written through the driver's typed collections, because zod has checked them at the door (ADR 3).
  */
 import mongoose from 'mongoose'
 import { NoAnswer } from '../concurrency/timeout.ts'

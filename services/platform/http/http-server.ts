@@ -1,5 +1,5 @@
 /**
- * HTTP servers that stop without losing a request (docs/adr/0112): what is being answered is finished, every answer
+ * HTTP servers that stop without losing a request (ADR 64): what is being answered is finished, every answer
  * ends its connection, and a connection without a request is closed only after a moment of silence.
  */
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'

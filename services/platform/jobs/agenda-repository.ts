@@ -1,7 +1,7 @@
 /**
  * Agenda's storage on the database's time. Agenda reads the machine's clock everywhere; here its times are translated
  * on their way into the database and out of it, so that a machine whose clock is wrong neither runs jobs early, nor
- * takes over jobs that run elsewhere, nor leaves locks and next runs in the far future (docs/adr/0111).
+ * takes over jobs that run elsewhere, nor leaves locks and next runs in the far future (ADR 63).
  */
 import { MongoJobRepository } from '@agendajs/mongo-backend'
 import { type Agenda, type AgendaBackend, Job, type JobParameters, type JobRepositoryOptions } from 'agenda'
