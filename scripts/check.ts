@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint, import boundaries, dead code, generated files. Runs two at a time and prints what failed. */
+/** `npm run check`: types, lint, import boundaries, dead code, ADRs, generated files. Runs two at a time and prints what failed. */
 import { spawn } from 'node:child_process'
 
 interface Check {
@@ -28,6 +28,7 @@ const checks: Check[] = [
       Number(/\((\d+) modules/.exec(output)?.[1] ?? 0) < 100 ? 'fewer than 100 modules were seen' : undefined,
   },
   { name: 'dead code', command: bin('knip/bin/knip.js') },
+  { name: 'decision records', command: [process.execPath, 'scripts/adr.ts'] },
   { name: 'generated documents are current', command: [process.execPath, 'scripts/docs.ts', '--check'] },
   { name: 'custom resource definitions are current', command: [process.execPath, 'scripts/crds.ts', '--check'] },
   { name: 'derived chart files are current', command: [process.execPath, 'scripts/chart.ts', '--check'] },
