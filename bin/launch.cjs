@@ -19,9 +19,11 @@ const cache = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.
 /** What each script runs: programs one after the other; the command's arguments go to the last. */
 const COMMANDS = {
   start: ['scripts/build-panel.ts', 'services/all.ts'],
+  dev: ['scripts/dev.ts'],
   test: ['scripts/test.ts'],
   packages: ['scripts/packages.ts'],
   check: ['scripts/check.ts'],
+  format: ['scripts/format.ts'],
   admin: ['scripts/admin.ts'],
   docs: ['scripts/docs.ts', 'scripts/crds.ts', 'scripts/chart.ts'],
   bench: ['scripts/bench.ts'],

@@ -30,15 +30,15 @@ export async function trialSettings(dataDir: string): Promise<Record<string, str
   }
 }
 
-/** Starts `services/all.ts` with these settings and nothing else of our environment but what programs need. */
-export function startPostwright(settings: Record<string, string>): Postwright {
+/** Starts this program with these settings and nothing else of our environment but what programs need. */
+export function startPostwright(settings: Record<string, string>, program = 'services/all.ts'): Postwright {
   const inherited = Object.fromEntries(
     ['PATH', 'HOME', 'XDG_CACHE_HOME', 'MONGOD_BINARY'].flatMap(name =>
       process.env[name] ? [[name, process.env[name]]] : [],
     ),
   )
   const env = { ...inherited, ...settings } as Record<string, string>
-  const child = spawn(process.execPath, ['services/all.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   const changed = new EventTarget()
   const collect = (chunk: Buffer) => {
