@@ -96,10 +96,9 @@ function slug(title: string): string {
 
 /** Text files of the working tree that git does not ignore. */
 function sources(): string[] {
-  const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  })
+  // Root may check a clone of another user, as in CI.
+  const command = ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z']
+  const list = execFileSync('git', command, { encoding: 'utf8', maxBuffer: 2 ** 26 })
   return list
     .split('\0')
     .filter(path => /\.(?:ts|tsx|cjs|mjs|md|ya?ml|tpl|json|txt|sh)$|(?:^|\/)[A-Z][a-z]+$/.test(path))
