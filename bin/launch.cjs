@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The door of every npm script, in plain JavaScript for Node 18 and up: brings Node 24 where the machine's is older,
+ * The entry point of every npm script, in plain JavaScript for Node 18 and up: brings Node 24 where the machine's is older,
  * installs the locked dependencies where they are missing or stale, and then runs the command.
  */
 'use strict'
@@ -115,7 +115,7 @@ function npm(args, env, cwd) {
   const result = spawnSync('npm', args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
   if (result.error) fail(`npm cannot be run: ${result.error.message}`)
   if (result.status !== 0)
-    fail(`"npm ${args.join(' ')}" failed; its message stands above. Is the package registry reachable?`)
+    fail(`"npm ${args.join(' ')}" failed; see its message above. Is the package registry reachable?`)
 }
 
 function say(text) {
