@@ -1,5 +1,6 @@
 /** Signatures of Huawei's in-app purchases: a JWS whose certificate chain leads to the Huawei root. */
-import { verify, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
+import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { z } from 'zod'
 import { NoticeRefused } from './notice.ts'
 
@@ -8,21 +9,30 @@ const LEAF_OID = Buffer.from('060c2b060104018f5b02831f0101', 'hex')
 
 const header = z.object({ alg: z.literal('ES256'), x5c: z.array(z.string()).length(3) })
 
-/** The payload of a JWS, believed. Throws {@link NoticeRefused}. */
-export function openJws(jws: string, rootPem: string, now: Date): unknown {
-  const [head = '', payload = '', signature = '', ...rest] = jws.split('.')
-  if (rest.length > 0 || signature === '') throw new NoticeRefused('malformed', 'not a compact JWS')
-  const parsed = header.safeParse(decode(head))
+/** The payload of a JWS whose signature and certificate chain are valid at `now`. Rejects with {@link NoticeRefused}. */
+export async function openJws(jws: string, rootPem: string, now: Date): Promise<unknown> {
+  const parsed = header.safeParse(headerOf(jws))
   if (!parsed.success) throw new NoticeRefused('forged', 'not ES256 with a chain of three')
   const leaf = trustedLeaf(parsed.data.x5c, rootPem, now)
-  const fits = verify(
-    'sha256',
-    Buffer.from(`${head}.${payload}`),
-    { key: leaf.publicKey, dsaEncoding: 'ieee-p1363' },
-    Buffer.from(signature, 'base64url'),
-  )
-  if (!fits) throw new NoticeRefused('forged', 'the signature does not fit')
-  return decode(payload)
+  return payloadOf(await verified(jws, leaf))
+}
+
+function headerOf(jws: string): unknown {
+  try {
+    return decodeProtectedHeader(jws)
+  } catch {
+    throw new NoticeRefused('malformed', 'not a compact JWS')
+  }
+}
+
+async function verified(jws: string, { publicKey }: X509Certificate): Promise<Uint8Array> {
+  try {
+    return (await compactVerify(jws, publicKey, { algorithms: ['ES256'] })).payload
+  } catch (error) {
+    if (error instanceof errors.JWSInvalid) throw new NoticeRefused('malformed', 'not a compact JWS')
+    // Also a key on another curve than P-256 and a critical header field that jose does not know.
+    throw new NoticeRefused('forged', 'the signature does not fit')
+  }
 }
 
 /** The first certificate of a chain leaf, intermediate, root, when each is signed by the next and the last is ours. */
@@ -54,9 +64,9 @@ function certificate(base64: string): X509Certificate {
   }
 }
 
-function decode(part: string): unknown {
+function payloadOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return JSON.parse(Buffer.from(bytes).toString('utf8'))
   } catch {
     throw new NoticeRefused('malformed', 'not JSON')
   }

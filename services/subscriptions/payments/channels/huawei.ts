@@ -1,5 +1,6 @@
 /** Huawei's key event notices, version 3, and the status that they make us ask for. */
-import { createHash, createPrivateKey, sign } from 'node:crypto'
+import { createHash, createPrivateKey } from 'node:crypto'
+import { SignJWT } from 'jose'
 import { z } from 'zod'
 import type { GuardedPost } from '../../../platform/network/guarded-fetch.ts'
 import { openJws } from './huawei-jws.ts'
@@ -34,11 +35,11 @@ const payload = z.object({
     .default({ environment: '', applicationId: '', purchaseToken: '', purchaseOrderId: '' }),
 })
 
-/** Checks a notice. Throws {@link NoticeRefused}, also for the older version 2, which is not signed like this. */
-export function checkHuawei(settings: HuaweiSettings, rawBody: string, now: Date): CheckedNotice {
+/** Checks a notice. Rejects with {@link NoticeRefused}, also for the older version 2, which is not signed like this. */
+export async function checkHuawei(settings: HuaweiSettings, rawBody: string, now: Date): Promise<CheckedNotice> {
   const jws = z.object({ jwsNotification: z.string() }).safeParse(json(rawBody))
   if (!jws.success) throw new NoticeRefused('malformed', 'no jwsNotification: set the notices to version 3')
-  const parsed = payload.safeParse(openJws(jws.data.jwsNotification, settings.root_certificate, now))
+  const parsed = payload.safeParse(await openJws(jws.data.jwsNotification, settings.root_certificate, now))
   if (!parsed.success || !/^v?3/.test(parsed.data.notificationVersion))
     throw new NoticeRefused('malformed', 'not a notice of version 3')
   const {
@@ -100,7 +101,7 @@ export async function queryHuawei(
 ): Promise<HuaweiStatus> {
   const answer = await call(post, settings, `${PATH}/subscription/status/query`, purchase, now)
   const jws = z.object({ jwsSubGroupStatus: z.string() }).parse(answer).jwsSubGroupStatus
-  const parsed = groupStatus.safeParse(openJws(jws, settings.root_certificate, now))
+  const parsed = groupStatus.safeParse(await openJws(jws, settings.root_certificate, now))
   if (!parsed.success || parsed.data.applicationId !== settings.application_id)
     throw new NoticeRefused('mismatch', 'the status is about something else')
   return parsed.data.lastSubscriptionStatus
@@ -128,7 +129,7 @@ async function call(
     url: `${settings.api_url}${path}`,
     headers: {
       'content-type': 'application/json; charset=UTF-8',
-      authorization: `Bearer ${tokenFor(settings, body, now)}`,
+      authorization: `Bearer ${await tokenFor(settings, body, now)}`,
     },
     body,
     timeoutMs: TIMEOUT_MS,
@@ -141,21 +142,17 @@ async function call(
   return answer
 }
 
-/** The token of one request: bound to its body by a digest, good for an hour. */
-function tokenFor({ issuer_id, key_id, application_id, private_key }: HuaweiSettings, body: string, now: Date): string {
+/** The token of one request: bound to its body by a digest, valid for an hour. */
+function tokenFor(
+  { issuer_id, key_id, application_id, private_key }: HuaweiSettings,
+  body: string,
+  now: Date,
+): Promise<string> {
   const iat = Math.floor(now.getTime() / 1000)
-  const head = { alg: 'ES256', typ: 'JWT', kid: key_id }
-  const claims = {
-    iss: issuer_id,
-    aud: 'iap-v1',
-    iat,
-    exp: iat + 3_600,
-    aid: application_id,
-    digest: createHash('sha256').update(body).digest('hex'),
-  }
-  const text = [head, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
-  const key = { key: createPrivateKey(private_key), dsaEncoding: 'ieee-p1363' as const }
-  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+  const digest = createHash('sha256').update(body).digest('hex')
+  return new SignJWT({ iss: issuer_id, aud: 'iap-v1', iat, exp: iat + 3_600, aid: application_id, digest })
+    .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: key_id })
+    .sign(createPrivateKey(private_key))
 }
 
 function json(text: string): unknown {
