@@ -1,7 +1,7 @@
 /** Who an account is to the rest of the code, and whether it is active right now. */
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../platform/database/mongo.ts'
-import { createRecent } from '../platform/ttl-cache.ts'
+import { createTtlCache } from '../platform/ttl-cache.ts'
 import { findUser, type Role, type UserDoc } from './store/users.ts'
 
 /** An account without its secrets. */
@@ -34,14 +34,14 @@ const STATUS_AGE_MS = 2_000
 
 /** Look-ups with a memory of 2 s for active accounts; what is not active is asked again each time. */
 export function createAccounts(db: Db, clock: Clock): Accounts {
-  const recent = createRecent<Account | undefined>({
+  const cache = createTtlCache<Account | undefined>({
     ttlMs: STATUS_AGE_MS,
     max: 10_000,
     clock,
-    keep: account => account !== undefined,
+    isCacheable: account => account !== undefined,
   })
   const active = (userId: string) =>
-    recent.get(userId, async () => {
+    cache.get(userId, async () => {
       const user = await findUser(db, userId)
       return user?.status === 'active' ? toAccount(user) : undefined
     })

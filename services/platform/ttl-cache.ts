@@ -1,86 +1,93 @@
-/** Remembers values for a short, bounded time, so that a hot path need not ask the database for each request. */
+/** A cache of limited age and size, so that a hot path need not query the database for each request. */
+import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
-/** Values that may be a little old. */
-export interface Recent<V> {
-  /** The remembered value, or what `load` gives; equal keys that load at once share one call. */
+/** Values that may be up to {@link TtlCacheOptions.ttlMs} old. */
+export interface TtlCache<V> {
+  /** The cached value, or what `load` resolves to; concurrent calls with equal keys share one load. */
   get(key: string, load: () => Promise<V>): Promise<V>
-  /** The remembered value; undefined when {@link get} would have to load it. */
+  /** The cached value; undefined when {@link get} would have to load it. */
   peek(key: string): Promise<V> | undefined
-  /** Forgets a value, or all of them, also those that are being loaded: the next {@link get} loads anew. */
-  forget(key?: string): void
+  /** Removes a value, also one that is being loaded: the next {@link get} loads again. */
+  delete(key: string): void
+  /** Removes all values, also those that are being loaded. */
+  clear(): void
 }
 
-/** How long and how much is remembered. */
-export interface RecentOptions<V> {
-  /** Age at which a value is loaded again, counted from before it was loaded. */
+/** Limits of a {@link TtlCache}. */
+export interface TtlCacheOptions<V> {
+  /** Age at which a value is loaded again, counted from the start of its load. At least 2. */
   ttlMs: number
-  /** Age at which it is loaded anew behind the answers, so that busy keys never let a caller wait; none by default. */
+  /** Age at which `get` returns the value and reloads it in the background, so that callers of busy keys never wait; off by default. */
   refreshMs?: number
-  /** Most values; the oldest go first. */
+  /** Maximum number of values; the least recently used is evicted. Memory for the keys is allocated at once. */
   max: number
   clock: Clock
-  /** Which values are worth remembering; the others are loaded each time, so that a change shows at once. */
-  keep(value: V): boolean
+  /** Values for which this is false are returned but not cached, so that a change is visible immediately. */
+  isCacheable(value: V): boolean
 }
 
 interface Entry<V> {
-  from: number
-  refresh: number
-  until: number
+  generation: number
+  loadedFrom: number
+  refreshAt: number
   value: Promise<V>
 }
 
-/** An empty memory. */
-export function createRecent<V>({ ttlMs, refreshMs = ttlMs, max, clock, keep }: RecentOptions<V>): Recent<V> {
-  const entries = new Map<string, Entry<V>>()
-  const fresh = (key: string, now: number) => {
+/** Makes an empty cache. Failed loads are not cached; they reject for every caller that waits for them. */
+export function createTtlCache<V>(options: TtlCacheOptions<V>): TtlCache<V> {
+  const { ttlMs, refreshMs = ttlMs, max, clock, isCacheable } = options
+  let now = clock.now().getTime()
+  // Writes clear caches often, and `LRUCache.clear` resets arrays of `max` elements (36 µs for 10,000).
+  let generation = 0
+  // Promises are the values: lru-cache's own `fetch` counts the age from the end of a load, rejects for callers whose key
+  // is deleted meanwhile, and cannot cache undefined. A value whose age equals `ttl` is still valid for lru-cache.
+  const entries = new LRUCache<string, Entry<V>>({ max, ttl: ttlMs - 1, ttlResolution: 0, perf: { now: () => now } })
+  const fresh = (key: string) => {
+    now = clock.now().getTime()
     const entry = entries.get(key)
-    // A clock that was set back must not keep values alive for as long as it was wrong.
-    return entry && entry.from <= now && entry.until > now ? entry : undefined
+    // After the clock is set back, entries from its future would live too long.
+    return entry && entry.loadedFrom <= now && entry.generation === generation ? entry : undefined
   }
-  const start = (load: () => Promise<V>, now: number): Entry<V> => ({
-    from: now,
-    refresh: now + refreshMs,
-    until: now + ttlMs,
+  const start = (load: () => Promise<V>): Entry<V> => ({
+    generation,
+    loadedFrom: now,
+    refreshAt: now + refreshMs,
     value: load(),
   })
-  /** Puts a newer value in the place of one that nobody has forgotten meanwhile; a failure leaves the old one its time. */
-  const renew = async (key: string, known: Entry<V>, load: () => Promise<V>, now: number) => {
-    known.refresh = known.until
-    const entry = start(load, now)
-    const kept = await entry.value.then(keep, () => undefined)
-    if (kept === undefined || entries.get(key) !== known) return
-    entries.delete(key)
-    if (kept) entries.set(key, entry)
+  const put = (key: string, entry: Entry<V>) => entries.set(key, entry, { start: entry.loadedFrom })
+  const isCurrent = (key: string, entry: Entry<V>) => entries.peek(key, { allowStale: true }) === entry
+  /** Replaces an entry that was not removed during the load; after a failure the old value stays until its own end. */
+  const refresh = async (key: string, known: Entry<V>, load: () => Promise<V>) => {
+    known.refreshAt = Number.POSITIVE_INFINITY
+    const entry = start(load)
+    const cacheable = await entry.value.then(isCacheable, () => undefined)
+    if (cacheable === undefined || !isCurrent(key, known)) return
+    if (cacheable) put(key, entry)
+    else entries.delete(key)
   }
   return {
     async get(key, load) {
-      const now = clock.now().getTime()
-      const known = fresh(key, now)
+      const known = fresh(key)
       if (known) {
-        if (known.refresh <= now) void renew(key, known, load, now)
+        if (known.refreshAt <= now) void refresh(key, known, load)
         return known.value
       }
-      const entry = start(load, now)
-      entries.delete(key)
-      entries.set(key, entry)
-      const [oldest] = entries.keys()
-      if (entries.size > max && oldest !== undefined) entries.delete(oldest)
-      const forget = () => entries.get(key) === entry && entries.delete(key)
+      const entry = start(load)
+      put(key, entry)
+      let cacheable = false
       try {
         const value = await entry.value
-        if (!keep(value)) forget()
+        cacheable = isCacheable(value)
         return value
-      } catch (error) {
-        forget()
-        throw error
+      } finally {
+        if (!cacheable && isCurrent(key, entry)) entries.delete(key)
       }
     },
-    peek: key => fresh(key, clock.now().getTime())?.value,
-    forget(key) {
-      if (key === undefined) entries.clear()
-      else entries.delete(key)
+    peek: key => fresh(key)?.value,
+    delete: key => void entries.delete(key),
+    clear() {
+      generation++
     },
   }
 }

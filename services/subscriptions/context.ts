@@ -6,10 +6,10 @@ import type { Log } from '../platform/observability/log.ts'
 import type { Metrics } from '../platform/observability/metrics.ts'
 import type { Config } from '../platform/process/config.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
-import { createRecent, type Recent } from '../platform/ttl-cache.ts'
 import type { DayFigures } from './counters/store/counters.ts'
 import { createFindHolders, type FindHolders } from './lifecycle/store/users-with-subscriptions.ts'
 import { type Zone, zoneOf } from './rules/time-zone.ts'
+import { createTtlCache, type TtlCache } from '../platform/ttl-cache.ts'
 import { type Collections, openCollections } from './store/collections.ts'
 import type { AdminDoc, AppDoc, AuditDoc, CounterDoc, WebhookDoc } from './store/documents.ts'
 import { type Count, createCount } from './store/list-totals.ts'
@@ -51,23 +51,23 @@ export interface Subscriptions extends SubscriptionDeps {
  */
 export interface Memory {
   /** The administrator behind a session (by the hash of its token) or a panel account (by its id). */
-  admins: Recent<AdminDoc>
+  admins: TtlCache<AdminDoc>
   /** Sessions that were open when last looked up, by the hash of the token: whose rate is counted, not who may enter. */
-  sessions: Recent<true>
+  sessions: TtlCache<true>
   /** The live app with a key. */
-  apps: Recent<AppDoc | undefined>
+  apps: TtlCache<AppDoc | undefined>
   /** The webhooks of an app. */
-  webhooks: Recent<WebhookDoc[]>
+  webhooks: TtlCache<WebhookDoc[]>
   /** Running figures of apps, by their joined keys. Whoever moves them forgets them: `forgetFigures` of figures.ts. */
-  counters: Recent<CounterDoc>
+  counters: TtlCache<CounterDoc>
   /** Figures of days that are not over, likewise. */
-  today: Recent<Map<string, DayFigures>>
+  today: TtlCache<Map<string, DayFigures>>
   /** Totals that are counted, by what is counted and the joined keys. */
-  totals: Recent<number>
+  totals: TtlCache<number>
   /** Names of the plans that apps have sold. */
-  planNames: Recent<Map<number, string>>
+  planNames: TtlCache<Map<number, string>>
   /** Figures of days that are over, which only the nightly repair moves: remembered a little longer. */
-  days: Recent<Map<string, DayFigures>>
+  days: TtlCache<Map<string, DayFigures>>
 }
 
 const MEMORY = { ttlMs: 1_000, refreshMs: 500, max: 10_000 } as const
@@ -120,15 +120,15 @@ export function openSubscriptions(deps: SubscriptionDeps): Subscriptions {
     findHolders: createFindHolders(c),
     post: createGuardedPost({ allowPrivate: deps.config.WEBHOOK_ALLOW_PRIVATE }),
     memory: {
-      admins: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      sessions: createRecent({ ...SESSIONS_MEMORY, clock: deps.clock, keep: () => true }),
-      apps: createRecent({ ...MEMORY, clock: deps.clock, keep: app => app !== undefined }),
-      webhooks: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      counters: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      today: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      totals: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      planNames: createRecent({ ...MEMORY, clock: deps.clock, keep: () => true }),
-      days: createRecent({ ...DAYS_MEMORY, clock: deps.clock, keep: () => true }),
+      admins: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      sessions: createTtlCache({ ...SESSIONS_MEMORY, clock: deps.clock, isCacheable: () => true }),
+      apps: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: app => app !== undefined }),
+      webhooks: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      counters: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      today: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      totals: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      planNames: createTtlCache({ ...MEMORY, clock: deps.clock, isCacheable: () => true }),
+      days: createTtlCache({ ...DAYS_MEMORY, clock: deps.clock, isCacheable: () => true }),
     },
   }
 }

@@ -10,9 +10,9 @@ import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
 import { problems } from '../../platform/problems.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
-import { createRecent } from '../../platform/ttl-cache.ts'
 import type { CredentialDoc } from '../store/documents.ts'
 import type { Refused, Submitter } from '../submission/submission.ts'
+import { createTtlCache } from '../../platform/ttl-cache.ts'
 import { secretFits } from './rules/token.ts'
 import { findCredentialByName, touchCredential } from './store/smtp-credentials.ts'
 
@@ -53,21 +53,21 @@ const NOTE_USE_MS = 60_000
 /** The check of one process. */
 export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: SmtpLoginDeps): SmtpLogins {
   const accounts = createAccounts(db, clock)
-  const recent = createRecent<CredentialDoc | undefined>({
+  const cache = createTtlCache<CredentialDoc | undefined>({
     ttlMs: CREDENTIAL_AGE_MS,
     max: 10_000,
     clock,
-    keep: () => true,
+    isCacheable: () => true,
   })
-  const verified = createRecent<boolean>({ ttlMs: VERIFIED_MS, max: 10_000, clock, keep: fits => fits })
+  const verified = createTtlCache<boolean>({ ttlMs: VERIFIED_MS, max: 10_000, clock, isCacheable: fits => fits })
   /** A client that opens twenty connections at once makes one guess, not twenty. */
-  const guesses = createRecent<LoginOutcome<CredentialDoc>>({
+  const guesses = createTtlCache<LoginOutcome<CredentialDoc>>({
     ttlMs: VERIFIED_MS,
     max: 10_000,
     clock,
-    keep: () => false,
+    isCacheable: () => false,
   })
-  const noted = createRecent<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, keep: () => true })
+  const noted = createTtlCache<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, isCacheable: () => true })
 
   /** The key holds the stored hash, so that a new password ends what the old one earned; the password only goes into the MAC. */
   const cacheKey = ({ _id, password_hash }: CredentialDoc, password: string) =>
@@ -77,7 +77,7 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
 
   /** A password that was right a moment ago is no guess: it is not counted, and a busy client costs no writes. */
   async function checkKnown(username: string, password: string): Promise<CredentialDoc | undefined> {
-    const credential = await recent.get(username, () => findCredentialByName(db, username))
+    const credential = await cache.get(username, () => findCredentialByName(db, username))
     const fits = credential && (await verified.peek(cacheKey(credential, password)))
     return fits && (await isOpen(credential)) ? credential : undefined
   }
@@ -144,7 +144,7 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
     },
     async renew(submitter) {
       const { credential: before, ip = '' } = issued.get(submitter) ?? {}
-      const now = before && (await recent.get(before.username, () => findCredentialByName(db, before.username)))
+      const now = before && (await cache.get(before.username, () => findCredentialByName(db, before.username)))
       const same = now?._id === before?._id && now?.password_hash === before?.password_hash
       if (!now || !same || !(await isOpen(now))) return refused('invalid_login', 'This login is not valid any more.')
       if (now === before) return submitter

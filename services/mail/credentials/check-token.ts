@@ -7,8 +7,8 @@ import { inNetwork } from '../../platform/network/ip-networks.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sameSecret } from '../../platform/security/secrets.ts'
-import { createRecent } from '../../platform/ttl-cache.ts'
 import type { TokenDoc } from '../store/documents.ts'
+import { createTtlCache } from '../../platform/ttl-cache.ts'
 import { parseToken, secretFits } from './rules/token.ts'
 import { findTokenById, touchToken } from './store/tokens.ts'
 
@@ -38,13 +38,13 @@ export function createTokenCheck({
   apiToken: string | undefined
 }): CheckToken {
   const accounts = createAccounts(db, clock)
-  const recent = createRecent<TokenDoc | undefined>({
+  const cache = createTtlCache<TokenDoc | undefined>({
     ttlMs: TOKEN_AGE_MS,
     max: 10_000,
     clock,
-    keep: token => token !== undefined && token.revoked_at === undefined,
+    isCacheable: token => token !== undefined && token.revoked_at === undefined,
   })
-  const noted = createRecent<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, keep: () => true })
+  const noted = createTtlCache<boolean>({ ttlMs: NOTE_USE_MS, max: 10_000, clock, isCacheable: () => true })
   const noteUse = (id: string, now: Date) =>
     noted
       .get(id, () => touchToken(db, id, now).then(() => true))
@@ -62,7 +62,7 @@ export function createTokenCheck({
     const parts = parseToken(value)
     if (!parts) throw new ProblemError('invalid_token')
     const now = clock.now()
-    const token = await recent.get(parts.id, () => findTokenById(db, parts.id))
+    const token = await cache.get(parts.id, () => findTokenById(db, parts.id))
     const good =
       token !== undefined &&
       secretFits(parts.secret, token.secret_hash) &&

@@ -2,9 +2,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
-import { createRecent } from '../../platform/ttl-cache.ts'
 import { openDkimKey } from '../domains/dkim-keys.ts'
 import { findDomainById, findVerifiedDomain } from '../domains/store/domains.ts'
+import { createTtlCache } from '../../platform/ttl-cache.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import type { SigningKey } from './smtp/signer.ts'
@@ -23,11 +23,11 @@ export function createKeys(options: { db: Db; secrets: Secrets; clock: Clock; sy
   const { db, secrets, clock } = options
   // SYSTEM_MAIL_FROM is written as people write it; domains are stored in lower case.
   const systemDomain = options.systemDomain.toLowerCase()
-  const recent = createRecent<readonly SigningKey[]>({
+  const cache = createTtlCache<readonly SigningKey[]>({
     ttlMs: AGE_MS,
     max: 5_000,
     clock,
-    keep: keys => keys.length > 0,
+    isCacheable: keys => keys.length > 0,
   })
   const open = (domain: DomainDoc | undefined): readonly SigningKey[] =>
     (domain?.dkim ?? [])
@@ -40,8 +40,8 @@ export function createKeys(options: { db: Db; secrets: Secrets; clock: Clock; sy
       }))
   return async ({ domain_id, via }) => {
     if (via.channel === 'system' && domain_id === '')
-      return recent.get(`system ${systemDomain}`, async () => open(await findVerifiedDomain(db, systemDomain)))
-    const keys = await recent.get(domain_id, async () => open(await findDomainById(db, domain_id)))
+      return cache.get(`system ${systemDomain}`, async () => open(await findVerifiedDomain(db, systemDomain)))
+    const keys = await cache.get(domain_id, async () => open(await findDomainById(db, domain_id)))
     return keys.length > 0 ? keys : undefined
   }
 }

@@ -141,7 +141,7 @@ export async function putApp(s: Subscriptions, actor: Actor, before: AppDoc, cha
       return { result: after, deed: deedOf('app.update', before, after) }
     }),
   )
-  s.memory.apps.forget(after.app_key)
+  s.memory.apps.delete(after.app_key)
   return after
 }
 
@@ -167,7 +167,7 @@ export async function deleteApp(
     await revokeCredentials(s.c, { app_key: before.app_key }, now, session)
     return { result: undefined, deed: deedOf('app.delete', before, after) }
   })
-  s.memory.apps.forget(after.app_key)
+  s.memory.apps.delete(after.app_key)
 }
 
 function deedOf(action: string, before: AppDoc | undefined, after: AppDoc) {

@@ -21,10 +21,10 @@ export async function moveFigures(
 
 /** After a change in this process: who asks next sees it. */
 export function forgetFigures({ memory }: Pick<Subscriptions, 'memory'>): void {
-  memory.counters.forget()
-  memory.today.forget()
-  memory.totals.forget()
-  memory.planNames.forget()
+  memory.counters.clear()
+  memory.today.clear()
+  memory.totals.clear()
+  memory.planNames.clear()
 }
 
 /** The running figures of several apps as one. */

@@ -90,7 +90,7 @@ async function loadSession(s: Subscriptions, token: string): Promise<AdminDoc> {
   const id = idOf(s, token)
   const session = await findAdminSession(s.c, idsOf(s, token), now)
   if (!session) {
-    s.memory.sessions.forget(id)
+    s.memory.sessions.delete(id)
     throw new ProblemError('session_invalid')
   }
   const admin = await loadAdmin(s, session.account_id, session.password)
@@ -129,14 +129,14 @@ export async function roleOfAccount(s: Subscriptions, accountId: string): Promis
 export async function logOut(s: Subscriptions, token: string, admin: AdminDoc, all: boolean): Promise<void> {
   if (all) return endSessions(s, admin.account_id)
   await dropAdminSession(s.c, idsOf(s, token))
-  s.memory.admins.forget(idOf(s, token))
+  s.memory.admins.delete(idOf(s, token))
   return undefined
 }
 
 /** Ends all sessions of an account. */
 export async function endSessions(s: Subscriptions, accountId: string): Promise<void> {
   await dropAdminSessions(s.c, accountId)
-  s.memory.admins.forget()
+  s.memory.admins.clear()
 }
 
 /** An admin of the platform is a super administrator here from the first login on; everybody else must be made one. */
@@ -226,7 +226,7 @@ export async function updateAdmin(
     if (!changed) throw new ProblemError('record_not_found')
     return { result: changed, deed: deedOf('admin.update', before, changed) }
   })
-  s.memory.admins.forget()
+  s.memory.admins.clear()
   if (after.status !== '1') await endSessions(s, after.account_id)
   return after
 }

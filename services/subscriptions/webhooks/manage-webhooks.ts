@@ -41,7 +41,7 @@ export async function createWebhook(
     await insertWebhook(s.c, webhook, session)
     return { result: undefined, deed: deedOf('webhook.create', undefined, webhook) }
   })
-  s.memory.webhooks.forget(appKey)
+  s.memory.webhooks.delete(appKey)
   return { webhook, secret }
 }
 
@@ -59,7 +59,7 @@ export async function updateWebhook(
     await replaceWebhook(s.c, result, session)
     return { result, deed: deedOf('webhook.update', before, result) }
   })
-  s.memory.webhooks.forget(appKey)
+  s.memory.webhooks.delete(appKey)
   return after
 }
 
@@ -74,7 +74,7 @@ export async function deleteWebhook(
     await removeWebhook(s.c, id, session)
     return { result: undefined, deed: deedOf('webhook.delete', before, undefined) }
   })
-  s.memory.webhooks.forget(appKey)
+  s.memory.webhooks.delete(appKey)
 }
 
 /** The webhook with this id in this app. Throws `record_not_found`. */

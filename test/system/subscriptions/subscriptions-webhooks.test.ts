@@ -68,7 +68,7 @@ beforeEach(async () => {
   answer = 200
   for (const { id } of (await api.call('GET', path)).body.data.webhooks) await api.call('DELETE', `${path}/${id}`)
   await api.s.c.webhookEvents.deleteMany({})
-  api.s.memory.webhooks.forget()
+  api.s.memory.webhooks.clear()
   heard = []
 })
 
@@ -76,7 +76,7 @@ beforeEach(async () => {
 async function listen(name: string, more: object = {}) {
   const made = (await api.call('POST', path, { body: { url: `${origin}/${name}`, ...more } })).body.data
   secrets.set(`/${name}`, made.secret)
-  api.s.memory.webhooks.forget()
+  api.s.memory.webhooks.clear()
   return made
 }
 

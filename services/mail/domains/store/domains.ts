@@ -4,9 +4,9 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
-import { createRecent } from '../../../platform/ttl-cache.ts'
 import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
 import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 /** The collection of sending domains. */
 export const domains = defineCollection<DomainDoc>('domains', [
@@ -168,17 +168,17 @@ const LOOKUPS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 2, si
  * for example, share one query.
  */
 export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): FindSenderDomain {
-  const recent = createRecent<SenderDomain | undefined>({
+  const cache = createTtlCache<SenderDomain | undefined>({
     ttlMs: ALLOWED_AGE_MS,
     max: 10_000,
     clock,
-    keep: sender => sender?.maySend === true,
+    isCacheable: sender => sender?.maySend === true,
   })
   const load = createGroupCommit<DomainName, { sender: SenderDomain | undefined }>({
     ...LOOKUPS,
     write: names => loadSenderDomains(db, names, policy),
   })
-  return (userId, name) => recent.get(`${userId} ${name}`, async () => (await load({ userId, name })).sender)
+  return (userId, name) => cache.get(`${userId} ${name}`, async () => (await load({ userId, name })).sender)
 }
 
 /** A name as an account claims it. */

@@ -8,13 +8,13 @@ import { readJson } from '../../../platform/http/json-body.ts'
 import { factsOf, toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { clientNetwork } from '../../../platform/network/ip-networks.ts'
 import { type ProblemError, problems } from '../../../platform/problems.ts'
-import { createRecent } from '../../../platform/ttl-cache.ts'
 import { allSwitches } from '../../catalogue/store/plans-and-flags.ts'
 import type { HttpDeps } from '../../http/shared/bind.ts'
 import { isUnchanged } from '../../http/shared/etag.ts'
 import { secondsOf } from '../../rules/time-zone.ts'
 import type { SwitchDoc } from '../../store/documents.ts'
 import { type EvaluationContext, evaluate } from '../rules/evaluate-flag.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 const body = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
 const BODY_BYTES = 64 * 1024
@@ -34,12 +34,12 @@ class OfrepError extends Error {
 
 /** Puts the evaluation of one switch and of all on the router. */
 export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
-  const recent = createRecent<SwitchDoc[]>({
+  const cache = createTtlCache<SwitchDoc[]>({
     ttlMs: MEMORY_MS,
     refreshMs: MEMORY_MS / 2,
     max: 1_000,
     clock: s.clock,
-    keep: () => true,
+    isCacheable: () => true,
   })
   const prepare = async (context: WebContext) => {
     context.state.route = '/ofrep/v1/evaluate/flags'
@@ -53,7 +53,7 @@ export function mountOfrep(router: Router, { s, rates, door }: HttpDeps): void {
     context.req.headers['content-type'] ||= 'application/json'
     await readJson(context, { bytes: BODY_BYTES })
     const { app_key } = entry.app
-    const switches = await recent.get(app_key, () => allSwitches(s.c, app_key))
+    const switches = await cache.get(app_key, () => allSwitches(s.c, app_key))
     return {
       switches: isPublic ? switches.filter(({ client_visible }) => client_visible === '1') : switches,
       who: contextOf(context.request.body),

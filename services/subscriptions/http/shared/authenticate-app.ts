@@ -2,12 +2,12 @@
 
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import { createRecent } from '../../../platform/ttl-cache.ts'
 import { checkKey, checkSignature, findSigner } from '../../catalogue/app-credentials.ts'
 import { parseSignature } from '../../catalogue/rules/request-signature.ts'
 import { findApp } from '../../catalogue/store/apps.ts'
 import type { Subscriptions } from '../../context.ts'
 import type { AppDoc, CredentialDoc } from '../../store/documents.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 /** An app that has proved who it is. */
 export interface AppEntry {
@@ -35,12 +35,12 @@ const MEMORY_MS = 1_000
 /** A door with a short memory: the credential of a busy app is not read for each request. */
 export function createAppDoor(s: Subscriptions): AppDoor {
   const memory = () =>
-    createRecent<AppEntry | undefined>({
+    createTtlCache<AppEntry | undefined>({
       ttlMs: MEMORY_MS,
       refreshMs: MEMORY_MS / 2,
       max: 10_000,
       clock: s.clock,
-      keep: entry => entry !== undefined,
+      isCacheable: entry => entry !== undefined,
     })
   const [byKey, bySigner] = [memory(), memory()]
   const load = async (credential: CredentialDoc | undefined): Promise<AppEntry | undefined> => {
