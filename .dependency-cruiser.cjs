@@ -169,6 +169,13 @@ module.exports = {
     home('selfsigned', '^services/platform/security/self-signed-certificate'),
     home('@kubernetes/client-node', '^operator/kube/'),
     home('@node-rs/argon2', '^services/accounts/'),
+    {
+      name: 'no-development-dependencies',
+      comment: 'the image has production dependencies only; the web app (services/panel/) is bundled before',
+      severity: 'error',
+      from: { path: '^(services|operator|scripts/admin\\.ts$)', pathNot: [test, '^services/panel/'] },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
   ],
   options: {
     tsPreCompilationDeps: true,
