@@ -21,7 +21,8 @@ import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes
 import { createKeys } from './signing-keys.ts'
 import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
-import { createTlsPolicy, fetchStsPolicy } from './smtp/tls-policy.ts'
+import { fetchStsPolicy } from './smtp/sts-policy.ts'
+import { createTlsPolicy } from './smtp/tls-policy.ts'
 import type { Deadlines } from './smtp/transaction.ts'
 import type { Relay, Transport } from './smtp/transport.ts'
 
@@ -93,7 +94,7 @@ function wayOut(
     random: Math.random,
     now,
   })
-  const sts = { allowPrivate: config.DELIVERY_ALLOW_PRIVATE }
+  const sts = { allowPrivate: config.DELIVERY_ALLOW_PRIVATE, now }
   const tlsPolicy = createTlsPolicy(relay ? { now } : { fetch: fetchStsPolicy(stsResolver(config), sts), now })
   const transport = createOutbound({
     mx,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CLEAR_TEXT_MS } from '../rules/tls-requirement.ts'
-import { createTlsPolicy, type FetchedPolicy, fetchStsPolicy } from './tls-policy.ts'
+import { createTlsPolicy, type FetchedPolicy } from './tls-policy.ts'
 
 const ENFORCED: FetchedPolicy = { id: '1', mode: 'enforce', mx: ['mx.example.net'] }
 const TEN_MINUTES = 10 * 60_000
@@ -77,41 +77,5 @@ describe('a host whose handshake failed', () => {
     for (let n = 0; n <= 50_000; n++) policy.rememberClear(`mx${n}.example.net`)
     expect(policy.modeOf('mx0.example.net', undefined)).toBe('opportunistic')
     expect(policy.modeOf('mx50000.example.net', undefined)).toBe('off')
-  })
-})
-
-describe('the real fetch', () => {
-  const PUBLIC = { allowPrivate: false }
-  const notFound = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
-  test.each([
-    ['no record', notFound],
-    ['a record that is none', async () => [['v=spf1 -all']]],
-    ['two records', async () => [['v=STSv1; id=1'], ['v=STSv1; id=2']]],
-  ])('finds no policy with %s', async (_, resolver) => {
-    const found = await fetchStsPolicy(resolver, PUBLIC)('example.net', undefined)
-    expect(found).toMatchObject({ mode: 'none' })
-  })
-
-  /** A domain with a policy, whose host lies there. */
-  const hostAt = (a: string[], aaaa: string[]) => async (_: string, type: string) =>
-    ({ TXT: [['v=STSv1; id=1']], A: a, AAAA: aaaa })[type]
-
-  test.each([
-    ['IPv4', ['127.0.0.1', '127.0.0.2'], []],
-    ['IPv6', [], ['::ffff:127.0.0.1']],
-  ])('never connects to a policy host on a private address: %s', async (_, a, aaaa) => {
-    const found = await fetchStsPolicy(hostAt(a, aaaa), PUBLIC)('example.net', undefined)
-    expect(found).toEqual({ id: false, mode: 'none' })
-  })
-
-  test('connects to one where the installation allows it', async () => {
-    const found = await fetchStsPolicy(hostAt(['127.0.0.1'], []), { allowPrivate: true })('example.net', undefined)
-    expect(found).toMatchObject({ mode: 'none', error: { message: expect.stringContaining('127.0.0.1:443') } })
-  })
-
-  test('keeps the known policy while DNS fails', async () => {
-    const servfail = () => Promise.reject(Object.assign(new Error('server failed'), { code: 'ESERVFAIL' }))
-    const policy = createTlsPolicy({ now: () => 0, fetch: fetchStsPolicy(servfail, PUBLIC) })
-    expect(await policy.policyOf('example.net')).toBeUndefined()
   })
 })

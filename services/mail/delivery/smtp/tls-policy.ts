@@ -1,18 +1,6 @@
 /** Remembers what is known of a receiver's TLS: MTA-STS policies by domain, and hosts whose TLS is broken. */
-import { getPolicy } from 'mailauth/lib/mta-sts.js'
-import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { CLEAR_TEXT_MS, type StsPolicy, type TlsMode, tlsModeOf } from '../rules/tls-requirement.ts'
-
-/** Fetches a domain's policy (RFC 8461); `known` is the last one, kept while it lives when DNS or the fetch fails. */
-export type FetchPolicy = (domain: string, known: FetchedPolicy | undefined) => Promise<FetchedPolicy>
-
-/** A policy and its age. */
-export interface FetchedPolicy {
-  id: string | false
-  mode: StsPolicy['mode']
-  mx?: string[]
-  expires?: string
-}
+import type { FetchedPolicy, FetchPolicy } from './sts-policy.ts'
 
 /** TLS knowledge of one process. */
 export interface TlsPolicy {
@@ -25,8 +13,6 @@ export interface TlsPolicy {
 }
 
 const RECHECK_MS = 10 * 60_000
-/** A policy host must not hold up mail: without an answer in this time the last known policy counts. */
-const FETCH_MS = 10_000
 const CACHE_MOST = 50_000
 
 /** Makes the store. Without `fetch` there is no MTA-STS (relay and capture mode have no use for it). */
@@ -54,28 +40,5 @@ export function createTlsPolicy(options: { fetch?: FetchPolicy; now: () => numbe
       if (clear.size >= CACHE_MOST) clear.clear() // forgetting one costs a failed handshake
       clear.set(host, now() + CLEAR_TEXT_MS)
     },
-  }
-}
-
-/**
- * The real thing: `_mta-sts` TXT record and https policy file, within ten seconds. The recipient's DNS names the host,
- * so only public addresses are connected to unless `allowPrivate`.
- */
-export function fetchStsPolicy(
-  resolve: (name: string, type: string) => Promise<unknown>,
-  { allowPrivate }: { allowPrivate: boolean },
-): FetchPolicy {
-  const resolver = async (name: string, type: string) => {
-    const found = await resolve(name, type)
-    if (allowPrivate || type === 'TXT' || !Array.isArray(found)) return found
-    return found.filter(address => isPublicAddress(String(address)))
-  }
-  return async (domain, known) => {
-    const { policy } = await getPolicy(domain, known as Parameters<typeof getPolicy>[1], {
-      strict: true,
-      timeout: FETCH_MS,
-      resolver: resolver as never,
-    })
-    return policy as FetchedPolicy
   }
 }

@@ -1,0 +1,132 @@
+/** Finds and downloads the MTA-STS policy of a domain (RFC 8461 sections 3.3 and 5.1). */
+import { X509Certificate } from 'node:crypto'
+import { isIP, type LookupFunction } from 'node:net'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
+import { domainToASCII } from 'node:url'
+import { Agent, request } from 'undici'
+import { isPublicAddress } from '../../../platform/network/public-address.ts'
+import { parsePolicyFile, policyIdOf } from '../rules/mta-sts.ts'
+import type { StsPolicy } from '../rules/tls-requirement.ts'
+
+/**
+ * Finds a domain's policy. `known` is the previous one: it is used until it expires when its id is still in DNS, or when
+ * DNS or the download fails. Never rejects; without a usable policy the mode is `none`.
+ */
+export type FetchPolicy = (domain: string, known: FetchedPolicy | undefined) => Promise<FetchedPolicy>
+
+/** A policy and how long it may be used. */
+export interface FetchedPolicy {
+  /** The id in the TXT record; false without one. */
+  id: string | false
+  mode: StsPolicy['mode']
+  mx?: string[]
+  /** Milliseconds since 1970; a policy without it is looked up each time. */
+  expires?: number
+}
+
+/** Looks up DNS records like `resolve` of node:dns. */
+export type ResolveRecords = (name: string, type: string) => Promise<unknown>
+
+/** What a {@link FetchPolicy} needs. */
+export interface StsOptions {
+  /** True: policy hosts may have private addresses. The recipient's DNS chooses the host, so false is the rule. */
+  allowPrivate: boolean
+  now: () => number
+  /** Certificate authorities and port instead of the usual ones, in tests. */
+  ca?: string
+  port?: number
+}
+
+/** A policy host must not hold up mail. */
+const FETCH_MS = 10_000
+/** After a failed download the same id is not tried again for this time. */
+const RETRY_MS = 3_600_000
+/** Longest policy file, as RFC 8461 section 3.3 suggests. */
+const MAX_POLICY_BYTES = 64 * 1024
+const NO_POLICY: FetchedPolicy = { id: false, mode: 'none' }
+
+/** Makes a {@link FetchPolicy} that asks DNS through `resolve` and downloads over HTTPS. */
+export function fetchStsPolicy(resolve: ResolveRecords, options: StsOptions): FetchPolicy {
+  return async (domain, known) => {
+    const current = known && isValidAt(known, options.now()) ? known : undefined
+    const name = domainToASCII(domain) || domain
+    const id = await findId(resolve, name)
+    const found = id === undefined || id === current?.id ? undefined : await fetchNew(resolve, name, id, options)
+    // A known policy of mode none requires nothing, so the wait after a failed download may take its place.
+    const replaced = found && (found.mx !== undefined || !current || current.mode === 'none')
+    return replaced ? found : (current ?? NO_POLICY)
+  }
+}
+
+/** The policy with this id; without `mx` when the download failed; undefined when the host has no usable address. */
+async function fetchNew(
+  resolve: ResolveRecords,
+  name: string,
+  id: string,
+  options: StsOptions,
+): Promise<FetchedPolicy | undefined> {
+  const host = `mta-sts.${name}`
+  const addresses = await addressesOf(resolve, host, options)
+  if (addresses.length === 0) return undefined
+  const file = await download(host, addresses, options).then(parsePolicyFile, () => undefined)
+  const at = options.now()
+  return file
+    ? { id, mode: file.mode, mx: file.mx, expires: at + file.maxAge * 1000 }
+    : { id, mode: 'none', expires: at + RETRY_MS }
+}
+
+function isValidAt({ expires }: FetchedPolicy, at: number): boolean {
+  return expires !== undefined && expires > at
+}
+
+async function lookup(resolve: ResolveRecords, name: string, type: string): Promise<unknown[]> {
+  const found = await resolve(name, type).catch(() => undefined)
+  return Array.isArray(found) ? found : []
+}
+
+async function findId(resolve: ResolveRecords, name: string): Promise<string | undefined> {
+  const records = await lookup(resolve, `_mta-sts.${name}`, 'TXT')
+  return policyIdOf(records.map(row => (Array.isArray(row) ? row.join('') : String(row))))
+}
+
+async function addressesOf(resolve: ResolveRecords, host: string, { allowPrivate }: StsOptions): Promise<string[]> {
+  const found = await Promise.all([lookup(resolve, host, 'A'), lookup(resolve, host, 'AAAA')])
+  return found
+    .flat()
+    .map(String)
+    .filter(address => isIP(address) !== 0 && (allowPrivate || isPublicAddress(address)))
+}
+
+/** The policy file. Rejects unless the host, reached at one of these addresses, answers 200 with text/plain. */
+async function download(host: string, addresses: readonly string[], { ca, port = 443 }: StsOptions): Promise<string> {
+  const lookup: LookupFunction = (_host, { all }, done) => {
+    const found = addresses.map(address => ({ address, family: isIP(address) }))
+    const [first] = found
+    return all || !first ? done(null, found) : done(null, first.address, first.family)
+  }
+  const agent = new Agent({
+    connect: { lookup, checkServerIdentity: checkPolicyHost, ...(ca !== undefined && { ca }) },
+    maxResponseSize: MAX_POLICY_BYTES,
+  })
+  try {
+    const { statusCode, headers, body } = await request(`https://${host}:${port}/.well-known/mta-sts.txt`, {
+      dispatcher: agent,
+      signal: AbortSignal.timeout(FETCH_MS),
+    })
+    const type = String(headers['content-type'] ?? '')
+      .split(';')[0]
+      ?.trim()
+      .toLowerCase()
+    if (statusCode !== 200 || type !== 'text/plain') throw new Error(`${host} answered ${statusCode} with ${type}`)
+    return await body.text()
+  } finally {
+    await agent.destroy()
+  }
+}
+
+/** Section 3.3 allows DNS names of the subjectAltName only, and wildcards only as the whole leftmost label. */
+function checkPolicyHost(host: string, certificate: PeerCertificate): Error | undefined {
+  const options = { subject: 'never', partialWildcards: false } as const
+  const fits = new X509Certificate(certificate.raw).checkHost(host, options) !== undefined
+  return checkServerIdentity(host, certificate) ?? (fits ? undefined : new Error(`the certificate is not for ${host}`))
+}
