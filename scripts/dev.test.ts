@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isRunning } from '../services/platform/running.ts'
+import { isRunning } from '../services/platform/mongod/is-process-running.ts'
 import { type Postwright, startPostwright, trialSettings } from '../test/support/processes/postwright-process.ts'
 import { until } from '../test/support/time/until.ts'
 

@@ -8,8 +8,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createVite } from 'vite'
-import { type Running, together } from '../services/platform/process/run.ts'
+import { together } from '../services/platform/process/run.ts'
 import { prepareTrial } from '../services/platform/process/trial.ts'
+import type { Running } from '../services/platform/running.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PANEL_PORT = 5173

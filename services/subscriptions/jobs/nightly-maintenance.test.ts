@@ -4,9 +4,9 @@ import { deleteApp, updateApp } from '../catalogue/manage-apps.ts'
 import { systemActor } from '../context.ts'
 import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from '../flags/manage-flags.ts'
 import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
+import { act } from '../lifecycle/admin-actions.ts'
 import { subscriptionCollections } from '../store/collections.ts'
 import { purge } from './nightly-maintenance.ts'
-import { act } from '../lifecycle/admin-actions.ts'
 
 const DAY_MS = 86_400_000
 const anySender = async () => true

@@ -2,6 +2,7 @@
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
+import { forgetReasons } from '../audit/store/audit-log.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { moveFigures } from '../counters/running-counters.ts'
 import { IDENTITIES, type Identities, type Profile, searchKeys } from '../rules/end-user.ts'
@@ -9,7 +10,6 @@ import type { EndUserDoc } from '../store/documents.ts'
 import { aboutUser, publishEvent } from '../webhooks/publish-event.ts'
 import { forgetUserInEvents } from '../webhooks/store/webhooks.ts'
 import { changeUser, findByIdentities, findUser, insertUser, usersToErase } from './store/end-users.ts'
-import { forgetReasons } from '../audit/store/audit-log.ts'
 
 /** What an app says of a user who logged in. */
 export interface UserLogin {

@@ -7,7 +7,6 @@ import { createCloudflare } from '../../../services/mail/dns/providers/cloudflar
 import { createDnspod } from '../../../services/mail/dns/providers/dnspod.ts'
 import { createMemoryProvider, type MemoryZone } from '../../../services/mail/dns/providers/memory.ts'
 import type { DnsProvider } from '../../../services/mail/dns/providers/provider.ts'
-import { noBudget } from './no-budget.ts'
 import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136.ts'
 import { type DnsServer, startDnsServer } from './authoritative-servers.ts'
 import { startAliyun } from './fake-aliyun.ts'
@@ -15,6 +14,7 @@ import { startCloudflare } from './fake-cloudflare.ts'
 import { startDnspod } from './fake-dnspod.ts'
 import type { FakeCloud } from './fake-provider-http.ts'
 import { type Answerer, createFakeStore, startAnswerer } from './fake-provider-zones.ts'
+import { noBudget } from './no-budget.ts'
 
 /** What somebody else had in the zone before: it must be there, byte for byte, afterwards. */
 export const FOREIGN = [

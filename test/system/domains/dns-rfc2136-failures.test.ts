@@ -1,8 +1,8 @@
 /** What an RFC 2136 server that is half broken says must not read as "not our zone": records would be left behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { noBudget } from '../../support/dns/no-budget.ts'
 import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136.ts'
 import { type DnsServer, startDnsServer } from '../../support/dns/authoritative-servers.ts'
+import { noBudget } from '../../support/dns/no-budget.ts'
 
 describe.each(['knot', 'bind'] as const)('%s', kind => {
   let server: DnsServer

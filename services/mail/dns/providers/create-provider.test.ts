@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMetrics } from '../../../platform/observability/metrics.ts'
 import { noBudget } from '../../../../test/support/dns/no-budget.ts'
+import { createMetrics } from '../../../platform/observability/metrics.ts'
 import { addressOf, createProvider } from './create-provider.ts'
 import { dnsCredentials } from './rules/dns-credentials.ts'
 

@@ -1,9 +1,9 @@
 /** The update adapter against a server that answers wrongly: whatever it says becomes a fault that callers can act on. */
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import { startTcpServer } from '../../../../test/support/mail/tcp-server.ts'
 import { CLASS, decodeMessage, encodeMessage, encodeName, type Message, TYPE } from '../dns-message.ts'
 import { signMessage, type TsigKey } from '../tsig.ts'
-import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import type { Zone } from './provider.ts'
 import { createRfc2136 } from './rfc2136.ts'
 

@@ -4,9 +4,9 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
 import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
-import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 /** The collection of sending domains. */
 export const domains = defineCollection<DomainDoc>('domains', [

@@ -8,13 +8,13 @@ import { readJson } from '../../../platform/http/json-body.ts'
 import { factsOf, toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { clientNetwork } from '../../../platform/network/ip-networks.ts'
 import { type ProblemError, problems } from '../../../platform/problems.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import { allSwitches } from '../../catalogue/store/plans-and-flags.ts'
 import type { HttpDeps } from '../../http/shared/bind.ts'
 import { isUnchanged } from '../../http/shared/etag.ts'
 import { secondsOf } from '../../rules/time-zone.ts'
 import type { SwitchDoc } from '../../store/documents.ts'
 import { type EvaluationContext, evaluate } from '../rules/evaluate-flag.ts'
-import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 const body = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
 const BODY_BYTES = 64 * 1024

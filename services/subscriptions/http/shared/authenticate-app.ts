@@ -2,12 +2,12 @@
 
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
+import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import { checkKey, checkSignature, findSigner } from '../../catalogue/app-credentials.ts'
 import { parseSignature } from '../../catalogue/rules/request-signature.ts'
 import { findApp } from '../../catalogue/store/apps.ts'
 import type { Subscriptions } from '../../context.ts'
 import type { AppDoc, CredentialDoc } from '../../store/documents.ts'
-import { createTtlCache } from '../../../platform/ttl-cache.ts'
 
 /** An app that has proved who it is. */
 export interface AppEntry {
