@@ -6,7 +6,7 @@ import {
   listDnsAccountsOfResource,
 } from '../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
-import { planDomain, publishDns } from '../../services/mail/domains/publish-records.ts'
+import { planDomainDns, publishDns } from '../../services/mail/domains/publish-records.ts'
 import { changeDomain } from '../../services/mail/domains/register-domain.ts'
 import { dnsChecks } from '../../services/mail/domains/store/dns-checks.ts'
 import { findDomain, findDomainById, updateDomain } from '../../services/mail/domains/store/domains.ts'
@@ -359,7 +359,7 @@ onApiServer('DNS of MailDomains', () => {
       if (!bound) throw new Error('no domain')
       const dns = createDnsDeps(o.foundation)
       await expect(publishDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
-      await expect(planDomain(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(planDomainDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
       expect(knot.transfer('greedy.test')).toEqual(before)
     })
 

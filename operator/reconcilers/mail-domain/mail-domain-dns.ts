@@ -160,8 +160,8 @@ function judge(context: OperatorContext, published: Published, revision: string,
     events,
   })
   if (stopped) {
-    const make = isPermanent(stopped.fault) ? bad : unknown
-    return retry(make('DNSSynced', reasonOf(stopped.fault), stopped.message), undefined, stopped.retryAfter)
+    const make = isPermanent(stopped.kind) ? bad : unknown
+    return retry(make('DNSSynced', reasonOf(stopped.kind), stopped.message), undefined, stopped.retryAfter)
   }
   const stuck = items.filter(item => item.status === 'conflict' || item.status === 'failed')
   const message = stuck.map(({ name, type, message: fault, reason }) => `${name} ${type}: ${fault ?? reason}`).join(' ')
@@ -246,10 +246,10 @@ export async function removeDns(
     return domain.dns_owned?.length && !domain.dns_account_id ? left('the DNS account is gone.') : { done: true }
   }
   const age = context.clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? '')
-  if (isPermanent(stopped.fault) || age > GIVE_UP_MS) return left(stopped.message)
+  if (isPermanent(stopped.kind) || age > GIVE_UP_MS) return left(stopped.message)
   const message = `The records cannot be removed yet: ${stopped.message} Trying for an hour. ${FORCE_HINT}`
   const ms = pauseAfter((status?.failedAttempts ?? 0) + 1, stopped.retryAfter)
-  return { done: false, aspect: bad('DNSRemoved', reasonOf(stopped.fault), message), againMs: Math.min(ms, 60_000) }
+  return { done: false, aspect: bad('DNSRemoved', reasonOf(stopped.kind), message), againMs: Math.min(ms, 60_000) }
 }
 
 /** The way out, for messages. */

@@ -1,7 +1,7 @@
 /** The DNS use cases as the operator runs them: every write at a provider checks the lease first. */
 
 import { createDnsDeps, type DnsDeps } from '../../../services/mail/dns/dns-context.ts'
-import type { Batch, DnsProvider, ProviderFault } from '../../../services/mail/dns/providers/provider.ts'
+import type { Batch, DnsProvider, ProviderErrorKind } from '../../../services/mail/dns/providers/provider.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 
 /** Dependencies of the DNS use cases with the fence in front of all writes. */
@@ -46,11 +46,11 @@ function fencedBatch(batch: Batch, assertLeader: () => void): Batch['write'] {
 }
 
 /** Reason of a condition for a fault of a provider. */
-export function reasonOf(fault: ProviderFault | 'unsettled'): string {
+export function reasonOf(fault: ProviderErrorKind | 'unsettled'): string {
   return REASONS[fault] ?? 'ProviderError'
 }
 
-const REASONS: Partial<Record<ProviderFault | 'unsettled', string>> = {
+const REASONS: Partial<Record<ProviderErrorKind | 'unsettled', string>> = {
   auth: 'AuthFailed',
   permission: 'PermissionDenied',
   zone_not_found: 'ZoneNotFound',
@@ -61,7 +61,7 @@ const REASONS: Partial<Record<ProviderFault | 'unsettled', string>> = {
 }
 
 /** Faults that waiting alone does not mend. */
-export function isPermanent(fault: ProviderFault | 'unsettled'): boolean {
+export function isPermanent(fault: ProviderErrorKind | 'unsettled'): boolean {
   return fault === 'auth' || fault === 'permission' || fault === 'zone_not_found' || fault === 'zone_ambiguous'
 }
 

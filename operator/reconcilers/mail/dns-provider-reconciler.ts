@@ -81,12 +81,11 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
     if (error instanceof ProblemError && error.code === 'conflict')
       return { aspects: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', againMs: REFUSED_MS }
     if (!(error instanceof DnsProviderError)) return refusalOf(error)
-    const make = isPermanent(error.fault) ? bad : unknown
+    const make = isPermanent(error.kind) ? bad : unknown
     const tries = triesSince(status, context.clock.now())
-    const hint =
-      error.fault === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
+    const hint = error.kind === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
     return {
-      aspects: [make('CredentialsValid', reasonOf(error.fault), `${error.message}${hint}`)],
+      aspects: [make('CredentialsValid', reasonOf(error.kind), `${error.message}${hint}`)],
       message: '',
       againMs: pauseAfter(tries, error.retryAfter),
     }

@@ -1,4 +1,4 @@
-/** One click: the records of a domain, planned and written through its DNS account; and taken back at the end. */
+/** Plans, writes and removes the records of a domain through its DNS account. */
 import { ProblemError } from '../../platform/problems.ts'
 import { type DnsDeps, providerOf, sendingHost } from '../dns/dns-context.ts'
 import { planDns, questionsOf, vanished } from '../dns/plan/dns-plan.ts'
@@ -9,23 +9,16 @@ import { type DmarcDiscovery, discoverDmarc } from '../dns/records/dmarc.ts'
 import { guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isWithin } from '../dns/records/names.ts'
 import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
-import {
-  type Applied,
-  type AppliedItem,
-  type ApplyOptions,
-  applyPlan,
-  type Ledger,
-  type Planner,
-  planId,
-  readState,
-  stopOf,
-} from './apply-dns-plan.ts'
+import { type ApplyOptions, applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply/apply-dns-plan.ts'
+import type { Ledger } from './apply/ledger.ts'
+import { type Applied, type AppliedItem, stoppedBy } from './apply/outcome.ts'
+import { readState } from './apply/zone-state.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
 import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
 import { findDomainById } from './store/domains.ts'
 
-/** What stands in the way is left (`fail`), replaced and put back at the end (`adopt`), or replaced (`overwrite`). */
+/** Conflicting records are left (`fail`), replaced and restored by the removal (`adopt`), or replaced (`overwrite`). */
 export type ConflictPolicy = 'fail' | 'adopt' | 'overwrite'
 
 /** How to publish. */
@@ -34,12 +27,12 @@ export interface PublishOptions {
   accept?: readonly string[]
   /** For all rows; default `fail`. */
   conflicts?: ConflictPolicy
-  /** The plan that the owner saw: applied only while it still holds. */
+  /** Id of the DNS plan that the owner saw; another plan is not written. */
   expect?: string
 }
 
-/** A plan as people see it. */
-export interface DomainPlan {
+/** A DNS plan with its id. */
+export interface DomainDnsPlan {
   id: string
   items: PlanItem[]
   /** What keeps written records from being served. */
@@ -52,20 +45,27 @@ export interface Published extends Applied {
   warnings: string[]
 }
 
-/** The plan for a domain, nothing written. 409 `conflict` without a DNS account; 502-like faults as ProblemError. */
-export async function planDomain(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<DomainPlan> {
+/**
+ * The DNS plan of a domain; writes nothing. Throws ProblemError: 409 `conflict` without a DNS account, and the
+ * provider's errors as {@link asProblem} translates them.
+ */
+export async function planDomainDns(
+  deps: DnsDeps,
+  domain: DomainDoc,
+  options: PublishOptions = {},
+): Promise<DomainDnsPlan> {
   return asProblem(async () => {
     const target = await targetOf(deps, domain, options)
     const owned = await readOwned(deps.db, domain._id)
     const state = await readState(target.provider, target.questions, owned)
     const items = target.planner(state, owned)
-    return { id: planId(items), items, warnings: await warningsOf(deps, state.zones) }
+    return { id: dnsPlanId(items), items, warnings: await warningsOf(deps, state.zones) }
   })
 }
 
 /**
- * Plans and writes the records of a domain. Faults of the provider and its account are in the result; 409 `conflict`
- * when the domain has no DNS account, or when the plan is no longer the one in `expect`.
+ * Plans and writes the records of a domain. Errors of the provider and its account are in the result; 409 `conflict`
+ * when the domain has no DNS account, or when the DNS plan is no longer the one in `expect`.
  */
 export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: PublishOptions = {}): Promise<Published> {
   let target: Target
@@ -73,27 +73,27 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
     target = await targetOf(deps, domain, options)
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    return { items: [], zones: [], warnings: [], stopped: stopOf(error) }
+    return { items: [], zones: [], warnings: [], stopped: stoppedBy(error) }
   }
   const written: OwnedRecord[] = []
-  const applied = await applyPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account, written), {
+  const applied = await applyDnsPlan(target.provider, target.planner, ledgerOf(deps, domain, target.account, written), {
     questions: target.questions,
     note: noteOf(domain),
     replaced: options.conflicts === 'overwrite' ? 'own' : 'restore',
     expect: options.expect,
     vanished: target.vanished,
   }).catch(async (error: unknown) => {
-    if (error instanceof DomainGone) await takeBack(deps, domain, target.provider, written)
+    if (error instanceof DomainGone) await removeWritten(deps, domain, target.provider, written)
     throw error
   })
   const { items, stopped, zones } = applied
-  if (stopped?.fault === 'changed') throw new ProblemError('conflict', stopped.message)
+  if (stopped?.kind === 'changed') throw new ProblemError('conflict', stopped.message)
   const count = (status: AppliedItem['status']) => items.filter(item => item.status === status).length
   deps.log.info(
     {
       domain: domain._id,
       provider: target.provider.type,
-      outcome: stopped?.fault ?? 'ok',
+      outcome: stopped?.kind ?? 'ok',
       done: count('done') + count('pending'),
       kept: count('kept'),
       conflicts: count('conflict'),
@@ -105,9 +105,9 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
 }
 
 /**
- * Takes back what we wrote for a domain and restores what we changed, each record through the account that it was
- * written through; what came from an account that is gone, or serves the domain no more, through the present one. Without
- * either there is nothing to do.
+ * Removes the records that we wrote for a domain and restores those that we changed, each through the account that
+ * wrote it. If that account was removed or no longer serves the domain, the current account is used; without one the
+ * records stay.
  */
 export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
   const owned = await readOwned(deps.db, domain._id)
@@ -115,7 +115,7 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
     const account = id === undefined ? undefined : await findDnsAccount(deps.db, domain.user_id, id)
     return account && servesDomain(account, domain) ? account : undefined
   }
-  /** By the id in the ledger, which may be that of an account that is gone. */
+  /** By the account id in the ledger; that account may have been removed. */
   const accounts = new Map<string, DnsAccountDoc>()
   for (const id of new Set(owned.map(entry => entry.account_id))) {
     const account = (await find(id)) ?? (await find(domain.dns_account_id))
@@ -132,9 +132,9 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
       provider = providerOf(deps, account)
     } catch (error) {
       if (!(error instanceof DnsProviderError)) throw error
-      return { ...all, stopped: stopOf(error) }
+      return { ...all, stopped: stoppedBy(error) }
     }
-    const { items, zones, stopped } = await applyPlan(
+    const { items, zones, stopped } = await applyDnsPlan(
       provider,
       removal,
       { ...ledger, read },
@@ -151,29 +151,29 @@ export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Ap
   return all
 }
 
-const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
 
-/** The domain is given up while its records are written: `leaving` while it can still be seen. */
+/** The domain is removed while its records are written; `exists` until its document is deleted. */
 class DomainGone extends ProblemError {
-  constructor(leaving: boolean) {
+  constructor(exists: boolean) {
     super(
-      leaving ? 'conflict' : 'not_found',
-      leaving
+      exists ? 'conflict' : 'not_found',
+      exists
         ? 'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.'
         : 'The domain is gone; no records are written for it.',
     )
   }
 }
 
-/** Undoes a publication whose domain is gone, ledger and all: what stays nobody else remembers, so it is logged. */
-async function takeBack(
+/** Removes the records of a publication whose domain is gone. No ledger has them any more: what stays is logged. */
+async function removeWritten(
   deps: DnsDeps,
   domain: DomainDoc,
   provider: DnsProvider,
   written: readonly OwnedRecord[],
 ): Promise<void> {
   const ledger: Ledger = { read: async () => [...written], write: async () => undefined, forget: async () => undefined }
-  const { items, stopped } = await applyPlan(provider, removal, ledger, {
+  const { items, stopped } = await applyDnsPlan(provider, removal, ledger, {
     questions: [],
     note: noteOf(domain),
     replaced: 'own',
@@ -187,7 +187,7 @@ async function takeBack(
     why: message ?? reason,
   }))
   deps.log.warn(
-    { domain: domain._id, provider: provider.type, fault: stopped?.fault, message: stopped?.message, records },
+    { domain: domain._id, provider: provider.type, error: stopped?.kind, message: stopped?.message, records },
     'dns records of a domain that is gone could not be taken back',
   )
 }
@@ -195,7 +195,7 @@ async function takeBack(
 interface Target {
   account: DnsAccountDoc
   provider: DnsProvider
-  planner: Planner
+  planner: DnsPlanner
   vanished: NonNullable<ApplyOptions['vanished']>
   questions: Question[]
 }
@@ -225,16 +225,16 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   }
 }
 
-/** The DMARC policy that the parents give; the domain's own record is read at the provider. */
+/** The DMARC policy of the parent domains; the domain's own record is read at the provider. */
 export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcDiscovery> {
   const { lookup } = resolver.session()
   return discoverDmarc(name, async (owner, type) =>
-    // Asking for the own record before it is written would leave "no such name" in the resolver's cache.
+    // A lookup of the own record before it is written would leave "no such name" in the resolver's cache.
     owner === `_dmarc.${name}` ? { kind: 'missing', reason: 'nodata' } : lookup(owner, type),
   )
 }
 
-/** `written` gets every entry, so that it can be undone without the domain. */
+/** `written` collects every entry, so that the writes can be undone without the domain's document. */
 function ledgerOf(
   { db, clock }: DnsDeps,
   { _id }: DomainDoc,
@@ -253,7 +253,7 @@ function ledgerOf(
   }
 }
 
-/** A zone may stand in any account: only the public delegation says whose servers are asked. */
+/** Any account may hold a zone of this name: only the public delegation tells which servers are authoritative. */
 async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
   const session = deps.resolver.session()
   const warnings: string[] = []
@@ -273,16 +273,19 @@ function noteOf({ _id }: DomainDoc): string {
   return `Postwright ${_id}`
 }
 
-/** A provider's fault as an answer for people: 429 with the time to wait, 409 for what they can mend, 503 for the rest. */
+/**
+ * Translates a provider's error into a ProblemError: 429 `rate_limited` with the wait, 503 `unavailable` when the outcome
+ * is open, 409 `conflict` for what the owner of the account can correct.
+ */
 export async function asProblem<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    const { fault, message, retryAfter } = error
+    const { kind, message, retryAfter } = error
     const wait = retryAfter === undefined ? {} : { retryAfter }
-    if (fault === 'rate_limited') throw new ProblemError('rate_limited', message, { ...wait, cause: error })
-    if (fault === 'unavailable' || fault === 'unknown_outcome')
+    if (kind === 'rate_limited') throw new ProblemError('rate_limited', message, { ...wait, cause: error })
+    if (kind === 'unavailable' || kind === 'unknown_outcome')
       throw new ProblemError('unavailable', message, { ...wait, cause: error })
     throw new ProblemError('conflict', message, { cause: error })
   }

@@ -1,24 +1,24 @@
-/** Writes again what went missing, where the owner chose that we manage the records; stops when somebody fights back. */
+/** Rewrites missing records where the owner lets us manage them; pauses when another program keeps changing them. */
 import { ProblemError } from '../../platform/problems.ts'
 import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
 import { outdatedRows } from '../dns/plan/dns-plan.ts'
 import type { RecordCheck } from '../dns/records/evaluate-record.ts'
 import { guidance } from '../dns/records/guidance.ts'
 import type { DomainDoc } from '../store/documents.ts'
-import type { Applied } from './apply-dns-plan.ts'
+import type { Applied } from './apply/outcome.ts'
 import { publishDns } from './publish-records.ts'
 import { mayRepair, rememberRepair } from './rules/repair-loop.ts'
 import { findDomainById, updateSettings } from './store/domains.ts'
 
-/** What a repair came to. `paused`: another program changes the records back all the time. */
+/** The result of a repair. `paused`: another program keeps changing the records back. */
 export interface Repair {
   kind: 'none' | 'repaired' | 'paused' | 'failed'
   message?: string
 }
 
 /**
- * Publishes when a record is wrong, or when `always` (keys moved on, a resource changed). The second look is the plan:
- * records that are right at the provider and only late in caches cost no write. `check`: the one before this.
+ * Publishes when a record is wrong, or `always` (a key changed its state, a resource changed). The DNS plan reads the
+ * provider again: records that are correct there and only outdated in caches cost no write. `check` is the previous one.
  */
 export async function repairDns(
   deps: DnsDeps,
@@ -29,7 +29,7 @@ export async function repairDns(
   const domain = await findDomainById(deps.db, _id)
   if (!domain?.dns?.manage || !domain.dns_account_id || domain.status === 'suspended') return { kind: 'none' }
   const rows = guidance(domain, sendingHost(deps.config))
-  // What is not ours to write, such as the PTR record, may stay wrong for ever: it is no reason to ask the provider.
+  // Records that we cannot write, such as PTR, may stay wrong for ever: no reason to call the provider.
   const ours = new Set(rows.filter(({ writable }) => writable).map(({ id: row }) => row))
   const wrong = records.some(({ row, status }) => ours.has(row) && isWrong(domain, row, status))
   const outdated = outdatedRows(rows, domain.dns_owned ?? [])
@@ -45,26 +45,26 @@ export async function repairDns(
   if (stopped) return { kind: 'failed', message: stopped.message }
   const changed = items.filter(({ status }) => status === 'done')
   if (changed.length === 0) return { kind: 'none' }
-  // Only what was looked at before and is wrong now counts as a fight; first writes and own changes do not.
-  const known = new Set(check?.records.map(({ row }) => row))
-  const fought = changed.some(({ row }) => known.has(row) && !outdated.has(row))
-  if (domain.status === 'verified' && !always && fought)
+  // Only records that an earlier check saw can have been reverted; first writes and own changes do not count.
+  const checkedBefore = new Set(check?.records.map(({ row }) => row))
+  const wasReverted = changed.some(({ row }) => checkedBefore.has(row) && !outdated.has(row))
+  if (domain.status === 'verified' && !always && wasReverted)
     await updateSettings(deps.db, domain._id, rememberRepair(domain.dns, now))
   return { kind: 'repaired' }
 }
 
-/** A conflict is the owner's to settle, unless one of the records is ours and gives way. */
+/** A conflict waits for the owner's decision, unless one of the records is ours and can be replaced. */
 function isWrong({ dns_owned }: DomainDoc, row: string, status: RecordCheck['status']): boolean {
   if (status === 'conflict') return dns_owned?.some(entry => entry.row === row && entry.before === undefined) ?? false
   return status === 'failed' || status === 'pending'
 }
 
-/** Writes the records; an account that is not there is the owner's to mend, like any other fault. */
+/** Writes the records; a missing account is an error that its owner has to correct, like the provider's errors. */
 async function publish(deps: DnsDeps, domain: DomainDoc): Promise<Pick<Applied, 'items' | 'stopped'>> {
   try {
     return await publishDns(deps, domain)
   } catch (error) {
-    if (error instanceof ProblemError) return { items: [], stopped: { fault: 'changed', message: error.message } }
+    if (error instanceof ProblemError) return { items: [], stopped: { kind: 'changed', message: error.message } }
     throw error
   }
 }

@@ -54,7 +54,8 @@ const SOURCES = [
   'dns/plan/plan-removal.ts',
   'dns/plan/plan-spf.ts',
   'administration/rules/health.ts',
-  'domains/apply-dns-plan.ts',
+  'domains/apply/apply-dns-plan.ts',
+  'domains/apply/outcome.ts',
 ]
 
 /** The sentences in a source: literals with a capital at the beginning and a full stop at the end. */

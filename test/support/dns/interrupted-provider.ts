@@ -1,7 +1,7 @@
 /** Wraps a DNS provider and a ledger so that a test can end the program at any call, before or after its effect. */
 
 import { type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
-import type { Ledger } from '../../../services/mail/domains/apply-dns-plan.ts'
+import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
 
 /** The end of the program: nothing may catch it. */
 export class Killed extends Error {}

@@ -6,7 +6,8 @@ import { planRemoval } from '../../../services/mail/dns/plan/plan-removal.ts'
 import type { Zone } from '../../../services/mail/dns/providers/provider.ts'
 import { type GuidanceDomain, guidance, spfTerms } from '../../../services/mail/dns/records/guidance.ts'
 import type { WantedRecord } from '../../../services/mail/dns/records/record.ts'
-import { applyPlan, type Ledger, type Planner } from '../../../services/mail/domains/apply-dns-plan.ts'
+import { applyDnsPlan, type DnsPlanner } from '../../../services/mail/domains/apply/apply-dns-plan.ts'
+import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
 import { FOREIGN, SUBJECTS, type Subject } from '../../support/dns/conformance-providers.ts'
 
 const DKIM = `v=DKIM1; k=rsa; p=${'MIIB'.repeat(98)}`
@@ -32,7 +33,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
   })
   const listed = async (name: string) =>
     (await subject.provider.list(zone, name)).map(({ type, value }) => `${type} ${value}`).toSorted()
-  const fault = (kind: string) => expect.objectContaining({ name: 'DnsProviderError', fault: kind })
+  const providerError = (kind: string) => expect.objectContaining({ name: 'DnsProviderError', kind })
 
   test('tests its credentials', async () => {
     await expect(subject.provider.test()).resolves.toBeInstanceOf(Array)
@@ -109,7 +110,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
       { action: 'create' as const, record: txt('www', 'v') },
     ]
     await expect(provider.batch.write(zone, refused, [], 'note')).rejects.toMatchObject({
-      fault: expect.stringMatching(/changed|conflict/),
+      kind: expect.stringMatching(/changed|conflict/),
     })
     expect(await listed('three.zone.test')).toEqual([])
     const now = (
@@ -130,7 +131,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     expect(subject.dump('zone.test')).toEqual(before)
     if (!provider.batch.guarded) return
     const stale = provider.batch.write(zone, [{ action: 'create', record: txt('one', 'v') }], [first], 'note')
-    await expect(stale).rejects.toEqual(fault('changed'))
+    await expect(stale).rejects.toEqual(providerError('changed'))
   })
 
   test('creates a record that is listed and served, long keys whole', async () => {
@@ -156,15 +157,15 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
 
   test('refuses the same record twice, and stores one', async () => {
     const made = await subject.provider.create(zone, txt('twice', 'v'), '')
-    await expect(subject.provider.create(zone, txt('twice', 'v'), '')).rejects.toEqual(fault('duplicate'))
+    await expect(subject.provider.create(zone, txt('twice', 'v'), '')).rejects.toEqual(providerError('duplicate'))
     expect(await listed('twice.zone.test')).toEqual(['TXT v'])
     await subject.provider.remove(zone, made)
   })
 
   test('refuses a record beside an alias, and an alias beside a record', async () => {
-    await expect(subject.provider.create(zone, txt('www', 'v'), '')).rejects.toEqual(fault('conflict'))
+    await expect(subject.provider.create(zone, txt('www', 'v'), '')).rejects.toEqual(providerError('conflict'))
     const alias: WantedRecord = { name: 'zone.test', type: 'CNAME', value: 'other.test', ttl: 600 }
-    await expect(subject.provider.create(zone, alias, '')).rejects.toEqual(fault('conflict'))
+    await expect(subject.provider.create(zone, alias, '')).rejects.toEqual(providerError('conflict'))
     expect(await listed('www.zone.test')).toEqual(['CNAME zone.test'])
   })
 
@@ -208,7 +209,7 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     const made = await subject.provider.create(zone, txt('gone', 'v'), '')
     await subject.provider.remove(zone, made)
     await expect(subject.provider.update(zone, made, txt('gone', 'w'))).rejects.toMatchObject({
-      fault: expect.stringMatching(/changed|not_found/),
+      kind: expect.stringMatching(/changed|not_found/),
     })
     await expect(subject.provider.remove(zone, made)).resolves.toBeUndefined()
     expect(await listed('gone.zone.test')).toEqual([])
@@ -224,10 +225,10 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
   test('wrong credentials, missing rights and an absent server are told apart', async () => {
     if (!subject.stranger || !subject.reader || !subject.absent) return
     const stranger = subject.stranger
-    await expect(stranger.findZone('zone.test')).rejects.toEqual(fault('auth'))
+    await expect(stranger.findZone('zone.test')).rejects.toEqual(providerError('auth'))
     const refused = await subject.reader.create(zone, txt('denied', 'v'), '').catch((error: unknown) => error)
-    expect(refused).toMatchObject({ fault: 'permission', permission: expect.stringMatching(/./) })
-    await expect(subject.absent.findZone('zone.test')).rejects.toEqual(fault('unavailable'))
+    expect(refused).toMatchObject({ kind: 'permission', permission: expect.stringMatching(/./) })
+    await expect(subject.absent.findZone('zone.test')).rejects.toEqual(providerError('unavailable'))
     expect(await listed('denied.zone.test')).toEqual([])
   })
 
@@ -241,9 +242,9 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     }
     const rows = guidance(domain, host)
     const terms = spfTerms(domain, host)
-    const plan: Planner = (state, owned) =>
+    const plan: DnsPlanner = (state, owned) =>
       planDns({ ...state, rows, owned, accepted: new Set(), spfTerms: terms, inheritedDmarc: { kind: 'none' } })
-    const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+    const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
     let entries: OwnedRecord[] = []
     const same = (a: OwnedRecord, b: OwnedRecord) => a.row === b.row && a.value === b.value
     const ledger: Ledger = {
@@ -257,17 +258,17 @@ describe.each(Object.keys(SUBJECTS))('%s', key => {
     }
     const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
     const before = subject.dump('zone.test')
-    const first = await applyPlan(subject.provider, plan, ledger, options)
+    const first = await applyDnsPlan(subject.provider, plan, ledger, options)
     expect(first.stopped).toBeUndefined()
     expect(first.items.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done', 'skipped'])
     expect((await listed('zone.test')).filter(line => line.includes('v=spf1'))).toEqual([
       'TXT v=spf1 include:old.example ip4:192.0.2.10 -all',
     ])
     const between = subject.dump('zone.test')
-    const second = await applyPlan(subject.provider, plan, ledger, options)
+    const second = await applyDnsPlan(subject.provider, plan, ledger, options)
     expect(second.items.map(({ status }) => status)).toEqual(['kept', 'kept', 'kept', 'kept', 'skipped'])
     expect(subject.dump('zone.test')).toEqual(between)
-    await applyPlan(subject.provider, removal, ledger, { ...options, questions: [] })
+    await applyDnsPlan(subject.provider, removal, ledger, { ...options, questions: [] })
     expect(subject.dump('zone.test')).toEqual(before)
     expect(entries).toEqual([])
   })

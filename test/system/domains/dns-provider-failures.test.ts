@@ -1,4 +1,4 @@
-/** What the clouds do when something goes wrong: each fault has a name and a sentence, and no record is doubled or lost. */
+/** What the clouds do when something goes wrong: each error has a name and a sentence, and no record is doubled or lost. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { planDns, questionsOf } from '../../../services/mail/dns/plan/dns-plan.ts'
 import type { OwnedRecord } from '../../../services/mail/dns/plan/plan-item.ts'
@@ -9,7 +9,8 @@ import { createDnspod } from '../../../services/mail/dns/providers/dnspod.ts'
 import { signTencent } from '../../../services/mail/dns/providers/dnspod-signature.ts'
 import type { DnsProvider, Zone } from '../../../services/mail/dns/providers/provider.ts'
 import { type GuidanceDomain, guidance, spfTerms } from '../../../services/mail/dns/records/guidance.ts'
-import { applyPlan, type Ledger, type Planner } from '../../../services/mail/domains/apply-dns-plan.ts'
+import { applyDnsPlan, type DnsPlanner } from '../../../services/mail/domains/apply/apply-dns-plan.ts'
+import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
 import { startAliyun } from '../../support/dns/fake-aliyun.ts'
 import { cloudflareZoneId, startCloudflare } from '../../support/dns/fake-cloudflare.ts'
 import { startDnspod } from '../../support/dns/fake-dnspod.ts'
@@ -112,7 +113,7 @@ const domain: GuidanceDomain = {
 }
 const host = { hostname: 'mail.elsewhere.test', addresses: ['192.0.2.10'], spfMechanisms: [] }
 const rows = guidance(domain, host)
-const planner: Planner = (state, owned) =>
+const planner: DnsPlanner = (state, owned) =>
   planDns({
     ...state,
     rows,
@@ -134,7 +135,7 @@ function publish({ provider }: Bench, entries: OwnedRecord[] = []) {
       entries.splice(0, entries.length, ...kept)
     },
   }
-  return applyPlan(provider, planner, ledger, { questions: questionsOf(rows), note: 'note', replaced: 'restore' })
+  return applyDnsPlan(provider, planner, ledger, { questions: questionsOf(rows), note: 'note', replaced: 'restore' })
 }
 
 test('signatures match the examples that the vendors publish', () => {
@@ -176,12 +177,12 @@ describe.each(VENDORS)('%s', vendor => {
     ['fail', 'create', 'unknown_outcome'],
     ['throttle', 'create', 'rate_limited'],
     ['throttle', 'list', 'rate_limited'],
-  ])('a %s of %s is %s', async (kind, operation, fault) => {
+  ])('a %s of %s is %s', async (injected, operation, kind) => {
     const it = await bench(vendor)
-    it.cloud.inject({ operation: it.names[operation], kind })
+    it.cloud.inject({ operation: it.names[operation], kind: injected })
     const call = operation === 'create' ? it.provider.create(it.zone, spf, '') : it.provider.list(it.zone, 'zone.test')
-    await expect(call).rejects.toMatchObject({ fault, message: expect.not.stringMatching(/good-|html/i) })
-    expect(it.blocked.length).toBe(fault === 'rate_limited' ? 1 : 0)
+    await expect(call).rejects.toMatchObject({ kind, message: expect.not.stringMatching(/good-|html/i) })
+    expect(it.blocked.length).toBe(kind === 'rate_limited' ? 1 : 0)
   })
 
   test('a rate limit stops the click with the time to wait, and the next one goes on', async () => {
@@ -189,7 +190,7 @@ describe.each(VENDORS)('%s', vendor => {
     it.cloud.inject({ operation: it.names.publish, kind: 'throttle' })
     const entries: OwnedRecord[] = []
     const { stopped, items } = await publish(it, entries)
-    expect(stopped).toMatchObject({ fault: 'rate_limited', retryAfter: vendor === 'cloudflare' ? 17 : 5 })
+    expect(stopped).toMatchObject({ kind: 'rate_limited', retryAfter: vendor === 'cloudflare' ? 17 : 5 })
     expect(items.filter(({ status }) => status === 'not_done')).toHaveLength(4)
     expect((await publish(it, entries)).stopped).toBeUndefined()
     expect(values(it)).toHaveLength(4)
@@ -259,7 +260,7 @@ describe('what only one vendor does', () => {
   test('Cloudflare: a name in two accounts needs the zone id, which then decides', async () => {
     const it = await bench('cloudflare', { twice: ['zone.test'] })
     await expect(it.provider.findZone('zone.test')).rejects.toMatchObject({
-      fault: 'zone_ambiguous',
+      kind: 'zone_ambiguous',
       message: expect.stringContaining('zone id'),
     })
     const zone_id = cloudflareZoneId(it.store.zone('zone.test'))
@@ -313,24 +314,24 @@ describe('what only one vendor does', () => {
     expect(stored).toMatchObject({ id: String(locked.id), locked: true })
     await expect(
       it.provider.update(it.zone, stored ?? expect.fail('none'), { ...spf, value: 'v=spf1 mx -all' }),
-    ).rejects.toMatchObject({ fault: 'locked' })
+    ).rejects.toMatchObject({ kind: 'locked' })
     await expect(it.provider.create(it.zone, { ...spf, value: 'x'.repeat(512) }, '')).rejects.toMatchObject({
-      fault: 'invalid',
+      kind: 'invalid',
       code: 'InvalidValue',
     })
     await expect(it.provider.create(it.zone, { ...spf, value: 'v', ttl: 60 }, '')).rejects.toMatchObject({
-      fault: 'invalid',
+      kind: 'invalid',
     })
     const { items } = await publish(it)
     expect(items.find(({ row }) => row === 'spf')).toMatchObject({ status: 'conflict', code: 'locked' })
   })
 
   test.each(['aliyun', 'dnspod'] as const)(
-    '%s: a clock that is wrong is an authentication fault that says so',
+    '%s: a clock that is wrong is an authentication error that says so',
     async vendor => {
       const it = await bench(vendor, { now: () => new Date(Date.now() + 3_600_000) })
       await expect(it.provider.findZone('zone.test')).rejects.toMatchObject({
-        fault: 'auth',
+        kind: 'auth',
         message: expect.stringMatching(/expired/),
       })
     },
@@ -403,7 +404,7 @@ describe('what only one vendor does', () => {
           counted: () => undefined,
         },
       )
-      await expect(scoped.test()).rejects.toMatchObject({ fault: 'permission', permission })
+      await expect(scoped.test()).rejects.toMatchObject({ kind: 'permission', permission })
     }
   })
 })

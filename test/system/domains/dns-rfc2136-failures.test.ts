@@ -23,16 +23,16 @@ describe.each(['knot', 'bind'] as const)('%s', kind => {
       },
     )
   const zone = { id: 'broken.test', name: 'broken.test', minTtl: 0, maxTxt: 4_000, nameServers: [], warnings: [] }
-  const unavailable = { name: 'DnsProviderError', fault: 'unavailable', code: 'SERVFAIL' }
+  const unavailable = { name: 'DnsProviderError', kind: 'unavailable', code: 'SERVFAIL' }
 
-  test('a zone that it cannot load is a fault, however it is asked for', async () => {
+  test('a zone that it cannot load is an error, however it is asked for', async () => {
     const question = { name: '_dmarc.broken.test', types: ['TXT'] as const }
     await expect(provider().read([question])).rejects.toMatchObject(unavailable)
     await expect(provider().findZone('broken.test')).rejects.toMatchObject(unavailable)
     await expect(provider().list(zone, 'broken.test')).rejects.toMatchObject(unavailable)
   })
 
-  test('names that it does not serve are no fault, and the good zone works beside the broken one', async () => {
+  test('names that it does not serve are no error, and the good zone works beside the broken one', async () => {
     const states = await provider().read(
       ['_dmarc.good.test', 'elsewhere.example'].map(name => ({ name, types: ['TXT'] as const })),
     )

@@ -14,14 +14,14 @@ import {
   updateDnsAccount,
 } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { checkDueDomains } from '../../../services/mail/domains/dns-check-job.ts'
-import { planDomain, publishDns, unpublishDns } from '../../../services/mail/domains/publish-records.ts'
+import { planDomainDns, publishDns, unpublishDns } from '../../../services/mail/domains/publish-records.ts'
 import {
   changeDomain,
   registerDomain,
   removeDomain,
   verifyByAdmin,
 } from '../../../services/mail/domains/register-domain.ts'
-import { leaveDomain } from '../../../services/mail/domains/remove-domain.ts'
+import { removeDomainAndRecords } from '../../../services/mail/domains/remove-domain.ts'
 import { findDomainById, updateDomain } from '../../../services/mail/domains/store/domains.ts'
 import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
 import type { DomainDoc } from '../../../services/mail/store/documents.ts'
@@ -203,21 +203,21 @@ describe('settings', () => {
 })
 
 describe('a domain that leaves', () => {
-  test.each(['locked', 'invalid'] as const)('stays when the provider keeps a record: %s', async fault => {
-    const known = await world.domain((await bound(fault === 'locked' ? 'locked' : 'cut'))._id)
+  test.each(['locked', 'invalid'] as const)('stays when the provider keeps a record: %s', async kind => {
+    const known = await world.domain((await bound(kind === 'locked' ? 'locked' : 'cut'))._id)
     await publishDns(world.deps, known)
     const refusing = withProvider(provider => ({
       remove: (zone, record) =>
         record.name.includes('_domainkey')
-          ? Promise.reject(new DnsProviderError('rfc2136', fault, 'Not this one.'))
+          ? Promise.reject(new DnsProviderError('rfc2136', kind, 'Not this one.'))
           : provider.remove(zone, record),
     }))
-    await expect(leaveDomain(refusing, known.user_id, known._id, 'remove')).rejects.toMatchObject({
+    await expect(removeDomainAndRecords(refusing, known.user_id, known._id, 'remove')).rejects.toMatchObject({
       code: 'conflict',
       detail: expect.stringMatching(/_domainkey.*Not this one.*dns=keep/),
     })
     expect(await world.domain(known._id)).toMatchObject({ dns_owned: [{ row: expect.stringContaining('dkim') }] })
-    await leaveDomain(world.deps, known.user_id, known._id, 'remove')
+    await removeDomainAndRecords(world.deps, known.user_id, known._id, 'remove')
     expect(await findDomainById(world.deps.db, known._id)).toBeUndefined()
   })
 
@@ -229,7 +229,7 @@ describe('a domain that leaves', () => {
       const again = publishDns(world.deps, await world.domain(domain._id))
       await expect(again).rejects.toMatchObject({ code: 'conflict', detail: expect.stringContaining('about to go') })
     })
-    await leaveDomain(deps, domain.user_id, domain._id, 'remove')
+    await removeDomainAndRecords(deps, domain.user_id, domain._id, 'remove')
     expect(world.server.transfer('late.test')).toEqual(before)
     expect(await findDomainById(world.deps.db, domain._id)).toBeUndefined()
   })
@@ -241,7 +241,7 @@ describe('a domain that leaves', () => {
   ] as const)('%s: a write that was under way leaves nothing (%s)', async (name, moment) => {
     const before = world.server.transfer(`${name}.test`)
     const domain = await bound(name)
-    const deps = once(moment, () => leaveDomain(world.deps, domain.user_id, domain._id, 'remove'))
+    const deps = once(moment, () => removeDomainAndRecords(world.deps, domain.user_id, domain._id, 'remove'))
     await expect(publishDns(deps, domain)).rejects.toMatchObject({ code: 'not_found' })
     expect(world.server.transfer(`${name}.test`)).toEqual(before)
   })
@@ -295,7 +295,7 @@ describe('a domain that leaves', () => {
     await insertDnsAccount(world.deps.db, second)
     await changeDomain(world.deps, domain.user_id, domain._id, { dns_account_id: second._id })
     await publishDns(world.deps, await world.domain(domain._id))
-    await leaveDomain(world.deps, domain.user_id, domain._id, 'remove')
+    await removeDomainAndRecords(world.deps, domain.user_id, domain._id, 'remove')
     expect(world.server.transfer('moved.test')).toEqual(before)
   })
 })
@@ -360,24 +360,24 @@ test('credentials that cannot be opened are said to whoever plans, writes, tries
   await publishDns(world.deps, domain)
   await updateDnsAccount(world.deps.db, 'dns_usr_sealed', { sealed: 'v1.x.y' })
   const said = { code: 'conflict', detail: expect.stringMatching(/cannot be opened; store them again/) }
-  await expect(planDomain(world.deps, domain)).rejects.toMatchObject(said)
-  expect((await publishDns(world.deps, domain)).stopped).toMatchObject({ fault: 'auth', message: said.detail })
+  await expect(planDomainDns(world.deps, domain)).rejects.toMatchObject(said)
+  expect((await publishDns(world.deps, domain)).stopped).toMatchObject({ kind: 'auth', message: said.detail })
   expect((await testDnsAccount(world.deps, domain.user_id, 'dns_usr_sealed')).tested).toMatchObject({
     ok: false,
     message: said.detail,
   })
   const kept = { ...said, detail: expect.stringMatching(/store them again\. .* dns=keep/) }
-  await expect(leaveDomain(world.deps, domain.user_id, domain._id, 'remove')).rejects.toMatchObject(kept)
+  await expect(removeDomainAndRecords(world.deps, domain.user_id, domain._id, 'remove')).rejects.toMatchObject(kept)
   const after = await world.domain(domain._id)
   expect(after.leaving_until).toBeUndefined()
   expect(after.dns_owned).toHaveLength(4)
-  await leaveDomain(world.deps, domain.user_id, domain._id, 'keep')
+  await removeDomainAndRecords(world.deps, domain.user_id, domain._id, 'keep')
   expect(await findDomainById(world.deps.db, domain._id)).toBeUndefined()
 })
 
 test('a plan is applied only as it was seen, also when somebody is faster than the first write', async () => {
   const domain = await bound('plan')
-  const { id } = await planDomain(world.deps, domain)
+  const { id } = await planDomainDns(world.deps, domain)
   const rival = await world.claim('usr_rival', 'plan.test', { dns_account_id: (await world.account('usr_rival'))._id })
   const deps = once('before write', () => publishDns(world.deps, rival))
   await expect(publishDns(deps, domain, { expect: id })).rejects.toMatchObject({
@@ -385,7 +385,7 @@ test('a plan is applied only as it was seen, also when somebody is faster than t
     detail: expect.stringContaining('zone changed'),
   })
   expect(world.server.transfer('plan.test').join()).not.toContain(domain.verification_token)
-  const fresh = await planDomain(world.deps, await world.domain(domain._id))
+  const fresh = await planDomainDns(world.deps, await world.domain(domain._id))
   const { stopped } = await publishDns(world.deps, await world.domain(domain._id), { expect: fresh.id })
   expect(stopped).toBeUndefined()
 })

@@ -5,7 +5,7 @@ import { absoluteName, canonicalName, longestZone, relativeName } from '../recor
 import { parseTxt, type StoredRecord, type WantedRecord } from '../records/record.ts'
 import { canonicalQuery, sha256, signAliyun } from './aliyun-signature.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from './http-call.ts'
-import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { type DnsProvider, DnsProviderError, type ProviderErrorKind, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 import type { CredentialsOf } from './rules/dns-credentials.ts'
 
@@ -41,7 +41,7 @@ const recordsSchema = z.object({
 })
 const writtenSchema = z.object({ RecordId: z.string() })
 
-const FAULTS: readonly [RegExp, ProviderFault][] = [
+const ERROR_KINDS: readonly [RegExp, ProviderErrorKind][] = [
   [/^DomainRecordDuplicate/, 'duplicate'],
   [/^DomainRecordConflict/, 'conflict'],
   [/^DomainRecordLocked/, 'locked'],
@@ -195,7 +195,7 @@ export function createAliyun(credentials: CredentialsOf<'aliyun'>, context: Clou
       try {
         await call('DeleteDomainRecord', { RecordId: record.id }, true)
       } catch (error) {
-        if (!(error instanceof DnsProviderError && error.fault === 'not_found')) throw error
+        if (!(error instanceof DnsProviderError && error.kind === 'not_found')) throw error
       }
     },
   }
@@ -235,17 +235,18 @@ function refusalOf({ status, json }: JsonAnswer, action: string): DnsProviderErr
   if (status < 400 && json.Code === undefined) return undefined
   const code = String(json.Code ?? status)
   const requestId = typeof json.RequestId === 'string' ? { requestId: json.RequestId } : {}
-  const fault = FAULTS.find(([pattern]) => pattern.test(code))?.[1] ?? (status >= 500 ? 'unknown_outcome' : 'invalid')
+  const kind =
+    ERROR_KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? (status >= 500 ? 'unknown_outcome' : 'invalid')
   const more = { code, ...requestId }
-  if (fault === 'permission') {
+  if (kind === 'permission') {
     const permission = `alidns:${action}`
-    return new DnsProviderError('aliyun', fault, `The access key lacks the RAM permission ${permission}.`, {
+    return new DnsProviderError('aliyun', kind, `The access key lacks the RAM permission ${permission}.`, {
       ...more,
       permission,
     })
   }
-  if (fault === 'rate_limited')
-    return new DnsProviderError('aliyun', fault, 'Aliyun asks to slow down.', { ...more, retryAfter: THROTTLED })
+  if (kind === 'rate_limited')
+    return new DnsProviderError('aliyun', kind, 'Aliyun asks to slow down.', { ...more, retryAfter: THROTTLED })
   const message = typeof json.Message === 'string' ? json.Message : `status ${status}`
-  return new DnsProviderError('aliyun', fault, `Aliyun refused it: ${message} (${code}).`, more)
+  return new DnsProviderError('aliyun', kind, `Aliyun refused it: ${message} (${code}).`, more)
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { canonicalName, isWithin, suffixesOf } from '../records/names.ts'
 import { parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../records/record.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer, secondsToWait } from './http-call.ts'
-import { type Change, type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { type Change, type DnsProvider, DnsProviderError, type ProviderErrorKind, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 import type { CredentialsOf } from './rules/dns-credentials.ts'
 
@@ -31,7 +31,7 @@ const pageSchema = z.object({ total_pages: z.number().default(1) }).nullish()
 const errorsSchema = z.array(z.object({ code: z.number(), message: z.string().default('') })).default([])
 
 /** Faults by documented or observed code; anything else goes by the HTTP status. */
-const FAULTS: Readonly<Record<number, ProviderFault>> = {
+const ERROR_KINDS: Readonly<Record<number, ProviderErrorKind>> = {
   81057: 'duplicate',
   81058: 'duplicate',
   81053: 'conflict',
@@ -190,14 +190,14 @@ export function createCloudflare(credentials: CredentialsOf<'cloudflare'>, conte
       try {
         await call('delete', 'DELETE', `/zones/${zone.id}/dns_records/${record.id}`, RIGHTS.write)
       } catch (error) {
-        if (!(error instanceof DnsProviderError && error.fault === 'not_found')) throw error
+        if (!(error instanceof DnsProviderError && error.kind === 'not_found')) throw error
       }
     },
   }
 }
 
 function nothingWhenDenied(error: unknown): undefined {
-  if (error instanceof DnsProviderError && error.fault === 'permission') return undefined
+  if (error instanceof DnsProviderError && error.kind === 'permission') return undefined
   throw error
 }
 
@@ -261,24 +261,24 @@ function refusalOf({ status, headers, json }: JsonAnswer, right: string, now: Da
   const code = first ? String(first.code) : String(status)
   const requestId = headers.get('cf-ray') ?? undefined
   const more = { code, ...(requestId ? { requestId } : {}) }
-  const fault = (first && FAULTS[first.code]) ?? byStatus(status)
-  if (fault === 'permission') return lacks(right)
-  if (fault === 'rate_limited') {
+  const kind = (first && ERROR_KINDS[first.code]) ?? byStatus(status)
+  if (kind === 'permission') return lacks(right)
+  if (kind === 'rate_limited') {
     const seconds = secondsToWait(headers.get('retry-after'), now, 300)
-    return new DnsProviderError('cloudflare', fault, `Cloudflare asks to wait ${seconds} s.`, {
+    return new DnsProviderError('cloudflare', kind, `Cloudflare asks to wait ${seconds} s.`, {
       ...more,
       retryAfter: seconds,
     })
   }
   return new DnsProviderError(
     'cloudflare',
-    fault,
+    kind,
     `Cloudflare refused it: ${first?.message || `status ${status}`} (${code}).`,
     more,
   )
 }
 
-function byStatus(status: number): ProviderFault {
+function byStatus(status: number): ProviderErrorKind {
   if (status === 401) return 'auth'
   if (status === 403) return 'permission'
   if (status === 404) return 'not_found'

@@ -19,7 +19,7 @@ describe('the address of an update server', () => {
     'private ones are refused: %s',
     async server => {
       await expect(addressOf(server, closed)).rejects.toMatchObject({
-        fault: 'unavailable',
+        kind: 'unavailable',
         message: expect.stringContaining('private'),
       })
     },

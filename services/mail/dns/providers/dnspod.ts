@@ -4,7 +4,7 @@ import { absoluteName, canonicalName, longestZone, relativeName } from '../recor
 import { parseTxt, type StoredRecord, type WantedRecord } from '../records/record.ts'
 import { signTencent } from './dnspod-signature.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from './http-call.ts'
-import { type DnsProvider, DnsProviderError, type ProviderFault, type Zone } from './provider.ts'
+import { type DnsProvider, DnsProviderError, type ProviderErrorKind, type Zone } from './provider.ts'
 import { readNames } from './read-names.ts'
 import type { CredentialsOf } from './rules/dns-credentials.ts'
 
@@ -39,7 +39,7 @@ const recordsSchema = z.object({
 })
 const writtenSchema = z.object({ RecordId: z.number() })
 
-const FAULTS: readonly [RegExp, ProviderFault][] = [
+const ERROR_KINDS: readonly [RegExp, ProviderErrorKind][] = [
   [/DomainRecordExist$/, 'duplicate'],
   [/(DomainNotExists|DomainInvalid|NoDataOfDomain|NotDomainOwner)$/, 'zone_not_found'],
   [/(DomainIsLocked|DomainIsSpam|DomainNotAllowedModifyRecords)$/, 'locked'],
@@ -189,7 +189,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
       try {
         await call('DeleteRecord', { ...domainOf(zone), RecordId: Number(record.id) }, true)
       } catch (error) {
-        if (!(error instanceof DnsProviderError && error.fault === 'not_found')) throw error
+        if (!(error instanceof DnsProviderError && error.kind === 'not_found')) throw error
       }
     },
   }
@@ -197,7 +197,7 @@ export function createDnspod(credentials: CredentialsOf<'dnspod'>, context: Clou
 
 /** DNSPod says "no data" as an error. */
 function emptyWhenNothing(error: unknown): unknown {
-  if (error instanceof DnsProviderError && error.fault === 'not_found')
+  if (error instanceof DnsProviderError && error.kind === 'not_found')
     return { RecordCountInfo: { TotalCount: 0 }, RecordList: [] }
   throw error
 }
@@ -259,19 +259,19 @@ function refusalOf({ status, json }: JsonAnswer, action: string): DnsProviderErr
   if (!refusal && status < 400 && json.Response) return undefined
   const code = refusal?.Code ?? String(status)
   const more = { code, ...(RequestId ? { requestId: RequestId } : {}) }
-  const fault = FAULTS.find(([pattern]) => pattern.test(code))?.[1] ?? (refusal ? 'invalid' : 'unknown_outcome')
-  if (fault === 'permission') {
+  const kind = ERROR_KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? (refusal ? 'invalid' : 'unknown_outcome')
+  if (kind === 'permission') {
     const permission = `dnspod:${action}`
-    return new DnsProviderError('dnspod', fault, `The API secret lacks the CAM permission ${permission}.`, {
+    return new DnsProviderError('dnspod', kind, `The API secret lacks the CAM permission ${permission}.`, {
       ...more,
       permission,
     })
   }
-  if (fault === 'rate_limited')
-    return new DnsProviderError('dnspod', fault, 'DNSPod asks to slow down.', { ...more, retryAfter: THROTTLED })
+  if (kind === 'rate_limited')
+    return new DnsProviderError('dnspod', kind, 'DNSPod asks to slow down.', { ...more, retryAfter: THROTTLED })
   return new DnsProviderError(
     'dnspod',
-    fault,
+    kind,
     `DNSPod refused it: ${refusal?.Message ?? `status ${status}`} (${code}).`,
     more,
   )

@@ -1,4 +1,4 @@
-/** The cloud adapters against a gateway that answers wrongly: each answer has a fault that callers can act on. */
+/** The cloud adapters against a gateway that answers wrongly: each answer becomes an error that callers can act on. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -49,7 +49,7 @@ describe.each(VENDORS)('%s', vendor => {
     for (const work of ['list', 'create'] as const) {
       const { provider, blocked } = await behind(vendor, 429, '<h1>error code: 1015</h1>', headers)
       const call = work === 'list' ? provider.list(zone, 'zone.test') : provider.create(zone, txt, '')
-      await expect(call).rejects.toMatchObject({ fault: 'rate_limited', retryAfter: seconds })
+      await expect(call).rejects.toMatchObject({ kind: 'rate_limited', retryAfter: seconds })
       expect(blocked).toEqual([seconds])
     }
   })
@@ -70,10 +70,10 @@ describe.each(VENDORS)('%s', vendor => {
     ]) {
       const answer = await read().catch((error: unknown) => error)
       // An empty object is an empty list for some; anything else is no answer.
-      if (body !== '{}' || answer instanceof Error) expect(answer).toMatchObject({ ...known, fault: 'unavailable' })
+      if (body !== '{}' || answer instanceof Error) expect(answer).toMatchObject({ ...known, kind: 'unavailable' })
     }
-    await expect(provider.create(zone, txt, '')).rejects.toMatchObject({ ...known, fault: 'unknown_outcome' })
+    await expect(provider.create(zone, txt, '')).rejects.toMatchObject({ ...known, kind: 'unknown_outcome' })
     const update = await provider.update(zone, stored, txt).catch((error: unknown) => error)
-    if (update instanceof Error) expect(update).toMatchObject({ ...known, fault: 'unknown_outcome' })
+    if (update instanceof Error) expect(update).toMatchObject({ ...known, kind: 'unknown_outcome' })
   })
 })

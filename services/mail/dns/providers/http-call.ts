@@ -8,7 +8,7 @@ export interface CloudContext {
   endpoint: string
   budget: CallBudget
   now: () => Date
-  /** Counts a finished call; outcome is `ok` or a fault. */
+  /** Counts a finished call; outcome is `ok` or the kind of the error. */
   counted: (operation: string, outcome: string) => void
   timeoutMs?: number
 }
@@ -51,8 +51,8 @@ export async function callJson(
     return answer
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    context.counted(call.operation, error.fault)
-    if (error.fault === 'rate_limited') await context.budget.block(error.retryAfter ?? 60)
+    context.counted(call.operation, error.kind)
+    if (error.kind === 'rate_limited') await context.budget.block(error.retryAfter ?? 60)
     throw error
   }
 }
@@ -127,7 +127,7 @@ export function readAnswer<S extends z.ZodType>(
 
 /** A question that fails changes nothing: there is no outcome to find out. */
 function ofRead(error: DnsProviderError): DnsProviderError {
-  if (error.fault !== 'unknown_outcome') return error
+  if (error.kind !== 'unknown_outcome') return error
   const { provider, message, code, requestId } = error
   return new DnsProviderError(provider, 'unavailable', message, {
     ...(code === undefined ? {} : { code }),

@@ -77,7 +77,7 @@ export interface DnsProvider {
  * before repeating. `changed`: the record was no longer as the caller saw it, plan again. `duplicate`: the very same
  * record exists.
  */
-export type ProviderFault =
+export type ProviderErrorKind =
   | 'auth'
   | 'permission'
   | 'zone_not_found'
@@ -94,7 +94,7 @@ export type ProviderFault =
 
 /** An error of a provider, in words for the owner of the account. Never holds headers or secrets. */
 export class DnsProviderError extends Error {
-  readonly fault: ProviderFault
+  readonly kind: ProviderErrorKind
   readonly provider: DnsProvider['type']
   /** The provider's own error code and request id, for its support. */
   readonly code: string | undefined
@@ -105,14 +105,14 @@ export class DnsProviderError extends Error {
   readonly retryAfter: number | undefined
   constructor(
     provider: DnsProvider['type'],
-    fault: ProviderFault,
+    kind: ProviderErrorKind,
     message: string,
     more: { code?: string; requestId?: string; permission?: string; retryAfter?: number } = {},
   ) {
     super(message)
     this.name = 'DnsProviderError'
     this.provider = provider
-    this.fault = fault
+    this.kind = kind
     this.code = more.code
     this.requestId = more.requestId
     this.permission = more.permission

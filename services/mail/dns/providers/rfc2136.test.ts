@@ -1,4 +1,4 @@
-/** The update adapter against a server that answers wrongly: whatever it says becomes a fault that callers can act on. */
+/** The update adapter against a server that answers wrongly: whatever it says becomes an error that callers can act on. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { noBudget } from '../../../../test/support/dns/no-budget.ts'
 import { startTcpServer } from '../../../../test/support/mail/tcp-server.ts'
@@ -73,7 +73,7 @@ describe('a server that', () => {
     ['finds our signature wrong', query => framed(withTsig(query, 16)), 'auth', 'auth'],
   ])('%s', async (_, reply, ofRead, ofWrite) => {
     const { provider, counted } = await behind(reply)
-    const error = (fault: string) => ({ name: 'DnsProviderError', fault, message: expect.not.stringContaining('c2Vj') })
+    const error = (kind: string) => ({ name: 'DnsProviderError', kind, message: expect.not.stringContaining('c2Vj') })
     await expect(provider.list(ZONE, 'zone.test')).rejects.toMatchObject(error(ofRead))
     const write = provider.batch?.write(ZONE, [{ action: 'create', record: RECORD }], [], '')
     await expect(write).rejects.toMatchObject(error(ofWrite))
@@ -85,7 +85,7 @@ describe('a server that', () => {
     const { provider } = await behind(query => framed(plain(query, { flags: 0x8405 })))
     expect(await provider.findZone('zone.test')).toBeUndefined()
     expect(await provider.read([{ name: 'zone.test', types: ['TXT'] }])).toEqual([{ name: 'zone.test', records: [] }])
-    await expect(provider.create(ZONE, RECORD, '')).rejects.toMatchObject({ fault: 'permission', permission: 'update' })
+    await expect(provider.create(ZONE, RECORD, '')).rejects.toMatchObject({ kind: 'permission', permission: 'update' })
   })
 })
 
@@ -101,9 +101,9 @@ test('a server that is not there leaves no doubt about a write', async () => {
     },
   )
   const write = gone.batch?.write(ZONE, [{ action: 'create', record: RECORD }], [], '')
-  await expect(write).rejects.toMatchObject({ fault: 'unavailable' })
+  await expect(write).rejects.toMatchObject({ kind: 'unavailable' })
   const silent = provider.batch?.write(ZONE, [{ action: 'create', record: RECORD }], [], '')
-  await expect(silent).rejects.toMatchObject({ fault: 'unknown_outcome' })
+  await expect(silent).rejects.toMatchObject({ kind: 'unknown_outcome' })
 })
 
 test('nothing is asked about names outside the zone of the account', async () => {

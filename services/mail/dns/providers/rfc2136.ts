@@ -258,7 +258,7 @@ function parentOf(name: string): string {
 
 /** Servers refuse questions about names that they do not serve. */
 function nothingWhenRefused(error: unknown): undefined {
-  if (error instanceof DnsProviderError && error.fault === 'permission') return undefined
+  if (error instanceof DnsProviderError && error.kind === 'permission') return undefined
   throw error
 }
 
@@ -326,7 +326,7 @@ async function exchange(
     return answer
   } catch (error) {
     const known = toProviderError(error, message.write)
-    context.counted(operation, known.fault)
+    context.counted(operation, known.kind)
     throw known
   }
 }

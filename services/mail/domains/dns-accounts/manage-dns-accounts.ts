@@ -95,7 +95,7 @@ async function tryCredentials(
     const zones = await deps.provider(id, credentials).test()
     return { at: deps.clock.now(), ok: true, zones: zones.map(({ name }) => name) }
   } catch (error) {
-    const refused = error instanceof DnsProviderError && ['auth', 'permission', 'zone_not_found'].includes(error.fault)
+    const refused = error instanceof DnsProviderError && ['auth', 'permission', 'zone_not_found'].includes(error.kind)
     if (refused) throw invalid('/credentials', error.message)
     return asProblem(() => Promise.reject(error))
   }

@@ -4,7 +4,7 @@ import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
 import { type GuidanceRow, guidance, type SendingHost } from '../../dns/records/guidance.ts'
 import type { DkimKeyDoc, DnsAccountDoc, DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
-import type { AppliedItem } from '../apply-dns-plan.ts'
+import type { AppliedItem } from '../apply/outcome.ts'
 import type { Published } from '../publish-records.ts'
 import type { applyDnsOperation, dkimKey, dnsAccount, dnsCheck, planItem } from './dns-contract.ts'
 import type { checkSummary, dnsRecord, dnsSettings } from './dns-records-contract.ts'
@@ -92,7 +92,7 @@ export function showPublished({ items, stopped, warnings }: Published): Json<typ
     items: items.map(show),
     stopped: stopped
       ? {
-          fault: stopped.fault,
+          fault: stopped.kind,
           message: stopped.message,
           retry_after: stopped.retryAfter ?? null,
           permission: stopped.permission ?? null,

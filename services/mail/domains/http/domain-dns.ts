@@ -7,7 +7,7 @@ import { guidance, zoneFile } from '../../dns/records/guidance.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { refuseManaged } from '../../managed.ts'
 import type { DomainDoc } from '../../store/documents.ts'
-import { planDomain, publishDns } from '../publish-records.ts'
+import { planDomainDns, publishDns } from '../publish-records.ts'
 import { getDomain } from '../register-domain.ts'
 import type { RequestedChecks } from '../requested-checks.ts'
 import { activateKey, requestKey, revokeKey } from '../rotate-dkim.ts'
@@ -58,7 +58,7 @@ export function mountDomainDns(
   bind(router, authorise, planDnsOperation, async ({ params, body }, { account }) => {
     const domain = await domainOf(account.id, params.id)
     const { id, items, warnings } = await checks.change(domain, () =>
-      planDomain(dns, domain, body.accept ? { accept: body.accept } : {}),
+      planDomainDns(dns, domain, body.accept ? { accept: body.accept } : {}),
     )
     return { object: 'dns_plan' as const, id, items: items.map(showItem), warnings }
   })

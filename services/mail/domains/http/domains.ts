@@ -9,7 +9,7 @@ import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { showState } from '../../http/shared/resource-state.ts'
 import type { DomainDoc } from '../../store/documents.ts'
 import { changeDomain, getDomain, registerDomain, verifyByAdmin } from '../register-domain.ts'
-import { leaveDomain } from '../remove-domain.ts'
+import { removeDomainAndRecords } from '../remove-domain.ts'
 import type { RequestedChecks } from '../requested-checks.ts'
 import type { SendPolicy } from '../rules/sending-account.ts'
 import { domainMaySend, listDomains } from '../store/domains.ts'
@@ -59,7 +59,7 @@ export function mountDomains(router: Router, deps: MailHttpDeps, dns: DnsDeps, c
   })
 
   bind(router, authorise, deleteDomainOperation, async ({ params, query }, caller, context) => {
-    const leave = () => leaveDomain(dns, caller.account.id, params.id, query.dns)
+    const leave = () => removeDomainAndRecords(dns, caller.account.id, params.id, query.dns)
     const removed = await (query.dns === 'keep' ? leave() : checks.run(caller.account.id, leave))
     await audit(caller, context, { action: 'domain.deleted', target: target(removed) })
   })

@@ -152,7 +152,7 @@ export const sentences: Readonly<Record<string, string>> = {
     '该域名有 {count} 条 SPF 记录，属于永久错误；请按建议只保留一条。',
   '{zone} is delegated to {servers}, not to {expected}: what is written there is not served.':
     '{zone} 委派给了 {servers}，而不是 {expected}：写入的内容不会生效。',
-  // Writing (domains/apply-dns-plan.ts, domains/publish-records.ts, dns/dns-context.ts) and the providers (dns/)
+  // Writing (domains/apply/, domains/publish-records.ts, dns/dns-context.ts) and the providers (dns/)
   'The zone changes all the time; another program seems to write the same records.':
     '区域不断变化，似乎有其他程序在写入相同的记录。',
   'The zone changed since this plan was made; look at the new plan.': '该计划制定后区域已发生变化，请查看新的计划。',

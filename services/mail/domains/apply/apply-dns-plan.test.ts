@@ -1,15 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Interruption, interrupted, Killed } from '../../../test/support/dns/interrupted-provider.ts'
-import { planDns, questionsOf } from '../dns/plan/dns-plan.ts'
-import type { OwnedRecord } from '../dns/plan/plan-item.ts'
-import { planRemoval } from '../dns/plan/plan-removal.ts'
-import { createMemoryProvider, type MemoryBatch, type MemoryZone } from '../dns/providers/memory.ts'
-import { type DnsProvider, DnsProviderError } from '../dns/providers/provider.ts'
-import { type GuidanceDomain, guidance, spfTerms } from '../dns/records/guidance.ts'
-import type { StoredRecord } from '../dns/records/record.ts'
-import { isSpf } from '../dns/records/spf.ts'
-import { applyPlan, type Ledger, type Planner, planId, readState } from './apply-dns-plan.ts'
+import { type Interruption, interrupted, Killed } from '../../../../test/support/dns/interrupted-provider.ts'
+import { planDns, questionsOf } from '../../dns/plan/dns-plan.ts'
+import type { OwnedRecord } from '../../dns/plan/plan-item.ts'
+import { planRemoval } from '../../dns/plan/plan-removal.ts'
+import { createMemoryProvider, type MemoryBatch, type MemoryZone } from '../../dns/providers/memory.ts'
+import { type DnsProvider, DnsProviderError } from '../../dns/providers/provider.ts'
+import { type GuidanceDomain, guidance, spfTerms } from '../../dns/records/guidance.ts'
+import type { StoredRecord } from '../../dns/records/record.ts'
+import { isSpf } from '../../dns/records/spf.ts'
+import { applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply-dns-plan.ts'
+import type { Ledger } from './ledger.ts'
+import { readState } from './zone-state.ts'
 
 const host = { hostname: 'mail.example.com', addresses: ['192.0.2.10'], spfMechanisms: ['include:_spf.example.net'] }
 const domain: GuidanceDomain = {
@@ -19,7 +21,7 @@ const domain: GuidanceDomain = {
 }
 const rows = guidance(domain, host)
 const plannerFor =
-  (sender: typeof host): Planner =>
+  (sender: typeof host): DnsPlanner =>
   (state, owned) =>
     planDns({
       ...state,
@@ -30,7 +32,7 @@ const plannerFor =
       inheritedDmarc: { kind: 'none' },
     })
 const planner = plannerFor(host)
-const removal: Planner = (state, owned) => planRemoval({ ...state, owned })
+const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
 const options = { questions: questionsOf(rows), note: 'test', replaced: 'restore' as const }
 
 const record = (type: string, name: string, value: string): StoredRecord => ({
@@ -82,20 +84,20 @@ function failing(
   })
   return broken
 }
-const fault = (kind: DnsProviderError['fault'], more: { retryAfter?: number; permission?: string } = {}) =>
+const providerError = (kind: DnsProviderError['kind'], more: { retryAfter?: number; permission?: string } = {}) =>
   new DnsProviderError('memory', kind, `it is ${kind}`, more)
 
 describe('an application', () => {
   test('writes everything into an empty zone, and a second one writes nothing', async () => {
     const zone = zoneOf()
     const ledger = memoryLedger()
-    const first = await applyPlan(createMemoryProvider([zone]), planner, ledger, options)
+    const first = await applyDnsPlan(createMemoryProvider([zone]), planner, ledger, options)
     expect(first.stopped).toBeUndefined()
     expect(first.items.map(({ status }) => status)).toEqual(['done', 'done', 'done', 'done', 'done'])
     expect(ledger.entries.every(({ record_id }) => record_id !== undefined)).toBe(true)
     const before = values(zone)
     const again = interrupted(createMemoryProvider([zone]), ledger)
-    const second = await applyPlan(again.provider, planner, again.ledger, options)
+    const second = await applyDnsPlan(again.provider, planner, again.ledger, options)
     expect(second.items.map(({ status }) => status)).toEqual(['kept', 'kept', 'kept', 'kept', 'kept'])
     expect(values(zone)).toEqual(before)
     expect(again.calls()).toBe(2) // the ledger and the names
@@ -109,18 +111,18 @@ describe('an application', () => {
     ]
     const zone = zoneOf(initial)
     const ledger = memoryLedger()
-    await applyPlan(createMemoryProvider([zone]), planner, ledger, options)
+    await applyDnsPlan(createMemoryProvider([zone]), planner, ledger, options)
     expect(zone.records.filter(({ value }) => isSpf(value))).toEqual([
       { ...initial[0], value: 'v=spf1  mx ip4:192.0.2.10 include:_spf.example.net -all' },
     ])
-    await applyPlan(createMemoryProvider([zone]), removal, ledger, { ...options, questions: [] })
+    await applyDnsPlan(createMemoryProvider([zone]), removal, ledger, { ...options, questions: [] })
     expect(zone.records.filter(({ type }) => type !== 'A')).toEqual(initial)
     expect(ledger.entries.map(({ row }) => row)).toEqual(['address:192.0.2.10'])
   })
 
   test('replaces what the owner accepted, and remembers the old value only when asked to', async () => {
     const initial = [txt('s1._domainkey.example.com', 'v=DKIM1; p=REVG')]
-    const accepting: Planner = (state, owned) =>
+    const accepting: DnsPlanner = (state, owned) =>
       planDns({ ...state, rows, owned, accepted: new Set(['dkim:s1']), spfTerms: [], inheritedDmarc: { kind: 'none' } })
     for (const [replaced, left] of [
       ['restore', initial.length],
@@ -128,8 +130,8 @@ describe('an application', () => {
     ] as const) {
       const zone = zoneOf(initial)
       const ledger = memoryLedger()
-      await applyPlan(createMemoryProvider([zone]), accepting, ledger, { ...options, replaced })
-      await applyPlan(createMemoryProvider([zone]), removal, ledger, { ...options, questions: [] })
+      await applyDnsPlan(createMemoryProvider([zone]), accepting, ledger, { ...options, replaced })
+      await applyDnsPlan(createMemoryProvider([zone]), removal, ledger, { ...options, questions: [] })
       expect(zone.records.filter(({ name }) => name.startsWith('s1'))).toHaveLength(left)
     }
   })
@@ -141,15 +143,15 @@ test.each<MemoryBatch>(['none', 'plain', 'guarded'])(
     const zone = zoneOf()
     const ledger = memoryLedger()
     const provider = createMemoryProvider([zone], batch)
-    await applyPlan(provider, planner, ledger, options)
+    await applyDnsPlan(provider, planner, ledger, options)
     const theirs = txt('example.com', 'v=spf1 mx -all')
     zone.records.push(structuredClone(theirs))
-    const { items, stopped } = await applyPlan(provider, planner, ledger, options)
+    const { items, stopped } = await applyDnsPlan(provider, planner, ledger, options)
     expect(stopped).toBeUndefined()
     expect(items.find(({ row }) => row === 'spf')).toMatchObject({ action: 'update', status: 'done' })
     const spf = () => zone.records.filter(({ value }) => isSpf(value))
     expect(spf()).toEqual([{ ...theirs, value: 'v=spf1 mx ip4:192.0.2.10 include:_spf.example.net -all' }])
-    await applyPlan(provider, removal, ledger, { ...options, questions: [] })
+    await applyDnsPlan(provider, removal, ledger, { ...options, questions: [] })
     expect(spf()).toEqual([theirs])
   },
 )
@@ -175,12 +177,12 @@ describe('an SPF record that its owner changes meanwhile', () => {
     const provider = createMemoryProvider([zone])
     const ledger = memoryLedger()
     const spf = () => zone.records.filter(({ value }) => isSpf(value))
-    await applyPlan(provider, planner, ledger, options)
+    await applyDnsPlan(provider, planner, ledger, options)
     for (const stored of spf()) stored.value = edit(stored.value)
-    await applyPlan(provider, plannerFor(then), ledger, options)
+    await applyDnsPlan(provider, plannerFor(then), ledger, options)
     for (const term of spfTerms(domain, then))
       expect(spf().map(({ value }) => value)).toEqual([expect.stringContaining(term)])
-    await applyPlan(provider, removal, ledger, { ...options, questions: [] })
+    await applyDnsPlan(provider, removal, ledger, { ...options, questions: [] })
     expect(spf().map(({ value }) => value)).toEqual(left)
     expect(ledger.entries.filter(({ row }) => row === 'spf')).toEqual([])
   })
@@ -216,7 +218,7 @@ describe('an SPF record whose update was interrupted', () => {
     for (const owned of [entries, entries.toReversed()]) {
       const zone = zoneOf([txt('example.com', stands)])
       const ledger = memoryLedger(owned)
-      const { items, stopped } = await applyPlan(createMemoryProvider([zone]), removal, ledger, {
+      const { items, stopped } = await applyDnsPlan(createMemoryProvider([zone]), removal, ledger, {
         ...options,
         questions: [],
       })
@@ -228,28 +230,28 @@ describe('an SPF record whose update was interrupted', () => {
   })
 })
 
-describe('faults', () => {
+describe('errors of the provider', () => {
   test.each([
-    ['rate_limited', fault('rate_limited', { retryAfter: 30 }), { retryAfter: 30 }],
-    ['permission', fault('permission', { permission: 'dns:edit' }), { permission: 'dns:edit' }],
-    ['auth', fault('auth'), {}],
-    ['unavailable', fault('unavailable'), {}],
+    ['rate_limited', providerError('rate_limited', { retryAfter: 30 }), { retryAfter: 30 }],
+    ['permission', providerError('permission', { permission: 'dns:edit' }), { permission: 'dns:edit' }],
+    ['auth', providerError('auth'), {}],
+    ['unavailable', providerError('unavailable'), {}],
   ] as const)('%s stops the run, says why, and leaves the rest undone', async (kind, error, more) => {
-    const { items, stopped } = await applyPlan(
+    const { items, stopped } = await applyDnsPlan(
       failing(createMemoryProvider([zoneOf()]), 'create', error),
       planner,
       memoryLedger(),
       options,
     )
-    expect(stopped).toMatchObject({ fault: kind, ...more })
+    expect(stopped).toMatchObject({ kind: kind, ...more })
     expect(items.every(({ status }) => status === 'not_done')).toBe(true)
   })
 
   test.each(['invalid', 'locked', 'conflict'] as const)(
     '%s fails one item and does not keep the others',
     async kind => {
-      const { items, stopped } = await applyPlan(
-        failing(createMemoryProvider([zoneOf()]), 'create', fault(kind)),
+      const { items, stopped } = await applyDnsPlan(
+        failing(createMemoryProvider([zoneOf()]), 'create', providerError(kind)),
         planner,
         memoryLedger(),
         options,
@@ -272,10 +274,10 @@ describe('faults', () => {
         return real.create(where, wanted, note)
       },
     }
-    const { items } = await applyPlan(lagging, planner, memoryLedger(), options)
+    const { items } = await applyDnsPlan(lagging, planner, memoryLedger(), options)
     expect(items.map(({ status }) => status)).toEqual(Array(5).fill('pending'))
     expect(created).toBe(5)
-    const again = await applyPlan(lagging, planner, memoryLedger(), options)
+    const again = await applyDnsPlan(lagging, planner, memoryLedger(), options)
     expect(again.items.map(({ status }) => status)).toEqual(Array(5).fill('pending'))
     expect(zone.records).toHaveLength(5)
   })
@@ -290,7 +292,7 @@ describe('faults', () => {
         return real.create(where, wanted, note)
       },
     }
-    await applyPlan(racing, planner, memoryLedger(), options)
+    await applyDnsPlan(racing, planner, memoryLedger(), options)
     expect(zone.records.filter(({ value }) => isSpf(value)).map(({ value }) => value)).toEqual([
       'v=spf1 mx ip4:192.0.2.10 include:_spf.example.net -all',
     ])
@@ -299,7 +301,7 @@ describe('faults', () => {
   test('an edit between two updates is seen and planned anew', async () => {
     const zone = zoneOf([txt('s1._domainkey.example.com', 'v=DKIM1; p=REVG'), txt('example.com', 'v=spf1 mx -all')])
     const real = createMemoryProvider([zone])
-    const accepting: Planner = (state, owned) =>
+    const accepting: DnsPlanner = (state, owned) =>
       planDns({
         ...state,
         rows,
@@ -316,7 +318,7 @@ describe('faults', () => {
         return real.update(where, before, wanted)
       },
     }
-    const { stopped } = await applyPlan(edit, accepting, memoryLedger(), options)
+    const { stopped } = await applyDnsPlan(edit, accepting, memoryLedger(), options)
     expect(stopped).toBeUndefined()
     expect(zone.records.map(({ value }) => value)).toContain(
       'v=spf1 mx include:new.example ip4:192.0.2.10 include:_spf.example.net -all',
@@ -363,7 +365,7 @@ describe('a batch', () => {
   ])('%s: a first application is %j', async (kind, expected) => {
     const zone = zoneOf()
     const { provider, calls } = batched(zone, kind)
-    const { items } = await applyPlan(provider, planner, memoryLedger(), options)
+    const { items } = await applyDnsPlan(provider, planner, memoryLedger(), options)
     expect(items.map(({ status }) => status)).toEqual(Array(5).fill('done'))
     expect(zone.records).toHaveLength(5)
     expect(calls).toEqual(expected)
@@ -375,7 +377,7 @@ describe('a batch', () => {
       if (tries === 1) zone.records.push(txt('example.com', 'v=spf1 mx -all'))
       return undefined
     })
-    const { items, stopped } = await applyPlan(provider, planner, memoryLedger(), options)
+    const { items, stopped } = await applyDnsPlan(provider, planner, memoryLedger(), options)
     expect({ stopped, statuses: items.map(({ status }) => status) }).toEqual({
       stopped: undefined,
       statuses: Array(5).fill('done'),
@@ -387,8 +389,8 @@ describe('a batch', () => {
     'one that is refused as %s is written record by record',
     async kind => {
       const zone = zoneOf()
-      const { provider, calls } = batched(zone, 'plain', () => fault(kind))
-      const { items, stopped } = await applyPlan(provider, planner, memoryLedger(), options)
+      const { provider, calls } = batched(zone, 'plain', () => providerError(kind))
+      const { items, stopped } = await applyDnsPlan(provider, planner, memoryLedger(), options)
       expect(stopped).toBeUndefined()
       expect(items.map(({ status }) => status)).toEqual(Array(5).fill('done'))
       expect(calls.filter(call => call === 'create')).toHaveLength(5)
@@ -396,22 +398,22 @@ describe('a batch', () => {
   )
 
   test('one whose outcome stays unknown is tried twice and no more', async () => {
-    const { provider, calls } = batched(zoneOf(), 'plain', () => fault('unknown_outcome'))
-    const { items } = await applyPlan(provider, planner, memoryLedger(), options)
+    const { provider, calls } = batched(zoneOf(), 'plain', () => providerError('unknown_outcome'))
+    const { items } = await applyDnsPlan(provider, planner, memoryLedger(), options)
     expect(items.map(({ status }) => status)).toEqual(Array(5).fill('failed'))
     expect(calls.filter(call => call === 'batch')).toHaveLength(2)
   })
 
   test('one that somebody is always faster than is left with a word', async () => {
-    const { provider } = batched(zoneOf(), 'guarded', () => fault('changed'))
-    const { stopped } = await applyPlan(provider, planner, memoryLedger(), options)
-    expect(stopped).toMatchObject({ fault: 'unsettled' })
+    const { provider } = batched(zoneOf(), 'guarded', () => providerError('changed'))
+    const { stopped } = await applyDnsPlan(provider, planner, memoryLedger(), options)
+    expect(stopped).toMatchObject({ kind: 'unsettled' })
   })
 })
 
 test('equal plans have equal ids, and any other record makes another plan', async () => {
   const idOf = async (records: StoredRecord[]) =>
-    planId(planner(await readState(createMemoryProvider([zoneOf(records)]), options.questions), []))
+    dnsPlanId(planner(await readState(createMemoryProvider([zoneOf(records)]), options.questions), []))
   expect(await idOf([])).toBe(await idOf([]))
   expect(await idOf([txt('example.com', 'v=spf1 -all')])).not.toBe(await idOf([txt('example.com', 'v=spf1 mx -all')]))
 })
@@ -435,13 +437,13 @@ const anyEnd = fc.record({
 async function runOnce(
   zone: MemoryZone,
   ledger: Ledger,
-  plan: Planner,
+  plan: DnsPlanner,
   end: Interruption | undefined,
   batch: MemoryBatch = 'none',
 ): Promise<boolean> {
   const parts = interrupted(createMemoryProvider([zone], batch), ledger, end)
   try {
-    await applyPlan(parts.provider, plan, parts.ledger, plan === planner ? options : { ...options, questions: [] })
+    await applyDnsPlan(parts.provider, plan, parts.ledger, plan === planner ? options : { ...options, questions: [] })
     return end === undefined || parts.calls() < end.at
   } catch (error) {
     if (!(error instanceof Killed)) throw error
