@@ -1,6 +1,6 @@
 /** What an RFC 2136 server that is half broken says must not read as "not our zone": records would be left behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136.ts'
+import { createRfc2136 } from '../../../services/mail/dns/providers/rfc2136/rfc2136.ts'
 import { type DnsServer, startDnsServer } from '../../support/dns/authoritative-servers.ts'
 import { noBudget } from '../../support/dns/no-budget.ts'
 

@@ -5,11 +5,11 @@ import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
 import type { Config } from '../../../platform/process/config.ts'
 import type { ServerAddress } from '../dns-transport.ts'
-import { createAliyun } from './aliyun.ts'
-import { createCloudflare } from './cloudflare.ts'
-import { createDnspod } from './dnspod.ts'
+import { createAliyun } from './aliyun/aliyun.ts'
+import { createCloudflare } from './cloudflare/cloudflare.ts'
+import { createDnspod } from './dnspod/dnspod.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './provider.ts'
-import { createRfc2136 } from './rfc2136.ts'
+import { createRfc2136 } from './rfc2136/rfc2136.ts'
 import type { CredentialsOf, DnsCredentials } from './rules/dns-credentials.ts'
 
 /** The settings that providers follow. */
@@ -18,7 +18,7 @@ export type ProviderConfig = Pick<
   'CLOUDFLARE_API_URL' | 'ALIYUN_DNS_ENDPOINT' | 'DNSPOD_ENDPOINT' | 'DNS_PORT' | 'DNS_ALLOW_PRIVATE'
 >
 
-/** What a provider needs from its process. */
+/** Dependencies of {@link createProvider}. */
 export interface ProviderDeps {
   config: ProviderConfig
   metrics: Metrics
@@ -56,7 +56,10 @@ function build(account: DnsCredentials, { config, metrics, budget, now }: Provid
   }
 }
 
-/** The address behind `host[:port]`; private ones only where the installation allows them. */
+/**
+ * Resolves `host[:port]`; the port defaults to DNS_PORT. Throws {@link DnsProviderError} `unavailable` without an address,
+ * or for a private one unless DNS_ALLOW_PRIVATE is set.
+ */
 export async function addressOf(
   server: string,
   config: Pick<Config, 'DNS_PORT' | 'DNS_ALLOW_PRIVATE'>,

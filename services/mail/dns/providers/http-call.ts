@@ -1,19 +1,20 @@
-/** One HTTP call to a DNS provider: limited, timed, counted; failures told apart by whether a write may have happened. */
+/** One HTTP call to a DNS provider: limited, timed and counted. Errors tell whether a write may have taken effect. */
 import type { z } from 'zod'
 import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
 
-/** What the adapters of the cloud providers need from outside. */
+/** Dependencies of the cloud providers' clients. */
 export interface CloudContext {
-  /** Base address without a slash at the end. */
+  /** Base URL without a trailing slash. */
   endpoint: string
   budget: CallBudget
   now: () => Date
   /** Counts a finished call; outcome is `ok` or the kind of the error. */
   counted: (operation: string, outcome: string) => void
+  /** Milliseconds for one call; default 15 s. */
   timeoutMs?: number
 }
 
-/** A call. `write` calls whose answer is lost have an unknown outcome. */
+/** A `write` whose answer is lost has an unknown outcome. */
 export interface HttpCall {
   operation: string
   write: boolean
@@ -23,7 +24,7 @@ export interface HttpCall {
   body?: string
 }
 
-/** An answer that is JSON, whatever its status. */
+/** A JSON object with any HTTP status. */
 export interface JsonAnswer {
   status: number
   headers: Headers
@@ -31,28 +32,28 @@ export interface JsonAnswer {
 }
 
 const TIMEOUT_MS = 15_000
-/** Silence where none is named, and the longest that is kept. Seconds. */
-const SILENCE = 60
-const MAX_SILENCE = 3_600
+/** Seconds to wait when the answer names no time, and the maximum that is accepted from an answer. */
+const DEFAULT_WAIT = 60
+const MAX_WAIT = 3_600
 
-/** Makes the call. `judge` turns a well-formed refusal into an error, or gives undefined for success. */
+/** Makes the call. `errorOf` turns a well-formed refusal into an error, and returns undefined for success. */
 export async function callJson(
   provider: ProviderType,
   context: CloudContext,
   call: HttpCall,
-  judge: (answer: JsonAnswer) => DnsProviderError | undefined,
+  errorOf: (answer: JsonAnswer) => DnsProviderError | undefined,
 ): Promise<JsonAnswer> {
   await context.budget.take()
   try {
     const answer = await send(provider, context, call)
-    const refusal = judge(answer)
+    const refusal = errorOf(answer)
     if (refusal) throw call.write ? refusal : ofRead(refusal)
     context.counted(call.operation, 'ok')
     return answer
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
     context.counted(call.operation, error.kind)
-    if (error.kind === 'rate_limited') await context.budget.block(error.retryAfter ?? 60)
+    if (error.kind === 'rate_limited') await context.budget.block(error.retryAfter ?? DEFAULT_WAIT)
     throw error
   }
 }
@@ -81,15 +82,15 @@ async function send(provider: ProviderType, context: CloudContext, call: HttpCal
     )
   }
   const json = parseObject(body)
-  // The gateway's own limit: nothing came through, and it speaks no JSON.
+  // A limit of the gateway, which sends no JSON: the provider never saw the call.
   if (!json && response.status === 429) {
-    const retryAfter = secondsToWait(response.headers.get('retry-after'), context.now(), SILENCE)
+    const retryAfter = secondsToWait(response.headers.get('retry-after'), context.now(), DEFAULT_WAIT)
     throw new DnsProviderError(provider, 'rate_limited', `The DNS provider asks to wait ${retryAfter} s.`, {
       code: '429',
       retryAfter,
     })
   }
-  // A gateway in front of the provider answers with a page of its own; nobody knows what the provider did.
+  // A gateway in front of the provider answers with its own page; whether the provider executed the call is unknown.
   if (!json)
     throw new DnsProviderError(provider, lost, `The DNS provider answered ${response.status} and no JSON.`, {
       code: String(response.status),
@@ -97,7 +98,7 @@ async function send(provider: ProviderType, context: CloudContext, call: HttpCal
   return { status: response.status, headers: response.headers, json }
 }
 
-/** Retry-After (RFC 9110 10.2.3): seconds or a date; `otherwise` when it says nothing that can be read. */
+/** Retry-After (RFC 9110 10.2.3), seconds or a date, as 1 to 3600 seconds; `otherwise` when it is missing or malformed. */
 export function secondsToWait(header: string | null, now: Date, otherwise: number): number {
   const text = header?.trim() ?? ''
   const date = Date.parse(text)
@@ -106,10 +107,10 @@ export function secondsToWait(header: string | null, now: Date, otherwise: numbe
     : /[a-z]/i.test(text) && !Number.isNaN(date)
       ? Math.ceil((date - now.getTime()) / 1000)
       : otherwise
-  return Math.min(MAX_SILENCE, Math.max(1, seconds))
+  return Math.min(MAX_WAIT, Math.max(1, seconds))
 }
 
-/** Reads an answer; one in an unknown form says nothing about what happened. Throws {@link DnsProviderError}. */
+/** Parses an answer. Throws {@link DnsProviderError}: after a write, an unknown form leaves the outcome unknown. */
 export function readAnswer<S extends z.ZodType>(
   provider: ProviderType,
   schema: S,
@@ -125,7 +126,7 @@ export function readAnswer<S extends z.ZodType>(
   )
 }
 
-/** A question that fails changes nothing: there is no outcome to find out. */
+/** A failed read has no outcome that could be unknown. */
 function ofRead(error: DnsProviderError): DnsProviderError {
   if (error.kind !== 'unknown_outcome') return error
   const { provider, message, code, requestId } = error
@@ -133,6 +134,11 @@ function ofRead(error: DnsProviderError): DnsProviderError {
     ...(code === undefined ? {} : { code }),
     ...(requestId === undefined ? {} : { requestId }),
   })
+}
+
+/** For deletions: the record is gone already. */
+export function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof DnsProviderError && error.kind === 'not_found')) throw error
 }
 
 function isRefused(error: unknown): boolean {

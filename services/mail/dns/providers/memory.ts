@@ -1,15 +1,15 @@
-/** A provider in memory with the semantics of a real one: the reference that the conformance suite measures the others by. */
+/** A provider in memory for tests. The conformance suite runs it beside the real ones. */
 import { isWithin, longestZone } from '../records/names.ts'
 import { type StoredRecord, sameRecord } from '../records/record.ts'
 import { type Batch, type Change, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
 
-/** Zones with their records; the caller may look at and change the records. */
+/** Callers may read and change the records. */
 export interface MemoryZone {
   name: string
   records: StoredRecord[]
 }
 
-/** What a batch proves: nothing but that it happened as a whole (`plain`), or also that nobody was faster (`guarded`). */
+/** `plain` batches are atomic; `guarded` ones also fail if the records changed since they were read. */
 export type MemoryBatch = 'none' | 'plain' | 'guarded'
 
 /** A provider over the given zones. */

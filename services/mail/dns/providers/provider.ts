@@ -16,28 +16,28 @@ export interface Zone extends ZoneFacts {
   warnings: string[]
 }
 
-/** A name to look at, and the types that may be written there. */
+/** A name to read, and the types that may be written there. */
 export interface Question {
   name: string
   types: readonly RecordType[]
 }
 
-/** What stands at a name. Without a zone the account does not hold it. */
+/** The records of a name. Without `zone` no zone of the account contains the name. */
 export interface NameState {
   name: string
   zone?: Zone
   records: StoredRecord[]
 }
 
-/** One change of a record; `before` is there for an update and a delete. */
+/** One change of a record. */
 export type Change =
   | { action: 'create'; record: WantedRecord }
   | { action: 'update'; record: WantedRecord; before: StoredRecord }
   | { action: 'delete'; before: StoredRecord }
 
-/** Several changes of one zone in one call: all of them happen, or none. */
+/** Several changes of one zone in one call: all of them take effect, or none. */
 export interface Batch {
-  /** The provider refuses (`changed`) unless every record set stands as it was seen: nothing is left to look at. */
+  /** The provider refuses (`changed`) unless every record set is as it was seen: no read is needed afterwards. */
   readonly guarded: boolean
   /** The records after creates and updates, in the order of the changes. `seen`: all records at the changed names. */
   write(
@@ -51,31 +51,31 @@ export interface Batch {
 /** A DNS account. All methods throw {@link DnsProviderError}. */
 export interface DnsProvider {
   readonly type: ProviderType | 'memory'
-  /** Proves the credentials and the rights that can be proven without writing; names a missing one. First 100 zones. */
+  /** Verifies the credentials and the permissions that show without writing; returns up to 100 zones. */
   test(): Promise<Zone[]>
-  /** The zone that holds a name: the longest suffix in the account's own list, never a guess from public DNS. */
+  /** The zone that contains a name: the longest suffix in the account's own list, never derived from public DNS. */
   findZone(name: string): Promise<Zone | undefined>
   /** Every record at exactly this name, of any type, on the default line. */
   list(zone: Zone, name: string): Promise<StoredRecord[]>
   /**
-   * The zones and records behind some names in as few calls as the provider allows. At least the records of the asked
-   * types and aliases are there; where an alias may be written, all of the name.
+   * The zones and records of some names in as few calls as possible. Contains at least the records of the asked types
+   * and aliases; where an alias may be written, all records of the name.
    */
   read(questions: readonly Question[]): Promise<NameState[]>
-  /** Undefined where the provider takes one record at a time. */
+  /** Undefined where the provider accepts one record at a time. */
   readonly batch?: Batch
   /** Adds a record; `note` is a comment for people where the provider has room for one. */
   create(zone: Zone, record: WantedRecord, note: string): Promise<StoredRecord>
   /** Changes one record in place: there is no moment without it. */
   update(zone: Zone, before: StoredRecord, record: WantedRecord): Promise<StoredRecord>
-  /** Deletes one record by its identity; one that is gone already is success. */
+  /** Deletes one record by its id; a missing record is success. */
   remove(zone: Zone, record: StoredRecord): Promise<void>
 }
 
 /**
- * What can go wrong, as far as callers act on it. `unknown_outcome`: a write may or may not have happened, read
- * before repeating. `changed`: the record was no longer as the caller saw it, plan again. `duplicate`: the very same
- * record exists.
+ * Kinds of errors that callers treat differently. `unknown_outcome`: a write may or may not have taken effect; read
+ * before repeating it. `changed`: the record was no longer as the caller saw it; plan again. `duplicate`: the same record
+ * exists.
  */
 export type ProviderErrorKind =
   | 'auth'
@@ -92,14 +92,14 @@ export type ProviderErrorKind =
   | 'unavailable'
   | 'unknown_outcome'
 
-/** An error of a provider, in words for the owner of the account. Never holds headers or secrets. */
+/** The message is for the owner of the account. Never contains headers or secrets. */
 export class DnsProviderError extends Error {
   readonly kind: ProviderErrorKind
   readonly provider: DnsProvider['type']
   /** The provider's own error code and request id, for its support. */
   readonly code: string | undefined
   readonly requestId: string | undefined
-  /** The right that the credentials lack. */
+  /** The permission that the credentials lack. */
   readonly permission: string | undefined
   /** Seconds to wait. */
   readonly retryAfter: number | undefined
@@ -122,8 +122,8 @@ export class DnsProviderError extends Error {
 
 /** Keeps the calls of one account under its provider's limit, over all processes that use it. */
 export interface CallBudget {
-  /** Waits for its turn; throws {@link DnsProviderError} `rate_limited` when that would take too long. */
+  /** Waits for a call; throws {@link DnsProviderError} `rate_limited` when that would take more than 10 s. */
   take(): Promise<void>
-  /** The provider asked for silence. Seconds. */
+  /** No calls for this many seconds, as the provider asked. */
   block(seconds: number): Promise<void>
 }

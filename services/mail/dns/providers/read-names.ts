@@ -1,18 +1,18 @@
-/** How the cloud providers read several names at once: zone by zone, with as few lists as will do. */
+/** Reads several names from a cloud provider: zone by zone, with as few lists as possible. */
 import { isWithin, suffixesOf } from '../records/names.ts'
 import type { StoredRecord } from '../records/record.ts'
 import type { NameState, Question, Zone } from './provider.ts'
 
-/** The two lists that every cloud has. */
+/** The two lists that every cloud provider has. */
 export interface Lists<Z extends Zone> {
   findZone(name: string): Promise<Z | undefined>
-  /** Everything at or below a name, or undefined when that takes more than `maxPages` calls. */
+  /** All records at or below a name; undefined when that takes more than `maxPages` calls. */
   below(zone: Z, name: string, maxPages: number): Promise<StoredRecord[] | undefined>
-  /** Everything at exactly this name. */
+  /** All records at exactly this name. */
   at(zone: Z, name: string): Promise<StoredRecord[]>
 }
 
-/** Reads names with one list a zone, or with one a name where the zone is so large that this is less. */
+/** Reads names with one list per zone, or one per name where the zone has more pages than that. */
 export async function readNames<Z extends Zone>(
   { findZone, below, at }: Lists<Z>,
   questions: readonly Question[],

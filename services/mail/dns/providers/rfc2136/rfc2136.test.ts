@@ -1,10 +1,10 @@
 /** The update adapter against a server that answers wrongly: whatever it says becomes an error that callers can act on. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { noBudget } from '../../../../test/support/dns/no-budget.ts'
-import { startTcpServer } from '../../../../test/support/mail/tcp-server.ts'
-import { CLASS, decodeMessage, encodeMessage, encodeName, type Message, TYPE } from '../dns-message.ts'
-import { signMessage, type TsigKey } from '../tsig.ts'
-import type { Zone } from './provider.ts'
+import { noBudget } from '../../../../../test/support/dns/no-budget.ts'
+import { startTcpServer } from '../../../../../test/support/mail/tcp-server.ts'
+import { CLASS, decodeMessage, encodeMessage, encodeName, type Message, TYPE } from '../../dns-message.ts'
+import { signMessage, type TsigKey } from '../../tsig.ts'
+import type { Zone } from '../provider.ts'
 import { createRfc2136 } from './rfc2136.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
