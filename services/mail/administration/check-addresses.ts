@@ -1,7 +1,7 @@
 /** Looks at how the sending addresses stand in the world; remembered for a while, because lists dislike to be asked. */
 
 import type { DnsDeps } from '../dns/dns-context.ts'
-import type { DnsSession } from '../dns/resolver.ts'
+import type { DnsSession } from '../dns/dns-session.ts'
 import {
   judgeListing,
   judgePtr,

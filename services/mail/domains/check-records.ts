@@ -6,7 +6,7 @@ import { judgeRow, type RecordCheck, type Views } from '../dns/records/evaluate-
 import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isSpf } from '../dns/records/spf.ts'
 import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
-import type { DnsSession } from '../dns/resolver.ts'
+import type { DnsSession } from '../dns/dns-session.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import type { CheckOutcome } from './rules/check-schedule.ts'
 
