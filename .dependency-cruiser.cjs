@@ -136,9 +136,9 @@ module.exports = {
     ),
     forbid(
       'operator-calls-use-cases',
-      'the operator has no logic of its own',
+      'the operator has no logic and no storage of its own: it calls use cases, and takes types from them',
       { path: '^operator/' },
-      { path: '^services/.*/(http|channels|smtp)/', pathNot: '^services/platform/' },
+      { path: '^services/.*/(http|channels|smtp|store)/', pathNot: '^services/platform/' },
     ),
     forbid(
       'no-import-of-a-main',

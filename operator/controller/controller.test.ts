@@ -61,7 +61,7 @@ test.each([
 
 test('a run may ask to come again', async () => {
   let runs = 0
-  const { queue } = start(async () => (++runs < 3 ? { againMs: 1 } : {}))
+  const { queue } = start(async () => (++runs < 3 ? { requeueAfterMs: 1 } : {}))
   queue.add('a')
   await until(() => runs === 3)
 })

@@ -5,7 +5,7 @@ import type { WorkQueue } from './work-queue.ts'
 
 /** What a run asks for: nothing, or another run after so many milliseconds. */
 export interface RunResult {
-  againMs?: number
+  requeueAfterMs?: number
 }
 
 /** Makes the resource behind a key true. Level-based: it gets the key and nothing else. */
@@ -69,10 +69,10 @@ export function startController(options: ControllerOptions): Controller {
     const started = performance.now()
     metrics.activeWorkers.inc({ controller })
     try {
-      const { againMs } = await reconcile(key)
+      const { requeueAfterMs } = await reconcile(key)
       queue.forget(key)
-      if (againMs !== undefined) queue.addAfter(key, againMs)
-      metrics.reconciles.inc({ controller, result: againMs === undefined ? 'success' : 'requeue_after' })
+      if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs)
+      metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' })
     } catch (error) {
       metrics.reconciles.inc({ controller, result: settle(key, error) === 'terminal' ? 'success' : 'error' })
     } finally {

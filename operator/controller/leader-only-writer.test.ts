@@ -3,7 +3,7 @@ import type { KubeClient, KubeRequest } from '../kube/client.ts'
 import { createWriter, type Writer } from '../kube/object-writer.ts'
 import { App } from '../resources/app.ts'
 import type { Kind } from '../resources/kind.ts'
-import { fenced } from './leader-only-writer.ts'
+import { leaderOnly } from './leader-only-writer.ts'
 
 const target = { name: 'shop', namespace: 'n', uid: 'u', resourceVersion: '7' }
 const content = { name: 'shop-app', type: 'Opaque', data: {}, annotations: {} }
@@ -27,7 +27,7 @@ function writing(assertLeader: () => void) {
       return {} as T
     },
   }
-  return { sent, writer: fenced(createWriter(client as KubeClient), assertLeader) }
+  return { sent, writer: leaderOnly(createWriter(client as KubeClient), assertLeader) }
 }
 
 test.each(Object.entries(CALLS))('%s: whoever leads no more changes nothing, and may look', async (_, call) => {

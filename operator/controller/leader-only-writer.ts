@@ -2,7 +2,7 @@
 import type { Writer } from '../kube/object-writer.ts'
 
 /** A writer that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
-export function fenced(writer: Writer, assertLeader: () => void): Writer {
+export function leaderOnly(writer: Writer, assertLeader: () => void): Writer {
   const guarded =
     <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

@@ -1,7 +1,7 @@
 /** Keys of namespaces that take turns, so that a namespace with thousands of resources does not hold up the others. */
 
 /** Waiting keys (`namespace/name`) with a value each. */
-export interface Turns<V> {
+export interface RoundRobin<V> {
   readonly size: number
   get(key: string): V | undefined
   /** Adds a key behind the others of its namespace, or replaces its value in place. */
@@ -12,7 +12,7 @@ export interface Turns<V> {
 }
 
 /** An empty set of keys. All operations take constant time. */
-export function createTurns<V>(): Turns<V> {
+export function createRoundRobin<V>(): RoundRobin<V> {
   /** The first namespace is next. */
   const namespaces = new Map<string, Map<string, V>>()
   let size = 0

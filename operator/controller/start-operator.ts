@@ -16,7 +16,7 @@ import { KIND_RULES, namespaceRules, OWN_RULES, WORKLOAD_RULES } from '../rbac.t
 import type { OperatorContext } from '../reconcilers/shared/operator-context.ts'
 import { kinds } from '../resources/kinds.ts'
 import { type Controller, startController } from './controller.ts'
-import { fenced } from './leader-only-writer.ts'
+import { leaderOnly } from './leader-only-writer.ts'
 import { collections, reconcileFunctions, recordCollections } from './reconcilers.ts'
 import { recordChanged, wire, wireNamespaces } from './watches.ts'
 import { createQueue, type WorkQueue } from './work-queue.ts'
@@ -83,7 +83,7 @@ export async function startOperator(foundation: Foundation, options: OperatorOpt
     recorder,
     assertLeader,
     enqueue,
-    writer: fenced(createWriter(client), assertLeader),
+    writer: leaderOnly(createWriter(client), assertLeader),
   }
   const reflectors = startReflectors(foundation, client, scopes, { caches, secretCache, namespaceCache })
   const enqueueAll = () => {

@@ -1,6 +1,6 @@
 /** Which change puts which resource into its queue: the one map of what depends on what. */
-import { users } from '../../services/accounts/store/users.ts'
-import { domains } from '../../services/mail/domains/store/domains.ts'
+import { accountCollection } from '../../services/accounts/find-account.ts'
+import { DOMAIN_COLLECTION } from '../../services/mail/declared-collections.ts'
 import { domainOf } from '../../services/mail/message/address.ts'
 import type { RecordChange } from '../../services/platform/database/watch-changes.ts'
 import type { Change, KubeObject, ObjectCache } from '../kube/object-cache.ts'
@@ -129,9 +129,9 @@ function wakeWaiting(
   const wake = (kind: string, index: string, name: unknown) => {
     for (const key of caches.get(kind)?.find(index, String(name)) ?? []) enqueue(kind, key)
   }
-  if (collection === domains.name && touches('status', 'verified_by'))
+  if (collection === DOMAIN_COLLECTION && touches('status', 'verified_by'))
     wake('App', SENDER_INDEX, document?.name ?? ANY_SENDER)
-  if (collection === users.name && touches('status', 'role')) {
+  if (collection === accountCollection.name && touches('status', 'role')) {
     wake('App', SENDER_INDEX, ANY_SENDER)
     if (document) wake('MailDomain', OWNER_INDEX, document.username)
   }

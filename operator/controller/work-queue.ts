@@ -3,7 +3,7 @@
  * while it is worked on runs again afterwards. Live changes go before the first list; within both, namespaces take turns.
  */
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
-import { createTurns } from './namespace-round-robin.ts'
+import { createRoundRobin } from './namespace-round-robin.ts'
 
 /** `high`: something changed. `low`: first list and periodic looks. */
 export type Priority = 'high' | 'low'
@@ -48,7 +48,7 @@ export function createQueue(
   metrics: OperatorMetrics,
   random: () => number = Math.random,
 ): WorkQueue {
-  const waiting = { high: createTurns<Waiting>(), low: createTurns<Waiting>() }
+  const waiting = { high: createRoundRobin<Waiting>(), low: createRoundRobin<Waiting>() }
   const active = new Map<string, number>()
   /** Keys that were added while they were worked on. */
   const again = new Map<string, Priority>()

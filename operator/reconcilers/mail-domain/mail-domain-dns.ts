@@ -1,33 +1,32 @@
 /** The DNS side of a MailDomain: which account writes, what was written, and what stands in the way. */
 import { createHash } from 'node:crypto'
-import type { UserDoc } from '../../../services/accounts/store/users.ts'
+import type { UserDoc } from '../../../services/accounts/find-account.ts'
 import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-context.ts'
 import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import { askForCheck } from '../../../services/mail/domains/declare-domain.ts'
 import { shareDnsAccount } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
+import { currentDomain, type DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import {
   type Published,
   policyAbove,
   publishDns,
   unpublishDns,
 } from '../../../services/mail/domains/publish-records.ts'
-import { findDomainById } from '../../../services/mail/domains/store/domains.ts'
-import type { DomainDoc } from '../../../services/mail/store/documents.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { DNSProvider } from '../../resources/dns-provider.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.ts'
-import { type Aspect, bad, conditionOf, good, toSeconds, unknown } from '../shared/conditions.ts'
+import { bad, type ConditionState, conditionOf, good, toSeconds, unknown } from '../shared/conditions.ts'
 import { managedBy, type OperatorContext, sibling } from '../shared/operator-context.ts'
 import type { Removal } from '../shared/reconcile.ts'
 
 /** What the DNS side adds to the outcome. */
 export interface DnsOutcome {
-  aspects: Aspect[]
+  conditions: ConditionState[]
   status: object
   events: EventInput[]
-  againMs?: number
+  requeueAfterMs?: number
 }
 
 const CONFLICTS = { Fail: 'fail', Adopt: 'adopt', Overwrite: 'overwrite' } as const
@@ -46,10 +45,10 @@ export async function dnsAccountFor(
   dns: DnsDeps,
   { spec, metadata }: MailDomain,
   owner: UserDoc,
-): Promise<{ use: { id: string } | 'none' } | { aspect: Aspect; againMs?: number }> {
+): Promise<{ use: { id: string } | 'none' } | { condition: ConditionState; requeueAfterMs?: number }> {
   const { managementPolicy, providerRef } = spec.dns
   if (managementPolicy !== 'Manage' || !providerRef) return { use: 'none' }
-  const missing = (message: string) => ({ aspect: bad('DNSSynced', 'DependencyNotReady', message) })
+  const missing = (message: string) => ({ condition: bad('DNSSynced', 'DependencyNotReady', message) })
   const provider = sibling(context, DNSProvider, metadata, providerRef.name)
   if (!provider) return missing(`There is no DNSProvider ${providerRef.name} in this namespace.`)
   const account = await shareDnsAccount(dns, managedBy(provider), owner._id).catch((error: unknown) => {
@@ -59,12 +58,14 @@ export async function dnsAccountFor(
   if (account) return { use: { id: account._id } }
   const why = conditionOf(provider.status?.conditions, 'Ready')?.message
   if (why === undefined)
-    return { aspect: unknown('DNSSynced', 'DependencyNotReady', `DNSProvider ${providerRef.name} was not tried yet.`) }
+    return {
+      condition: unknown('DNSSynced', 'DependencyNotReady', `DNSProvider ${providerRef.name} was not tried yet.`),
+    }
   // One that is ready for its own account was not to be had for this owner's just now: nothing will tell when it is.
   const isReady = conditionOf(provider.status?.conditions, 'Ready')?.status === 'True'
   return {
     ...missing(`DNSProvider ${providerRef.name} is not ready: ${why}`),
-    ...(isReady ? { againMs: SHARE_MS } : {}),
+    ...(isReady ? { requeueAfterMs: SHARE_MS } : {}),
   }
 }
 
@@ -77,8 +78,8 @@ export async function writeDns(
 ): Promise<DnsOutcome> {
   const { spec, status } = resource
   const { managementPolicy, conflictPolicy } = spec.dns
-  if (managementPolicy === 'None') return { aspects: [], status: {}, events: [] }
-  if (managementPolicy === 'Observe') return { aspects: [observed(domain)], status: {}, events: [] }
+  if (managementPolicy === 'None') return { conditions: [], status: {}, events: [] }
+  if (managementPolicy === 'Observe') return { conditions: [observed(domain)], status: {}, events: [] }
   const revision = revisionOf(context, resource, domain)
   const settled = await unchanged(context, dns, resource, domain, revision)
   if (settled) return settled
@@ -99,21 +100,26 @@ async function unchanged(
 ): Promise<DnsOutcome | undefined> {
   const before = conditionOf(status?.conditions, 'DNSSynced')
   if (status?.dnsRevision !== revision || !before) return undefined
-  const aspect: Aspect = { type: 'DNSSynced', status: before.status, reason: before.reason, message: before.message }
-  if (before.status === 'True') return { aspects: [aspect], status: { dnsRevision: revision }, events: [] }
+  const condition: ConditionState = {
+    type: 'DNSSynced',
+    status: before.status,
+    reason: before.reason,
+    message: before.message,
+  }
+  if (before.status === 'True') return { conditions: [condition], status: { dnsRevision: revision }, events: [] }
   const { failedAttempts = 0, nextAttemptTime } = status
   const waitMs = Date.parse(nextAttemptTime ?? '') - context.clock.now().getTime()
   if (waitMs > 0)
     return {
-      aspects: [aspect],
+      conditions: [condition],
       status: { dnsRevision: revision, failedAttempts, nextAttemptTime },
       events: [],
-      againMs: waitMs,
+      requeueAfterMs: waitMs,
     }
   if (before.reason !== 'LookupFailed') return undefined
   // All else is written: as long as public DNS does not answer there is nothing to ask the provider.
   const policy = await policyAbove(dns, name)
-  return policy.kind === 'temporary' ? later(context, revision, failedAttempts, aspect, LOOKUP_MS) : undefined
+  return policy.kind === 'temporary' ? later(context, revision, failedAttempts, condition, LOOKUP_MS) : undefined
 }
 
 /** The next try, after a pause that grows with the failures up to `longestMs`, in the status for everybody to see. */
@@ -121,22 +127,22 @@ function later(
   context: OperatorContext,
   revision: string,
   failures: number,
-  aspect: Aspect,
+  condition: ConditionState,
   longestMs = Number.POSITIVE_INFINITY,
   retryAfter?: number,
 ): DnsOutcome {
   const ms = Math.min(longestMs, pauseAfter(failures + 1, retryAfter))
   const at = new Date(context.clock.now().getTime() + ms)
   return {
-    aspects: [aspect],
+    conditions: [condition],
     status: { dnsRevision: revision, failedAttempts: failures + 1, nextAttemptTime: toSeconds(at) },
     events: [],
-    againMs: ms,
+    requeueAfterMs: ms,
   }
 }
 
 /** Not the provider's fault and nobody's conflict: whether a record would weaken a policy cannot be told now. */
-function lookupFailed(message: string): Aspect {
+function lookupFailed(message: string): ConditionState {
   return unknown('DNSSynced', 'LookupFailed', message)
 }
 
@@ -155,8 +161,8 @@ function judge(context: OperatorContext, published: Published, revision: string,
             note: `Written: ${written.map(({ name, type }) => `${name} ${type}`).join(', ')}.`,
           },
         ]
-  const retry = (aspect: Aspect, longestMs?: number, retryAfter?: number) => ({
-    ...later(context, revision, failures, aspect, longestMs, retryAfter),
+  const retry = (condition: ConditionState, longestMs?: number, retryAfter?: number) => ({
+    ...later(context, revision, failures, condition, longestMs, retryAfter),
     events,
   })
   if (stopped) {
@@ -183,7 +189,7 @@ function judge(context: OperatorContext, published: Published, revision: string,
   }
   const note = warnings.length > 0 ? ` ${warnings.join(' ')}` : ''
   return {
-    aspects: [good('DNSSynced', 'InSync', `All records are written.${note}`)],
+    conditions: [good('DNSSynced', 'InSync', `All records are written.${note}`)],
     status: { dnsRevision: revision },
     events,
   }
@@ -195,7 +201,7 @@ function isAddress({ row }: { row: string }): boolean {
 }
 
 /** With Observe, what public DNS shows of the required records. */
-function observed({ check }: DomainDoc): Aspect {
+function observed({ check }: DomainDoc): ConditionState {
   if (!check) return unknown('DNSSynced', 'Progressing', 'Public DNS was not looked up yet.')
   const missing = check.records.filter(
     ({ status }) => status === 'failed' || status === 'conflict' || status === 'pending',
@@ -226,7 +232,7 @@ export async function removeDns(
   { spec, metadata, status }: MailDomain,
   domainId: string,
 ): Promise<Removal> {
-  const domain = await findDomainById(context.mongo.db, domainId)
+  const domain = await currentDomain(context.mongo.db, domainId)
   if (!domain || spec.deletionPolicy.dns === 'Retain') return { done: true }
   const left = (why: string): Removal => ({
     done: true,
@@ -249,7 +255,11 @@ export async function removeDns(
   if (isPermanent(stopped.kind) || age > GIVE_UP_MS) return left(stopped.message)
   const message = `The records cannot be removed yet: ${stopped.message} Trying for an hour. ${FORCE_HINT}`
   const ms = pauseAfter((status?.failedAttempts ?? 0) + 1, stopped.retryAfter)
-  return { done: false, aspect: bad('DNSRemoved', reasonOf(stopped.kind), message), againMs: Math.min(ms, 60_000) }
+  return {
+    done: false,
+    condition: bad('DNSRemoved', reasonOf(stopped.kind), message),
+    requeueAfterMs: Math.min(ms, 60_000),
+  }
 }
 
 /** The way out, for messages. */

@@ -1,15 +1,15 @@
 /** Whose a MailDomain is: duplicates, owner, the account, and the record in the database. */
+
+import { findAccountByName, type UserDoc } from '../../../services/accounts/find-account.ts'
 import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
-import { findUserByName, type UserDoc } from '../../../services/accounts/store/users.ts'
 import { type AppliedDomain, applyDomain, type WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
-import { findDomain } from '../../../services/mail/domains/store/domains.ts'
-import type { DomainDoc } from '../../../services/mail/store/documents.ts'
+import { type DomainDoc, findDomainOfAccount } from '../../../services/mail/domains/find-domains.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { type Aspect, bad } from '../shared/conditions.ts'
-import { heir, holderOf } from '../shared/duplicate-resources.ts'
+import { bad, type ConditionState } from '../shared/conditions.ts'
+import { currentOwner, successor } from '../shared/duplicate-resources.ts'
 import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 
@@ -47,20 +47,22 @@ async function rivals(context: OperatorContext, owner: string, domainName: strin
 }
 
 /** The resource that takes over the domain of an account when this one goes, or may have it no more. */
-export async function heirOf(
+export async function successorOf(
   context: OperatorContext,
   { spec, metadata }: MailDomain,
   owner: string,
 ): Promise<KubeObject | undefined> {
-  return heir(await rivals(context, owner, spec.domainName), metadata.uid)
+  return successor(await rivals(context, owner, spec.domainName), metadata.uid)
 }
 
 /** A MailDomain with its record, or the reason why it has none. */
-export type Claim = { kind: 'held'; user: UserDoc; applied: AppliedDomain } | { kind: 'refused'; aspect: Aspect }
+export type Claim =
+  | { kind: 'held'; user: UserDoc; applied: AppliedDomain }
+  | { kind: 'refused'; condition: ConditionState }
 
 const refused = (reason: string, message: string): Claim => ({
   kind: 'refused',
-  aspect: bad('Accepted', reason, message),
+  condition: bad('Accepted', reason, message),
 })
 
 /** Decides about the claim and brings the record into line. */
@@ -71,9 +73,9 @@ export async function claimDomain(
 ): Promise<Claim> {
   const { domainName } = resource.spec
   const user = await ownerOf(context, resource)
-  if ('aspect' in user) return user
-  const known = await findDomain(context.mongo.db, user._id, domainName)
-  const holder = holderOf(await rivals(context, ownerName(resource), domainName), known?.managed_by)
+  if ('condition' in user) return user
+  const known = await findDomainOfAccount(context.mongo.db, user._id, domainName)
+  const holder = currentOwner(await rivals(context, ownerName(resource), domainName), known?.managed_by)
   if (holder && holder.metadata.uid !== resource.metadata.uid) {
     const { namespace, name } = holder.metadata
     return refused(
@@ -120,7 +122,9 @@ async function ownerOf(
       throw error
     }
   }
-  return (await findUserByName(context.mongo.db, username)) ?? no('OwnerNotFound', `There is no account ${username}.`)
+  return (
+    (await findAccountByName(context.mongo.db, username)) ?? no('OwnerNotFound', `There is no account ${username}.`)
+  )
 }
 
 /** True for a domain that is new, is or was ours, or may be taken over. Asks the Namespace only when it matters. */

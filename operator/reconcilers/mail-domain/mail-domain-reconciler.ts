@@ -12,22 +12,22 @@ import {
   withdrawDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import {
-  domainsOfResource,
-  findDomainById,
+  currentDomain,
+  type DomainDoc,
   findDomainOfResource,
-} from '../../../services/mail/domains/store/domains.ts'
+  listDomainsOfResource,
+} from '../../../services/mail/domains/find-domains.ts'
 import { mirrorState } from '../../../services/mail/mirror-state.ts'
-import type { DomainDoc } from '../../../services/mail/store/documents.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { type Aspect, bad } from '../shared/conditions.ts'
+import { bad, type ConditionState } from '../shared/conditions.ts'
 import { entitlementOf, withdrawnEvent } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
 import { type DnsOutcome, dnsAccountFor, FORCE_HINT, removeDns, writeDns } from './mail-domain-dns.ts'
-import { claimDomain, heirOf, ownerName } from './mail-domain-owner.ts'
-import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
+import { claimDomain, ownerName, successorOf } from './mail-domain-owner.ts'
+import { dkimCondition, statusFields, verifiedCondition } from './mail-domain-status.ts'
 
 /** Accepted mail gets so long to leave before a domain's records and key go. */
 const DRAIN_MS = 5 * 60_000
@@ -56,30 +56,35 @@ type Told = Map<string, number>
 
 async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDomain, told: Told): Promise<Outcome> {
   const givenBack = await giveBackLost(context, resource)
-  let missing: { aspect: Aspect; againMs?: number } | undefined
+  let missing: { condition: ConditionState; requeueAfterMs?: number } | undefined
   const claim = await claimDomain(context, resource, async owner => {
     const account = await dnsAccountFor(context, dns, resource, owner)
-    if ('aspect' in account) missing = account
+    if ('condition' in account) missing = account
     // What cannot be used now is still what wrote the records, and has to remove them one day.
-    return wantedOf(resource, 'aspect' in account ? 'keep' : account.use)
+    return wantedOf(resource, 'condition' in account ? 'keep' : account.use)
   })
   if (claim.kind === 'refused') {
     // What is known of a domain that is this resource's no more is forgotten.
     const status = givenBack.length > 0 ? { status: {} } : {}
-    return { aspects: [claim.aspect], message: '', againMs: REFUSED_MS, events: givenBack, ...status }
+    return { conditions: [claim.condition], message: '', requeueAfterMs: REFUSED_MS, events: givenBack, ...status }
   }
   const { user, applied } = claim
   const written: DnsOutcome = missing
-    ? { aspects: [missing.aspect], status: {}, events: [], ...(missing.againMs ? { againMs: missing.againMs } : {}) }
+    ? {
+        conditions: [missing.condition],
+        status: {},
+        events: [],
+        ...(missing.requeueAfterMs ? { requeueAfterMs: missing.requeueAfterMs } : {}),
+      }
     : await writeDns(context, dns, resource, applied.domain)
   // Writing asks for a check, and the worker may have looked meanwhile.
-  const domain = (await findDomainById(context.mongo.db, applied.domain._id)) ?? applied.domain
+  const domain = (await currentDomain(context.mongo.db, applied.domain._id)) ?? applied.domain
   return {
-    aspects: [
+    conditions: [
       accepted(`${domain.name} belongs to the account ${user.username}.`),
-      ...written.aspects,
-      dkimAspect(domain),
-      verifiedAspect(domain),
+      ...written.conditions,
+      dkimCondition(domain),
+      verifiedCondition(domain),
     ],
     message: `${domain.name} is verified and may send.`,
     status: {
@@ -94,7 +99,7 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: MailDoma
     ],
     recordId: domain._id,
     reported: () => void told.set(resource.metadata.uid, lastTold(resource, domain, told)),
-    ...(written.againMs === undefined ? {} : { againMs: written.againMs }),
+    ...(written.requeueAfterMs === undefined ? {} : { requeueAfterMs: written.requeueAfterMs }),
   }
 }
 
@@ -106,10 +111,10 @@ async function giveBackLost(context: OperatorContext, resource: MailDomain): Pro
   const { spec, metadata } = resource
   const deps = resourceDeps(context, resource)
   const events: EventInput[] = []
-  for (const { _id, user_id } of await domainsOfResource(context.mongo.db, spec.domainName, metadata.uid)) {
+  for (const { _id, user_id } of await listDomainsOfResource(context.mongo.db, spec.domainName, metadata.uid)) {
     const { username, allowed } = await entitlementOf(context, metadata.namespace, user_id)
     if (allowed && username === ownerName(resource)) continue
-    const next = username === undefined ? undefined : await heirOf(context, resource, username)
+    const next = username === undefined ? undefined : await successorOf(context, resource, username)
     if (next) await handOver(deps, _id, managedBy({ kind: 'MailDomain', metadata: next.metadata }))
     else await giveBackDomain(deps, _id, spec.suspended)
     const to = next
@@ -190,9 +195,9 @@ async function remove(context: OperatorContext, dns: DnsDeps, resource: MailDoma
   if (!domain) return { done: true, events }
   const id = domain._id
   const deps = resourceDeps(context, resource)
-  const heir = await heirOf(context, resource, ownerName(resource))
-  if (heir) {
-    await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: heir.metadata }))
+  const successor = await successorOf(context, resource, ownerName(resource))
+  if (successor) {
+    await handOver(deps, id, managedBy({ kind: 'MailDomain', metadata: successor.metadata }))
     return { done: true, events }
   }
   const waiting = retain ? undefined : await drain(deps, context, resource, id)
@@ -220,5 +225,9 @@ async function drain(
   if (waiting === 0 && !wasOpen) return undefined
   const mail = waiting === undefined ? 'Accepted mail' : `${waiting} accepted message${waiting === 1 ? '' : 's'}`
   const message = `Nothing new is accepted for ${domainName}. ${mail} may still be delivered, for at most five minutes. ${FORCE_HINT}`
-  return { done: false, aspect: bad('QueueDrained', 'Draining', message), againMs: Math.min(DRAIN_AGAIN_MS, left) }
+  return {
+    done: false,
+    condition: bad('QueueDrained', 'Draining', message),
+    requeueAfterMs: Math.min(DRAIN_AGAIN_MS, left),
+  }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
-import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../../../services/mail/store/documents.ts'
+import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { dkimAspect, statusFields, verifiedAspect } from './mail-domain-status.ts'
+import { dkimCondition, statusFields, verifiedCondition } from './mail-domain-status.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const key = {
@@ -54,12 +54,12 @@ test.each<[string, Partial<DomainDoc>, string, string]>([
     'LookupFailed',
   ],
 ])('a domain that is %s', (_what, change, status, reason) => {
-  expect(verifiedAspect(domain(change))).toMatchObject({ type: 'Verified', status, reason })
+  expect(verifiedCondition(domain(change))).toMatchObject({ type: 'Verified', status, reason })
 })
 
 test('the message says what to do', () => {
   const failed = check('ownership', 'failed', { errors: ['No record.'], instructions: ['Add it.'] })
-  expect(verifiedAspect(domain({ check: summary(failed) })).message).toBe('No record. Add it.')
+  expect(verifiedCondition(domain({ check: summary(failed) })).message).toBe('No record. Add it.')
 })
 
 test.each<[string, Partial<DomainDoc>, string, string]>([
@@ -74,7 +74,7 @@ test.each<[string, Partial<DomainDoc>, string, string]>([
     'Rotating',
   ],
 ])('DKIM with %s', (_what, change, status, reason) => {
-  expect(dkimAspect(domain(change))).toMatchObject({ status, reason })
+  expect(dkimCondition(domain(change))).toMatchObject({ status, reason })
 })
 
 test('the list of records is a map: of several addresses of one host one stands for all', () => {

@@ -1,13 +1,13 @@
 /** The status of a MailDomain, from its record: pure. */
 
 import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
-import type { DomainDoc, RecordCheckDoc } from '../../../services/mail/store/documents.ts'
-import { type Aspect, bad, cut, good, toSeconds, unknown } from '../shared/conditions.ts'
+import type { DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
+import { bad, type ConditionState, cut, good, toSeconds, unknown } from '../shared/conditions.ts'
 
 type State = 'Synced' | 'Missing' | 'Mismatch' | 'Conflict' | 'Guidance' | 'Unknown'
 
 /** Whether public DNS proves the domain. */
-export function verifiedAspect(domain: DomainDoc): Aspect {
+export function verifiedCondition(domain: DomainDoc): ConditionState {
   if (domain.status === 'suspended')
     return bad(
       'Verified',
@@ -27,7 +27,7 @@ export function verifiedAspect(domain: DomainDoc): Aspect {
 }
 
 /** Whether the key that signs is published. */
-export function dkimAspect(domain: DomainDoc): Aspect {
+export function dkimCondition(domain: DomainDoc): ConditionState {
   const active = domain.dkim.find(({ state }) => state === 'active')
   if (!active) return bad('DKIMReady', 'KeyMissing', 'The domain has no active DKIM key.')
   const check = domain.check?.records.find(({ row }) => row === `dkim:${active.selector}`)

@@ -13,7 +13,7 @@ import { APIToken } from '../../resources/api-token.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { toSeconds } from '../shared/conditions.ts'
 import { currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
-import { entitlementOf, withdrawnAspect, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
+import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
@@ -50,7 +50,7 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
   const { spec, metadata, status } = resource
   const lost = await revokeLost(context, deps, resource)
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return lost ?? waiting(ref)
+  if ('condition' in ref) return lost ?? waiting(ref)
   const name = tokenSecretName(resource)
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
@@ -85,13 +85,18 @@ async function ensure(context: OperatorContext, deps: TokenResourceDeps, resourc
   })
   const end = token.expires_at
   return {
-    aspects: [accepted(`The token sends for ${ref.domain}.`), kept.aspect],
+    conditions: [accepted(`The token sends for ${ref.domain}.`), kept.condition],
     message: `The token lies in the Secret ${name}.`,
     status: { tokenId: token._id, secretName: name, ...(end ? { expiresAt: toSeconds(end) } : {}) },
     events: [...renewal(context, applied, name), ...kept.events],
     recordId: token._id,
     ...(end
-      ? { againMs: Math.max(1_000, end.getTime() - spec.rotateBeforeDays * DAY_MS - context.clock.now().getTime()) }
+      ? {
+          requeueAfterMs: Math.max(
+            1_000,
+            end.getTime() - spec.rotateBeforeDays * DAY_MS - context.clock.now().getTime(),
+          ),
+        }
       : {}),
   }
 }
@@ -107,7 +112,7 @@ async function revokeLost(
     const entitlement = await entitlementOf(context, namespace, account)
     if (entitlement.allowed) continue
     await withdrawTokens(deps, account)
-    lost = withdrawnOutcome(withdrawnAspect(namespace, entitlement, 'The token is revoked.'), true)
+    lost = withdrawnOutcome(withdrawnCondition(namespace, entitlement, 'The token is revoked.'), true)
   }
   return lost
 }

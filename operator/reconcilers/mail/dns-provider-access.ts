@@ -5,16 +5,16 @@ import type { Batch, DnsProvider, ProviderErrorKind } from '../../../services/ma
 import type { OperatorContext } from '../shared/operator-context.ts'
 
 /** Dependencies of the DNS use cases with the fence in front of all writes. */
-export function fencedDns(context: OperatorContext): DnsDeps {
+export function leaderOnlyDns(context: OperatorContext): DnsDeps {
   const deps = createDnsDeps(context)
   return {
     ...deps,
-    provider: (account, credentials) => fencedProvider(deps.provider(account, credentials), context.assertLeader),
+    provider: (account, credentials) => leaderOnlyProvider(deps.provider(account, credentials), context.assertLeader),
   }
 }
 
 /** A provider that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
-function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
+function leaderOnlyProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
   const { batch } = provider
   return {
     type: provider.type,
@@ -22,7 +22,7 @@ function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsPro
     findZone: name => provider.findZone(name),
     list: (zone, name) => provider.list(zone, name),
     read: questions => provider.read(questions),
-    ...(batch ? { batch: { guarded: batch.guarded, write: fencedBatch(batch, assertLeader) } } : {}),
+    ...(batch ? { batch: { guarded: batch.guarded, write: leaderOnlyBatch(batch, assertLeader) } } : {}),
     async create(zone, record, note) {
       assertLeader()
       return provider.create(zone, record, note)
@@ -38,7 +38,7 @@ function fencedProvider(provider: DnsProvider, assertLeader: () => void): DnsPro
   }
 }
 
-function fencedBatch(batch: Batch, assertLeader: () => void): Batch['write'] {
+function leaderOnlyBatch(batch: Batch, assertLeader: () => void): Batch['write'] {
   return async (...change) => {
     assertLeader()
     return batch.write(...change)

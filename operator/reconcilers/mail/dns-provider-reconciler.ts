@@ -50,10 +50,10 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
   })
   const id = { namespace: metadata.namespace, name: spec.secretRef.name }
   const secret = await context.writer.readSecret(id)
-  const invalid = (reason: string, message: string, againMs?: number): Outcome => ({
-    aspects: [bad('CredentialsValid', reason, message)],
+  const invalid = (reason: string, message: string, requeueAfterMs?: number): Outcome => ({
+    conditions: [bad('CredentialsValid', reason, message)],
     message: '',
-    ...(againMs === undefined ? {} : { againMs }),
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   })
   if (!secret) return invalid('SecretNotFound', `There is no Secret ${id.name} in this namespace.`, MISSING_MS)
   if (!secret.metadata.labels?.[SECRET_LABEL]) await context.writer.labelSecret(id)
@@ -64,7 +64,7 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
     const { account } = await applyDnsAccount(dns, managedBy(resource), owner._id, credentials)
     const zones = account.tested.zones.length
     return {
-      aspects: [
+      conditions: [
         accepted(`The account belongs to ${owner.username}.`),
         good(
           'CredentialsValid',
@@ -74,20 +74,20 @@ async function ensure(context: OperatorContext, dns: DnsDeps, resource: DNSProvi
       ],
       message: `The provider takes the credentials; they see ${zones} zone${zones === 1 ? '' : 's'}.`,
       status: { accountId: account._id, zones, lastValidatedTime: toSeconds(account.tested.at) },
-      againMs: RETEST_MS,
+      requeueAfterMs: RETEST_MS,
       recordId: account._id,
     }
   } catch (error) {
     if (error instanceof ProblemError && error.code === 'conflict')
-      return { aspects: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', againMs: REFUSED_MS }
+      return { conditions: [bad('Accepted', 'OwnerNotAllowed', error.detail)], message: '', requeueAfterMs: REFUSED_MS }
     if (!(error instanceof DnsProviderError)) return refusalOf(error)
     const make = isPermanent(error.kind) ? bad : unknown
     const tries = triesSince(status, context.clock.now())
     const hint = error.kind === 'auth' ? ` Compare the Secret ${id.name} and this spec with what the provider has.` : ''
     return {
-      aspects: [make('CredentialsValid', reasonOf(error.kind), `${error.message}${hint}`)],
+      conditions: [make('CredentialsValid', reasonOf(error.kind), `${error.message}${hint}`)],
       message: '',
-      againMs: pauseAfter(tries, error.retryAfter),
+      requeueAfterMs: pauseAfter(tries, error.retryAfter),
     }
   }
 }
@@ -134,7 +134,7 @@ async function remove(context: OperatorContext, resource: DNSProvider, retain: b
   if (users.length > 0 && !retain) {
     const names = users.slice(0, 5).map(key => key.split('/')[1])
     const message = `${users.length} MailDomains still write with this account: ${names.join(', ')}. Delete them or point them elsewhere.`
-    return { done: false, aspect: bad('DeletionBlocked', 'InUse', message), againMs: IN_USE_MS }
+    return { done: false, condition: bad('DeletionBlocked', 'InUse', message), requeueAfterMs: IN_USE_MS }
   }
   await withdrawDnsAccounts({ db: context.mongo.db }, managedBy(resource))
   return { done: true }

@@ -1,14 +1,14 @@
 /** The MailDomain that a login or token belongs to, as far as it is taken on. */
-import { findDomainOfResource } from '../../../services/mail/domains/store/domains.ts'
+import { findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
 import type { Metadata } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { type Aspect, bad, conditionOf, unknown } from '../shared/conditions.ts'
-import { entitlementOf, withdrawnAspect } from '../shared/namespace-entitlement.ts'
+import { bad, type ConditionState, conditionOf, unknown } from '../shared/conditions.ts'
+import { entitlementOf, withdrawnCondition } from '../shared/namespace-entitlement.ts'
 import { type OperatorContext, sibling } from '../shared/operator-context.ts'
 import type { Outcome } from '../shared/reconcile.ts'
 
 /** The account and the domain name, or why there is none yet. */
-export type DomainRef = { userId: string; domain: string } | { aspect: Aspect; againMs?: number }
+export type DomainRef = { userId: string; domain: string } | { condition: ConditionState; requeueAfterMs?: number }
 
 /** The status of the MailDomain tells when it is registered; this is for the rare case that the record comes later. */
 const UNREGISTERED_MS = 60_000
@@ -24,22 +24,24 @@ export async function domainOf(
 ): Promise<DomainRef> {
   const domain = sibling(context, MailDomain, metadata, name)
   if (!domain)
-    return { aspect: bad('Accepted', 'DependencyNotReady', `There is no MailDomain ${name} in this namespace.`) }
+    return { condition: bad('Accepted', 'DependencyNotReady', `There is no MailDomain ${name} in this namespace.`) }
   const { status, spec } = domain
   const taken = conditionOf(status?.conditions, 'Accepted')
   if (taken?.status === 'False')
-    return { aspect: bad('Accepted', 'DependencyNotReady', `MailDomain ${name} is not accepted: ${taken.message}`) }
+    return { condition: bad('Accepted', 'DependencyNotReady', `MailDomain ${name} is not accepted: ${taken.message}`) }
   const record = await findDomainOfResource(context.mongo.db, spec.domainName, domain.metadata.uid)
   if (record) {
     const entitlement = await entitlementOf(context, domain.metadata.namespace, record.user_id)
     if (entitlement.allowed) return { userId: record.user_id, domain: record.name }
-    return { aspect: withdrawnAspect(domain.metadata.namespace, entitlement, `MailDomain ${name} lends it to nobody.`) }
+    return {
+      condition: withdrawnCondition(domain.metadata.namespace, entitlement, `MailDomain ${name} lends it to nobody.`),
+    }
   }
-  const aspect = unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`)
-  return { aspect, againMs: UNREGISTERED_MS }
+  const condition = unknown('Accepted', 'DependencyNotReady', `MailDomain ${name} is not registered yet.`)
+  return { condition, requeueAfterMs: UNREGISTERED_MS }
 }
 
 /** What a login or token reports while its MailDomain is not taken on. */
-export function waiting({ aspect, againMs }: Extract<DomainRef, { aspect: Aspect }>): Outcome {
-  return { aspects: [aspect], message: '', ...(againMs === undefined ? {} : { againMs }) }
+export function waiting({ condition, requeueAfterMs }: Extract<DomainRef, { condition: ConditionState }>): Outcome {
+  return { conditions: [condition], message: '', ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) }
 }

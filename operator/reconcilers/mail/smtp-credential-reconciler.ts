@@ -15,7 +15,7 @@ import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'
 import { bad, toSeconds } from '../shared/conditions.ts'
 import { currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
-import { entitlementOf, withdrawnAspect, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
+import { entitlementOf, withdrawnCondition, withdrawnOutcome } from '../shared/namespace-entitlement.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'
 import { refusalOf } from '../shared/use-case-errors.ts'
@@ -62,19 +62,19 @@ async function ensure(
   const { spec, metadata } = resource
   const lost = await disableLost(context, deps, resource)
   const ref = await domainOf(context, metadata, spec.domainRef.name)
-  if ('aspect' in ref) return lost ?? waiting(ref)
+  if ('condition' in ref) return lost ?? waiting(ref)
   // The MailDomain belongs to another account by now; the login of the account before keeps its name and is not deleted.
   if (lost) return nameKept(usernameOf(resource), lost)
   const senders = spec.allowedSenders.map(sender => sender.toLowerCase())
   const fallback = spec.fallbackSender?.toLowerCase()
   if (fallback !== undefined && !fallback.endsWith(`@${ref.domain}`)) {
-    const aspect = bad('Accepted', 'InvalidSpec', `fallbackSender ${fallback} is not at ${ref.domain}.`)
-    return { aspects: [aspect], message: '' }
+    const condition = bad('Accepted', 'InvalidSpec', `fallbackSender ${fallback} is not at ${ref.domain}.`)
+    return { conditions: [condition], message: '' }
   }
   const foreign = senders.find(sender => !sender.endsWith(`@${ref.domain}`))
   if (foreign !== undefined) {
-    const aspect = bad('Accepted', 'InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
-    return { aspects: [aspect], message: '' }
+    const condition = bad('Accepted', 'InvalidSpec', `${foreign} in allowedSenders is not at ${ref.domain}.`)
+    return { conditions: [condition], message: '' }
   }
   const name = smtpSecretName(resource)
   const current = await currentSecret(context, metadata, name)
@@ -105,7 +105,7 @@ async function ensure(
     renewed: login.renewed,
   })
   return {
-    aspects: [accepted(`The login ${applied.credential.username} sends for ${ref.domain}.`), kept.aspect],
+    conditions: [accepted(`The login ${applied.credential.username} sends for ${ref.domain}.`), kept.condition],
     message: `The login ${applied.credential.username} lies in the Secret ${name}.`,
     status: {
       credentialId: applied.credential._id,
@@ -130,15 +130,15 @@ async function disableLost(
   const entitlement = known && (await entitlementOf(context, namespace, known.user_id))
   if (!known || !entitlement || entitlement.allowed) return undefined
   if (!known.disabled) await disableCredential(deps, known)
-  const aspect = withdrawnAspect(namespace, entitlement, `The login ${known.username} is disabled.`)
-  return withdrawnOutcome(aspect, !known.disabled)
+  const condition = withdrawnCondition(namespace, entitlement, `The login ${known.username} is disabled.`)
+  return withdrawnOutcome(condition, !known.disabled)
 }
 
 /** The login keeps its name for the account that the namespace lost: listed again, that account has it back. */
 function nameKept(username: string, lost: Outcome): Outcome {
-  const [withdrawn] = lost.aspects
+  const [withdrawn] = lost.conditions
   const message = `${withdrawn?.message ?? ''} Until then ${username} stays a login of that account: for another account make an SMTPCredential with another spec.username.`
-  return { ...lost, aspects: [bad('Accepted', 'Conflict', message)] }
+  return { ...lost, conditions: [bad('Accepted', 'Conflict', message)] }
 }
 
 /** Removes the login; one of an account that the namespace may not act for any more stays there, disabled. */
@@ -191,8 +191,8 @@ async function withPassword(
   return { password: rotated.password, madeAt: toSeconds(now), renewed: true, events }
 }
 
-function againAfter(madeAt: string, days: number, now: Date): { againMs?: number } {
-  return days === 0 ? {} : { againMs: Math.max(1_000, Date.parse(madeAt) + days * DAY_MS - now.getTime()) }
+function againAfter(madeAt: string, days: number, now: Date): { requeueAfterMs?: number } {
+  return days === 0 ? {} : { requeueAfterMs: Math.max(1_000, Date.parse(madeAt) + days * DAY_MS - now.getTime()) }
 }
 
 /** A login that is not as declared although the spec did not change was changed, or removed, by somebody else. */

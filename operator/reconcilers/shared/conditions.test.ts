@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Aspect, bad, cut, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
+import { bad, type ConditionState, cut, good, isWorthWriting, summarise, toConditions, unknown } from './conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00.123Z')
 
-test.each<[string, Aspect[], string, string]>([
+test.each<[string, ConditionState[], string, string]>([
   ['nothing to say', [], 'True', 'Available'],
   ['all is well', [good('A', 'Fine', '')], 'True', 'Available'],
   ['one is not', [good('A', 'Fine', ''), bad('B', 'Broken', '')], 'False', 'Broken'],
   ['the first fault decides', [bad('A', 'First', ''), bad('B', 'Second', '')], 'False', 'First'],
   ['a fault goes before an unknown', [unknown('A', 'Wait', ''), bad('B', 'Broken', '')], 'False', 'Broken'],
   ['an unknown goes before good', [good('A', 'Fine', ''), unknown('B', 'Wait', '')], 'Unknown', 'Wait'],
-])('Ready when %s', (_what, aspects, status, reason) => {
-  expect(summarise(aspects, 'all good')).toMatchObject({ type: 'Ready', status, reason })
+])('Ready when %s', (_what, conditions, status, reason) => {
+  expect(summarise(conditions, 'all good')).toMatchObject({ type: 'Ready', status, reason })
 })
 
 test('Ready repeats the message of what decides', () => {

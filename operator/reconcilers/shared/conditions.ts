@@ -1,29 +1,29 @@
-/** Conditions of a resource: pure functions over what was there, what is found now, and the time. */
+/** Conditions of a resource: pure functions of the previous conditions, the current ones and the time. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Condition } from '../../resources/kind.ts'
 
-/** One aspect of a resource as a reconciler finds it. */
-export interface Aspect {
+/** A condition as a reconciler sets it; {@link toConditions} adds generation and transition time. */
+export interface ConditionState {
   type: string
   status: Condition['status']
   /** One CamelCase word for programs. */
   reason: string
-  /** A sentence for a tired person: what is wrong and what to do. */
+  /** A sentence: what is wrong and what to do. */
   message: string
 }
 
-/** An aspect that is as it should be. */
-export function good(type: string, reason: string, message: string): Aspect {
+/** Status True. */
+export function good(type: string, reason: string, message: string): ConditionState {
   return { type, status: 'True', reason, message }
 }
 
-/** An aspect that is not. */
-export function bad(type: string, reason: string, message: string): Aspect {
+/** Status False. */
+export function bad(type: string, reason: string, message: string): ConditionState {
   return { type, status: 'False', reason, message }
 }
 
-/** An aspect of which nothing is known yet. */
-export function unknown(type: string, reason: string, message: string): Aspect {
+/** Status Unknown: it cannot be determined now. */
+export function unknown(type: string, reason: string, message: string): ConditionState {
   return { type, status: 'Unknown', reason, message }
 }
 
@@ -42,8 +42,9 @@ export function cut(text: string, most: number): string {
  * `Ready` sums up the others: the first that is False decides, then the first that is Unknown; with neither it is
  * True with `message`.
  */
-export function summarise(aspects: readonly Aspect[], message: string): Aspect {
-  const first = aspects.find(({ status }) => status === 'False') ?? aspects.find(({ status }) => status === 'Unknown')
+export function summarise(conditions: readonly ConditionState[], message: string): ConditionState {
+  const first =
+    conditions.find(({ status }) => status === 'False') ?? conditions.find(({ status }) => status === 'Unknown')
   if (!first) return good('Ready', 'Available', message)
   return { type: 'Ready', status: first.status, reason: first.reason, message: first.message }
 }
@@ -53,12 +54,12 @@ export function summarise(aspects: readonly Aspect[], message: string): Aspect {
  * unchanged state gives an equal list and needs no write.
  */
 export function toConditions(
-  aspects: readonly Aspect[],
+  conditions: readonly ConditionState[],
   previous: readonly Condition[],
   generation: number,
   now: Date,
 ): Condition[] {
-  return aspects.map(({ type, status, reason, message }) => {
+  return conditions.map(({ type, status, reason, message }) => {
     const before = previous.find(condition => condition.type === type)
     return {
       type,

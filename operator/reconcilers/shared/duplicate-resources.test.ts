@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../kube/object-cache.ts'
-import { heir, holderOf } from './duplicate-resources.ts'
+import { currentOwner, successor } from './duplicate-resources.ts'
 
 const object = (name: string, second: number, uid: string, metadata: object = {}): KubeObject =>
   ({
@@ -25,8 +25,8 @@ test.each<[string, KubeObject[], ReturnType<typeof by> | undefined, string | und
   ['of two in one second the one with the record', [object('a', 1, 'a'), object('b', 1, 'b')], by('b'), 'b'],
   ['of two in one second without a record the smaller uid', [object('a', 1, 'z'), object('b', 1, 'y')], undefined, 'b'],
 ])('%s holds it, in any order', (_what, objects, owner, expected) => {
-  expect(holderOf(objects, owner)?.metadata.name).toBe(expected)
-  expect(holderOf(objects.toReversed(), owner)?.metadata.name).toBe(expected)
+  expect(currentOwner(objects, owner)?.metadata.name).toBe(expected)
+  expect(currentOwner(objects.toReversed(), owner)?.metadata.name).toBe(expected)
 })
 
 test.each<[string, KubeObject[], string | undefined]>([
@@ -34,6 +34,6 @@ test.each<[string, KubeObject[], string | undefined]>([
   ['the oldest of the others', [object('a', 1, 'a'), object('c', 3, 'c'), object('b', 2, 'b')], 'b'],
   ['none that goes as well', [object('a', 1, 'a'), object('b', 2, 'b', going), object('c', 3, 'c')], 'c'],
 ])('%s takes over', (_what, objects, expected) => {
-  expect(heir(objects, 'a')?.metadata.name).toBe(expected)
-  expect(heir(objects.toReversed(), 'a')?.metadata.name).toBe(expected)
+  expect(successor(objects, 'a')?.metadata.name).toBe(expected)
+  expect(successor(objects.toReversed(), 'a')?.metadata.name).toBe(expected)
 })

@@ -9,22 +9,22 @@ import type { KubeObject } from '../../kube/object-cache.ts'
  * Whose the record is. Age decides only while none of them has it: one that may have it only later, however old it is,
  * waits for the one that holds it, instead of both waiting for each other.
  */
-export function holderOf<T extends KubeObject>(
+export function currentOwner<T extends KubeObject>(
   objects: readonly T[],
   owner: OwningResource | undefined,
 ): T | undefined {
-  return objects.find(object => isHolder(object, owner)) ?? oldest(objects)
+  return objects.find(object => isRecordedOwner(object, owner)) ?? oldest(objects)
 }
 
 /** True for the object that a record of its kind names as its owner, and for one made anew in its place. */
-export function isHolder({ metadata }: KubeObject, owner: OwningResource | undefined): boolean {
+export function isRecordedOwner({ metadata }: KubeObject, owner: OwningResource | undefined): boolean {
   if (!owner) return false
   const { namespace = '', name, uid } = metadata
   return isOwner(owner, { kind: owner.kind, namespace, name, uid })
 }
 
 /** Which of the others takes over when the object with this uid goes. */
-export function heir<T extends KubeObject>(objects: readonly T[], uid: string): T | undefined {
+export function successor<T extends KubeObject>(objects: readonly T[], uid: string): T | undefined {
   return oldest(objects.filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined))
 }
 

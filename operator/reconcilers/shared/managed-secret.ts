@@ -5,10 +5,10 @@ import type { EventInput } from '../../kube/event-recorder.ts'
 import { keyOf } from '../../kube/object-paths.ts'
 import { SECRET_LABEL, type SecretContent, type SecretObject } from '../../kube/object-writer.ts'
 import type { Kind, Metadata } from '../../resources/kind.ts'
-import { type Aspect, bad, good } from './conditions.ts'
+import { bad, type ConditionState, good } from './conditions.ts'
 import type { OperatorContext } from './operator-context.ts'
 import type { Outcome } from './reconcile.ts'
-import { ToldError } from './reported-error.ts'
+import { ReportedError } from './reported-error.ts'
 
 /** What lies under the name now. */
 export type CurrentSecret =
@@ -34,17 +34,17 @@ const FOREIGN_MS = 15_000
 
 /** What comes of a Secret of somebody else under the name. */
 export function foreignSecret(name: string): Outcome {
-  const aspect = bad(
+  const condition = bad(
     'SecretSynced',
     'Conflict',
     `A Secret ${name} exists that this resource did not make. Delete it, or choose another name in a new resource.`,
   )
-  return { aspects: [aspect], message: '', againMs: FOREIGN_MS }
+  return { conditions: [condition], message: '', requeueAfterMs: FOREIGN_MS }
 }
 
 /** What {@link keepSecret} did. */
 export interface KeptSecret {
-  aspect: Aspect
+  condition: ConditionState
   events: EventInput[]
 }
 
@@ -61,31 +61,31 @@ export async function keepSecret(
   { wasThere, renewed }: { wasThere: boolean; renewed: boolean },
 ): Promise<KeptSecret> {
   const { name } = content
-  const aspect = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
-  if (current.state === 'ours' && isAsWanted(current, content)) return { aspect, events: [] }
+  const condition = good('SecretSynced', 'Available', `The Secret ${name} is written.`)
+  if (current.state === 'ours' && isAsWanted(current, content)) return { condition, events: [] }
   const known = current.state === 'ours' ? current.secret : undefined
   const written = await context.writer.applySecret(kind, owner, content, known).catch((error: unknown) => {
-    throw toldRefusal(error, name)
+    throw reportedRefusal(error, name)
   })
   context.secretCache.put(written)
-  if (renewed) return { aspect, events: [] }
+  if (renewed) return { condition, events: [] }
   const drift = (reason: string, note: string): KeptSecret => {
     context.metrics.operator.driftReverted.inc({ kind: kind.kind, place: 'secret' })
-    return { aspect, events: [{ type: 'Warning', reason, action: 'WriteSecret', note }] }
+    return { condition, events: [{ type: 'Warning', reason, action: 'WriteSecret', note }] }
   }
   if (current.state === 'none' && wasThere)
     return drift('SecretRestored', `The Secret ${name} was gone; it is back with the same content.`)
   if (current.state === 'ours' && !isDeepStrictEqual(current.data, content.data) && sameVersion(current, content))
     return drift('SecretReverted', `The Secret ${name} was changed; it is as before.`)
-  return { aspect, events: [] }
+  return { condition, events: [] }
 }
 
 /** Quotas, admission policies and Secrets that are marked immutable refuse for good: somebody has to read why. */
-function toldRefusal(error: unknown, name: string): unknown {
+function reportedRefusal(error: unknown, name: string): unknown {
   const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
   if (!isRefusal) return error
   const message = `The API server refuses to write the Secret ${name}: ${error.message}`
-  return new ToldError(bad('SecretSynced', 'WriteRefused', message), error)
+  return new ReportedError(bad('SecretSynced', 'WriteRefused', message), error)
 }
 
 function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {

@@ -2,9 +2,9 @@
  * Whether a namespace may still act for the account that a record belongs to. Asked of the record, not of the spec: a
  * resource that loses its right may name another owner by the time it is deleted.
  */
-import { findUser } from '../../../services/accounts/store/users.ts'
+import { findAccount } from '../../../services/accounts/find-account.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
-import { type Aspect, bad } from './conditions.ts'
+import { bad, type ConditionState } from './conditions.ts'
 import { OWNERS_ANNOTATION } from './namespace-owners.ts'
 import { type OperatorContext, ownersOf } from './operator-context.ts'
 import type { Outcome } from './reconcile.ts'
@@ -22,7 +22,7 @@ export async function entitlementOf(
   namespace: string,
   userId: string,
 ): Promise<Entitlement> {
-  const user = await findUser(context.mongo.db, userId)
+  const user = await findAccount(context.mongo.db, userId)
   if (!user) return { username: undefined, allowed: false }
   const { username, managed_by: owner } = user
   const isOwn = owner?.kind === 'Namespace' && owner.name === namespace
@@ -30,7 +30,7 @@ export async function entitlementOf(
 }
 
 /** Why a resource is refused whose namespace may not act for the account any more; `done` says what became of it. */
-export function withdrawnAspect(namespace: string, { username }: Entitlement, done: string): Aspect {
+export function withdrawnCondition(namespace: string, { username }: Entitlement, done: string): ConditionState {
   const why =
     username === undefined
       ? 'The account is gone.'
@@ -45,6 +45,6 @@ export function withdrawnEvent(note: string): EventInput {
 }
 
 /** The outcome of a login or token that was withdrawn: told once, when it happens. */
-export function withdrawnOutcome(aspect: Aspect, isNews: boolean): Outcome {
-  return { aspects: [aspect], message: '', events: isNews ? [withdrawnEvent(aspect.message)] : [] }
+export function withdrawnOutcome(condition: ConditionState, isNews: boolean): Outcome {
+  return { conditions: [condition], message: '', events: isNews ? [withdrawnEvent(condition.message)] : [] }
 }

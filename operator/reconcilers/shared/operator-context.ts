@@ -1,6 +1,6 @@
 /** What every reconciler works with. */
 
-import type { ManagedBy } from '../../../services/mail/store/documents.ts'
+import type { OwningResource } from '../../../services/platform/owning-resource.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
 import type { Recorder } from '../../kube/event-recorder.ts'
 import type { ObjectCache } from '../../kube/object-cache.ts'
@@ -32,7 +32,7 @@ interface Identity {
 }
 
 /** The mark of a resource on the records that it manages. */
-export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): ManagedBy {
+export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): OwningResource {
   const { namespace = '', name, uid } = metadata
   return { kind, namespace, name, uid }
 }

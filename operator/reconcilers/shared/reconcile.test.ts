@@ -1,7 +1,6 @@
 /** The rules that all kinds have in common, over an API server of a few lines that keeps one object. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { ResourceState } from '../../../services/mail/store/documents.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
 import { createMetrics } from '../../../services/platform/observability/metrics.ts'
 import { testClock } from '../../../test/support/time/test-clock.ts'
@@ -13,8 +12,15 @@ import { createWriter } from '../../kube/object-writer.ts'
 import { type Condition, defineKind, statusFields } from '../../resources/kind.ts'
 import { bad, good, unknown } from './conditions.ts'
 import type { OperatorContext } from './operator-context.ts'
-import { accepted, createReconcile, type Outcome, type Reconciler, type Removal } from './reconcile.ts'
-import { ToldError } from './reported-error.ts'
+import {
+  accepted,
+  createReconcile,
+  type Outcome,
+  type Reconciler,
+  type Removal,
+  type ResourceState,
+} from './reconcile.ts'
+import { ReportedError } from './reported-error.ts'
 
 const FINALIZER = 'postwright.dev/cleanup'
 const Thing = defineKind({
@@ -30,7 +36,7 @@ type Status = z.output<typeof Thing.status>
 type Stored = KubeObject & { spec: unknown; status?: Status }
 
 const fine: Outcome = {
-  aspects: [accepted('Taken on.')],
+  conditions: [accepted('Taken on.')],
   message: 'All is well.',
   status: { thingId: 't1' },
   recordId: 't1',
@@ -186,15 +192,15 @@ describe('making it true', () => {
   test.each([
     ['False', 'Warning', bad('Accepted', 'Refused', 'no')],
     ['True', 'Normal', good('Accepted', 'Accepted', 'yes')],
-  ])('a first Ready=%s is told as %s; Unknown is none yet', async (_status, type, aspect) => {
-    let aspects = [unknown('Accepted', 'Waiting', 'not yet')]
-    const w = world({ ensure: () => ({ ...fine, aspects }) })
+  ])('a first Ready=%s is told as %s; Unknown is none yet', async (_status, type, condition) => {
+    let conditions = [unknown('Accepted', 'Waiting', 'not yet')]
+    const w = world({ ensure: () => ({ ...fine, conditions }) })
     await w.run()
     expect(w.events).toEqual([])
-    aspects = [aspect]
+    conditions = [condition]
     await w.run()
-    expect(w.events).toEqual([`${type} ${aspect.status === 'True' ? 'Available' : 'Refused'}`])
-    aspects = [unknown('Accepted', 'Waiting', 'again')]
+    expect(w.events).toEqual([`${type} ${condition.status === 'True' ? 'Available' : 'Refused'}`])
+    conditions = [unknown('Accepted', 'Waiting', 'again')]
     await w.run()
     expect(w.events).toEqual(['Normal Waiting'])
   })
@@ -213,8 +219,8 @@ describe('making it true', () => {
     let outcome = fine
     const w = world({ ensure: () => outcome })
     await w.run()
-    outcome = { aspects: [bad('Accepted', 'Conflict', 'taken')], message: '', againMs: 60_000 }
-    expect(await w.run()).toEqual({ againMs: 60_000 })
+    outcome = { conditions: [bad('Accepted', 'Conflict', 'taken')], message: '', requeueAfterMs: 60_000 }
+    expect(await w.run()).toEqual({ requeueAfterMs: 60_000 })
     expect(w.status()).toMatchObject({ thingId: 't1' })
     expect(w.condition('Ready')).toMatchObject({ status: 'False', reason: 'Conflict' })
     expect(w.did).toEqual(['ensure', 'status'])
@@ -274,7 +280,11 @@ describe('what is thrown', () => {
   const unavailable = Object.assign(new Error('no primary'), { name: 'MongoServerSelectionError' })
 
   test.each<[string, Error, string | undefined]>([
-    ['a failure with words of its own', new ToldError(bad('SecretSynced', 'WriteRefused', 'quota'), 0), 'WriteRefused'],
+    [
+      'a failure with words of its own',
+      new ReportedError(bad('SecretSynced', 'WriteRefused', 'quota'), 0),
+      'WriteRefused',
+    ],
     ['a database that is away', unavailable, 'DatabaseUnavailable'],
     ['anything unknown', new Error('password=hunter2'), 'InternalError'],
     ['a refusal of the API server', new KubeError(409, 'Conflict', 'meanwhile'), undefined],
@@ -300,7 +310,7 @@ describe('what is thrown', () => {
         throw new KubeError(404, 'NotFound', 'gone')
       },
     })
-    expect(await w.run()).toEqual({ againMs: 5_000 })
+    expect(await w.run()).toEqual({ requeueAfterMs: 5_000 })
     expect(w.did).toEqual(['ensure'])
   })
 
@@ -381,10 +391,10 @@ describe('undoing', () => {
   })
 
   test('that cannot be done yet says why, keeps the finalizer and comes again', async () => {
-    const aspect = bad('DeletionBlocked', 'InUse', 'still used')
-    let removal: Removal = { done: false, aspect, againMs: 5_000 }
+    const condition = bad('DeletionBlocked', 'InUse', 'still used')
+    let removal: Removal = { done: false, condition, requeueAfterMs: 5_000 }
     const w = world({ metadata: going, remove: () => removal })
-    expect(await w.run()).toEqual({ againMs: 5_000 })
+    expect(await w.run()).toEqual({ requeueAfterMs: 5_000 })
     expect(w.did).toEqual(['remove', 'status'])
     expect(w.condition('Ready')).toMatchObject({ status: 'False', reason: 'InUse' })
     removal = { done: true, events: [{ type: 'Warning', reason: 'LeftBehind', action: 'Remove', note: '' }] }

@@ -3,17 +3,16 @@
  * write status and state only when they changed, and take the finalizer away when everything is undone.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ResourceState } from '../../../services/mail/store/documents.ts'
 import { isUnavailable } from '../../../services/platform/database/mongo.ts'
 import { LaterError, type Reconcile, type RunResult, TerminalError } from '../../controller/controller.ts'
 import { KubeError } from '../../kube/client.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { NotLeaderError } from '../../kube/leader-election.ts'
 import { type Condition, type Kind, type Resource, SpecError } from '../../resources/kind.ts'
-import { type Aspect, bad, conditionOf, good, isWorthWriting, summarise, toConditions } from './conditions.ts'
+import { bad, type ConditionState, conditionOf, good, isWorthWriting, summarise, toConditions } from './conditions.ts'
 import { FINALIZER } from './finalizer.ts'
 import { cacheOf, type OperatorContext } from './operator-context.ts'
-import { ToldError } from './reported-error.ts'
+import { ReportedError } from './reported-error.ts'
 
 /** Annotation: `paused` stops all writes for the resource; a deletion then leaves everything as it is. */
 const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
@@ -26,13 +25,13 @@ const GONE_MS = 5_000
 /** What a reconciler found and did. */
 export interface Outcome {
   /** Conditions beside Ready. */
-  aspects: readonly Aspect[]
+  conditions: readonly ConditionState[]
   /** Message of Ready when all is well. */
   message: string
   /** Fields of the status beside conditions. */
   status?: object
   /** When to look again, in milliseconds. */
-  againMs?: number
+  requeueAfterMs?: number
   events?: readonly EventInput[]
   /** The record in the database that carries the state for the panel. */
   recordId?: string
@@ -41,9 +40,20 @@ export interface Outcome {
 }
 
 /** What became of an undoing: done, or what stands in the way and when to try again. */
-export type Removal = { done: true; events?: readonly EventInput[] } | { done: false; aspect: Aspect; againMs: number }
+export type Removal =
+  | { done: true; events?: readonly EventInput[] }
+  | { done: false; condition: ConditionState; requeueAfterMs: number }
 
-/** Makes one kind true. */
+/** The state of a resource as its record in the database carries it for the panel. */
+export interface ResourceState {
+  ready: boolean
+  reason: string
+  message: string
+  conditions: ConditionState[]
+  observed_at: Date
+}
+
+/** Brings the outside world in line with the resources of one kind. */
 export interface Reconciler<Spec, Status> {
   kind: Kind<Spec, Status>
   ensure(resource: Resource<Spec, Status>): Promise<Outcome>
@@ -79,7 +89,7 @@ export function createReconcile<Spec, Status>(
     } catch (error) {
       if (error instanceof SpecError) return specFault(context, plain, error)
       // Gone meanwhile, and the watch will tell; or something that it names is, and nothing may tell of that.
-      if (error instanceof KubeError && error.status === 404) return { againMs: GONE_MS }
+      if (error instanceof KubeError && error.status === 404) return { requeueAfterMs: GONE_MS }
       throw error
     }
   }
@@ -100,8 +110,8 @@ async function make<Spec, Status>(
   try {
     outcome = await reconciler.ensure(resource)
   } catch (error) {
-    const aspect = aspectOf(error)
-    if (aspect) await report(context, kind, resource as Known, { aspects: [aspect], message: '' })
+    const condition = conditionOfError(error)
+    if (condition) await report(context, kind, resource as Known, { conditions: [condition], message: '' })
     throw error
   }
   const result = await report(context, kind, resource as Known, outcome)
@@ -111,8 +121,8 @@ async function make<Spec, Status>(
 }
 
 /** How an unexpected failure shows in the status; undefined for those that concern only this process. */
-function aspectOf(error: unknown): Aspect | undefined {
-  if (error instanceof ToldError) return error.aspect
+function conditionOfError(error: unknown): ConditionState | undefined {
+  if (error instanceof ReportedError) return error.condition
   if (error instanceof NotLeaderError || error instanceof KubeError) return undefined
   if (isUnavailable(error))
     return {
@@ -135,8 +145,8 @@ function aspectOf(error: unknown): Aspect | undefined {
 async function report(context: OperatorContext, kind: Kind, resource: Known, outcome: Outcome): Promise<RunResult> {
   const { metadata, status: before } = resource
   const previous = before?.conditions ?? []
-  const ready = summarise(outcome.aspects, outcome.message)
-  const conditions = toConditions([ready, ...outcome.aspects], previous, metadata.generation, context.clock.now())
+  const ready = summarise(outcome.conditions, outcome.message)
+  const conditions = toConditions([ready, ...outcome.conditions], previous, metadata.generation, context.clock.now())
   const kept = keptFields(before, outcome)
   const status = { ...kept, observedGeneration: metadata.generation, conditions }
   const isQuiet = ready.status === 'True' && !outcome.events?.length
@@ -155,7 +165,7 @@ async function report(context: OperatorContext, kind: Kind, resource: Known, out
       action: 'Reconcile',
       note: ready.message,
     })
-  return outcome.againMs === undefined ? {} : { againMs: outcome.againMs }
+  return outcome.requeueAfterMs === undefined ? {} : { requeueAfterMs: outcome.requeueAfterMs }
 }
 
 /** Fields of the status that an outcome without any leaves as they are: a failed look does not forget what was known. */
@@ -174,11 +184,11 @@ interface Mirror {
 /** Writes states onto records, each only when it is another than the last: a write wakes whoever watches the record. */
 function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: Reconciler<Spec, Status>): Mirror {
   const last = new Map<string, string>()
-  const write: Mirror['write'] = async (uid, { recordId, aspects, message }) => {
+  const write: Mirror['write'] = async (uid, { recordId, conditions, message }) => {
     if (recordId === undefined) return
-    const ready = summarise(aspects, message)
-    const conditions = aspects.map(aspect => ({ ...aspect }))
-    const state = { ready: ready.status === 'True', reason: ready.reason, message: ready.message, conditions }
+    const ready = summarise(conditions, message)
+    const copies = conditions.map(condition => ({ ...condition }))
+    const state = { ready: ready.status === 'True', reason: ready.reason, message: ready.message, conditions: copies }
     const text = JSON.stringify([recordId, state])
     if (last.get(uid) === text) return
     try {
@@ -216,8 +226,8 @@ async function undo<Spec, Status>(
   const forced = metadata.annotations[FORCE_ANNOTATION] === 'true'
   const removal: Removal = forced ? { done: true } : await reconciler.remove(resource, isPaused(resource))
   if (!removal.done) {
-    await report(context, plain, resource as Known, { aspects: [removal.aspect], message: '' })
-    return { againMs: removal.againMs }
+    await report(context, plain, resource as Known, { conditions: [removal.condition], message: '' })
+    return { requeueAfterMs: removal.requeueAfterMs }
   }
   for (const event of removal.events ?? []) context.recorder.record({ kind, metadata }, event)
   if (forced)
@@ -231,9 +241,9 @@ async function undo<Spec, Status>(
 }
 
 function pausedOutcome({ status, metadata }: Known): Outcome {
-  const aspects = (status?.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'Active')
+  const conditions = (status?.conditions ?? []).filter(({ type }) => type !== 'Ready' && type !== 'Active')
   const note = `The annotation ${RECONCILE_ANNOTATION} is "paused": nothing is written for ${metadata.name}.`
-  return { aspects: [bad('Active', 'Paused', note), ...aspects], message: '' }
+  return { conditions: [bad('Active', 'Paused', note), ...conditions], message: '' }
 }
 
 /** A spec that this release cannot read. There is nothing to retry until somebody changes it. */
@@ -241,7 +251,7 @@ async function specFault(context: OperatorContext, kind: Kind, error: SpecError)
   const status = error.status as Known['status']
   const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
   if (error.metadata.deletionTimestamp === undefined) {
-    await report(context, kind, resource, { aspects: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
+    await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
     throw new TerminalError(error.message)
   }
   // What cannot be read cannot be undone; it must still be able to go.
@@ -251,6 +261,6 @@ async function specFault(context: OperatorContext, kind: Kind, error: SpecError)
 }
 
 /** Accepted: the resource is taken on. */
-export function accepted(message: string): Aspect {
+export function accepted(message: string): ConditionState {
   return good('Accepted', 'Accepted', message)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ProblemCode, ProblemError } from '../../../services/platform/problems.ts'
 import { bad } from './conditions.ts'
-import { ToldError } from './reported-error.ts'
+import { ReportedError } from './reported-error.ts'
 import { refusalOf } from './use-case-errors.ts'
 
 const fault = { pointer: '/price', code: 'amount', message: 'is no amount' }
@@ -14,11 +14,11 @@ test.each<[ProblemCode, string, string]>([
   ['validation_failed', 'InvalidSpec', 'It is taken. /price is no amount'],
 ])('%s is told as %s, and looked at again', (code, reason, message) => {
   const faults = code === 'validation_failed' ? [fault] : []
-  const aspect = { type: 'Accepted', status: 'False', reason, message }
+  const condition = { type: 'Accepted', status: 'False', reason, message }
   expect(refusalOf(new ProblemError(code, 'It is taken.', { faults }))).toEqual({
-    aspects: [aspect],
+    conditions: [condition],
     message: '',
-    againMs: 60_000,
+    requeueAfterMs: 60_000,
   })
 })
 
@@ -32,6 +32,6 @@ test.each([
 
 test('a failure with words of its own keeps what caused it', () => {
   const cause = new Error('403')
-  const told = new ToldError(bad('SecretSynced', 'WriteRefused', 'Refused.'), cause)
-  expect(told).toMatchObject({ message: 'Refused.', cause, aspect: { reason: 'WriteRefused' } })
+  const told = new ReportedError(bad('SecretSynced', 'WriteRefused', 'Refused.'), cause)
+  expect(told).toMatchObject({ message: 'Refused.', cause, condition: { reason: 'WriteRefused' } })
 })

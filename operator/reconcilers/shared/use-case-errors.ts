@@ -12,5 +12,9 @@ export function refusalOf(error: unknown): Outcome {
   const invalid = error.code === 'validation_failed'
   const details = error.faults.map(({ pointer, message }) => `${pointer} ${message}`.trim()).join('; ')
   const message = [error.detail, details].filter(Boolean).join(' ')
-  return { aspects: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)], message: '', againMs: REFUSED_MS }
+  return {
+    conditions: [bad('Accepted', invalid ? 'InvalidSpec' : 'Conflict', message)],
+    message: '',
+    requeueAfterMs: REFUSED_MS,
+  }
 }

@@ -1,6 +1,6 @@
 /** Makes an App true: the app of the Subscription Administration API, and its keys in a Secret. */
 import { createSystemSenders, type FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
-import { findApp } from '../../../services/subscriptions/catalogue/store/apps.ts'
+import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import {
   type AppliedApp,
@@ -12,20 +12,19 @@ import {
   withdrawApp,
 } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
-import type { AppDoc } from '../../../services/subscriptions/store/documents.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import { App } from '../../resources/app.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { bad } from '../shared/conditions.ts'
-import { heir, holderOf, isHolder } from '../shared/duplicate-resources.ts'
+import { currentOwner, isRecordedOwner, successor } from '../shared/duplicate-resources.ts'
 import { type CurrentSecret, currentSecret, foreignSecret, keepSecret } from '../shared/managed-secret.ts'
 import { withdrawnEvent } from '../shared/namespace-entitlement.ts'
 import { ADOPT_ANNOTATION, mayAdopt, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler, type Removal } from '../shared/reconcile.ts'
 import { REFUSED_MS, refusalOf } from '../shared/use-case-errors.ts'
-import { driftOf, mayHold, notListed } from './app-ref.ts'
+import { driftOf, mayManage, notListed } from './app-ref.ts'
 import { type AppSender, senderOf } from './app-sender.ts'
 
 type Spec = App['spec']
@@ -35,41 +34,41 @@ type Status = NonNullable<App['status']>
 const IN_USE_MS = 5 * 60_000
 
 /** The reconciler of Apps. */
-export function appReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+export function appReconciler(context: OperatorContext, subscriptions: Subscriptions): Reconciler<Spec, Status> {
   const findSender = createSystemSenders(context)
   return {
     kind: App,
-    ensure: resource => ensure(context, s, findSender, resource),
-    remove: (resource, retain) => remove(context, s, resource, retain),
-    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'App', uid, Number(id), state),
+    ensure: resource => ensure(context, subscriptions, findSender, resource),
+    remove: (resource, retain) => remove(context, subscriptions, resource, retain),
+    mirror: (id, uid, state) => mirrorSubscriptionState(subscriptions, 'App', uid, Number(id), state),
   }
 }
 
 async function ensure(
   context: OperatorContext,
-  s: Subscriptions,
+  subscriptions: Subscriptions,
   findSender: FindSystemSender,
   resource: App,
 ): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const name = `${metadata.name}-app`
-  const givenBack = await giveBackLost(context, s, resource)
+  const givenBack = await giveBackLost(context, subscriptions, resource)
   if (givenBack) {
-    const aspect = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
-    return { aspects: [aspect], message: '', againMs: REFUSED_MS, events: [givenBack], status: {} }
+    const condition = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
+    return { conditions: [condition], message: '', requeueAfterMs: REFUSED_MS, events: [givenBack], status: {} }
   }
-  const obstacle = await obstacleOf(context, s, resource)
-  if (obstacle) return { aspects: [bad('Accepted', ...obstacle)], message: '', againMs: REFUSED_MS }
+  const obstacle = await obstacleOf(context, subscriptions, resource)
+  if (obstacle) return { conditions: [bad('Accepted', ...obstacle)], message: '', requeueAfterMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
   const sender = await senderOf(context, findSender, resource)
   let applied: AppliedApp
   try {
-    applied = await applyApp(s, managedBy(resource), spec.appKey, wantedOf(spec, sender))
+    applied = await applyApp(subscriptions, managedBy(resource), spec.appKey, wantedOf(spec, sender))
   } catch (error) {
     return refusalOf(error)
   }
-  const secret = await appSecret(context, s, resource, current)
+  const secret = await appSecret(context, subscriptions, resource, current)
   const { signingKey } = applied
   const data = {
     'app-key': spec.appKey,
@@ -85,9 +84,9 @@ async function ensure(
     // An earlier release wrote none, and the key may be another than then.
     renewed: secret.renewed || held !== signingKey.id,
   })
-  await appSecretDelivered(s, spec.appKey)
+  await appSecretDelivered(subscriptions, spec.appKey)
   return {
-    aspects: [accepted(`The app ${spec.appKey} is registered.`), kept.aspect, ...sender.aspects],
+    conditions: [accepted(`The app ${spec.appKey} is registered.`), kept.condition, ...sender.conditions],
     message: `The app ${spec.appKey} is registered; its keys lie in the Secret ${name}.`,
     status: {
       appId: String(applied.app._id),
@@ -100,27 +99,27 @@ async function ensure(
       ...kept.events,
     ],
     recordId: String(applied.app._id),
-    ...(sender.againMs === undefined ? {} : { againMs: sender.againMs }),
+    ...(sender.requeueAfterMs === undefined ? {} : { requeueAfterMs: sender.requeueAfterMs }),
   }
 }
 
 /** Gives back an app that was taken over and that the Namespace does not list any more; undefined when it is no such app. */
 async function giveBackLost(
   context: OperatorContext,
-  s: Subscriptions,
+  subscriptions: Subscriptions,
   resource: App,
 ): Promise<EventInput | undefined> {
   const { metadata, spec } = resource
-  const app = await findApp(s.c, spec.appKey)
-  if (app?.managed_by?.uid !== metadata.uid || (await mayHold(context, metadata.namespace, app))) return undefined
+  const app = await findAppByKey(subscriptions, spec.appKey)
+  if (app?.managed_by?.uid !== metadata.uid || (await mayManage(context, metadata.namespace, app))) return undefined
   const others = declaring(context, spec.appKey)
   const may = await Promise.all(others.map(other => mayTakeOver(context, spec.appKey, other)))
-  const next = heir(
+  const next = successor(
     others.filter((_, index) => may[index]),
     metadata.uid,
   )
   const to = next && managedBy({ kind: 'App', metadata: next.metadata })
-  await giveBackApp(s, managedBy(resource), spec.appKey, to)
+  await giveBackApp(subscriptions, managedBy(resource), spec.appKey, to)
   const whom = to ? `App ${to.namespace}/${to.name}` : 'the administrators'
   return withdrawnEvent(
     `The app ${spec.appKey} was given back to ${whom}, and the secrets made for this resource are revoked. Signing keys that it had before are known to this namespace: replace them.`,
@@ -146,12 +145,12 @@ function isSettled(status: Status | undefined, { mailFrom }: AppSender): boolean
 /** Why the app cannot be this resource's: reason and message. */
 async function obstacleOf(
   context: OperatorContext,
-  s: Subscriptions,
+  subscriptions: Subscriptions,
   resource: App,
 ): Promise<[reason: string, message: string] | undefined> {
   const { spec, metadata } = resource
-  const known = await findApp(s.c, spec.appKey)
-  const holder = holderOf(await contenders(context, resource, known), known?.managed_by)
+  const known = await findAppByKey(subscriptions, spec.appKey)
+  const holder = currentOwner(await contenders(context, resource, known), known?.managed_by)
   if (holder && holder.metadata.uid !== metadata.uid)
     return [
       'Conflict',
@@ -179,7 +178,7 @@ async function contenders(
     all.map(
       async other =>
         known === undefined ||
-        isHolder(other, known.managed_by) ||
+        isRecordedOwner(other, known.managed_by) ||
         other.metadata.namespace === metadata.namespace ||
         (await mayTakeOver(context, appKey, other)),
     ),
@@ -210,13 +209,13 @@ interface AppSecret {
 /** The app secret is kept from the Secret; one that is lost there, or works no more, is made anew. */
 async function appSecret(
   { metrics }: OperatorContext,
-  s: Subscriptions,
+  subscriptions: Subscriptions,
   resource: App,
   current: CurrentSecret,
 ): Promise<AppSecret> {
   const { appKey } = resource.spec
   const held = current.state === 'ours' ? current.data['app-secret'] : undefined
-  const value = await appSecretFor(s, managedBy(resource), appKey, held)
+  const value = await appSecretFor(subscriptions, managedBy(resource), appKey, held)
   if (value === held) return { value, renewed: false, events: [] }
   if (resource.status?.secretName === undefined) return { value, renewed: true, events: [] }
   metrics.operator.driftReverted.inc({ kind: 'App', place: 'secret' })
@@ -224,22 +223,31 @@ async function appSecret(
   return { value, renewed: true, events: [{ type: 'Warning', reason: 'SecretRestored', action: 'WriteSecret', note }] }
 }
 
-async function remove(context: OperatorContext, s: Subscriptions, resource: App, retain: boolean): Promise<Removal> {
+async function remove(
+  context: OperatorContext,
+  subscriptions: Subscriptions,
+  resource: App,
+  retain: boolean,
+): Promise<Removal> {
   const { appKey, deletionPolicy } = resource.spec
-  const givenBack = await giveBackLost(context, s, resource)
+  const givenBack = await giveBackLost(context, subscriptions, resource)
   if (givenBack) return { done: true, events: [givenBack] }
   // An app that is somebody's already goes to nobody who could not have taken it over himself.
-  const next = heir(await contenders(context, resource, {}), resource.metadata.uid)
+  const next = successor(await contenders(context, resource, {}), resource.metadata.uid)
   try {
     if (next) {
-      await handOverApp(s, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
+      await handOverApp(subscriptions, managedBy(resource), appKey, managedBy({ kind: 'App', metadata: next.metadata }))
       return { done: true }
     }
-    await withdrawApp(s, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
+    await withdrawApp(subscriptions, managedBy(resource), appKey, retain ? 'Retain' : deletionPolicy)
     return { done: true }
   } catch (error) {
-    const [aspect] = refusalOf(error).aspects
-    const message = `${aspect?.message ?? ''} Set deletionPolicy: Retain to let the resource go and keep the app.`
-    return { done: false, aspect: bad('DeletionBlocked', 'ActiveSubscriptions', message.trim()), againMs: IN_USE_MS }
+    const [condition] = refusalOf(error).conditions
+    const message = `${condition?.message ?? ''} Set deletionPolicy: Retain to let the resource go and keep the app.`
+    return {
+      done: false,
+      condition: bad('DeletionBlocked', 'ActiveSubscriptions', message.trim()),
+      requeueAfterMs: IN_USE_MS,
+    }
   }
 }

@@ -1,9 +1,8 @@
 /** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, drift. */
 
-import { findApp } from '../../../services/subscriptions/catalogue/store/apps.ts'
+import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import { openSubscriptions, type Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { Withdrawal } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
-import type { AppDoc } from '../../../services/subscriptions/store/documents.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { App } from '../../resources/app.ts'
 import type { Metadata } from '../../resources/kind.ts'
@@ -24,24 +23,24 @@ export function subscriptionsOf(context: OperatorContext): Subscriptions {
  */
 export async function appKeyOf(
   context: OperatorContext,
-  { c }: Subscriptions,
+  subscriptions: Subscriptions,
   metadata: Pick<Metadata, 'namespace'>,
   name: string,
 ): Promise<{ appKey: string } | { outcome: Outcome }> {
   const app = sibling(context, App, metadata, name)
-  const wait = (aspect: Outcome['aspects'][number], more: Partial<Outcome> = {}) => ({
-    outcome: { aspects: [aspect], message: '', ...more },
+  const wait = (condition: Outcome['conditions'][number], more: Partial<Outcome> = {}) => ({
+    outcome: { conditions: [condition], message: '', ...more },
   })
   if (!app) return wait(bad('Accepted', 'DependencyNotReady', `There is no App ${name} in this namespace.`))
   const taken = conditionOf(app.status?.conditions, 'Accepted')
   if (taken?.status === 'False')
     return wait(bad('Accepted', 'DependencyNotReady', `App ${name} is not accepted: ${taken.message}`))
-  const record = await findApp(c, app.spec.appKey)
+  const record = await findAppByKey(subscriptions, app.spec.appKey)
   if (record?.managed_by?.uid !== app.metadata.uid)
     return wait(unknown('Accepted', 'DependencyNotReady', `App ${name} is not registered yet.`), {
-      againMs: REFUSED_MS,
+      requeueAfterMs: REFUSED_MS,
     })
-  if (!(await mayHold(context, app.metadata.namespace, record)))
+  if (!(await mayManage(context, app.metadata.namespace, record)))
     return wait(bad('Accepted', 'OwnerNotAllowed', notListed(app.metadata.namespace, record.app_key)))
   return { appKey: app.spec.appKey }
 }
@@ -50,7 +49,7 @@ export async function appKeyOf(
  * True while resources of the namespace may hold the app. One that they made is theirs; one that was taken over is only
  * while the Namespace lists its key, and until then they delete nothing of it.
  */
-export async function mayHold(
+export async function mayManage(
   context: Pick<OperatorContext, 'writer'>,
   namespace: string,
   { app_key, adopted }: Pick<AppDoc, 'app_key' | 'adopted'>,
@@ -66,14 +65,14 @@ export function notListed(namespace: string, appKey: string): string {
 /** What a plan or switch does with its record when it goes: nothing of an app that the namespace may not hold is deleted. */
 export async function withdrawalOf(
   context: Pick<OperatorContext, 'writer'>,
-  { c }: Subscriptions,
+  subscriptions: Subscriptions,
   { namespace }: Pick<Metadata, 'namespace'>,
   records: readonly { app_key: string }[],
   policy: Withdrawal,
 ): Promise<Withdrawal> {
   for (const { app_key } of policy === 'Delete' ? records : []) {
-    const app = await findApp(c, app_key)
-    if (app && !(await mayHold(context, namespace, app))) return 'Retain'
+    const app = await findAppByKey(subscriptions, app_key)
+    if (app && !(await mayManage(context, namespace, app))) return 'Retain'
   }
   return policy
 }

@@ -19,12 +19,12 @@ async function decide(found: SystemSender | undefined, listed?: string, mailFrom
     return found
   }
   const app = { spec: { mailFrom }, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
-  const { mailFrom: stored, aspects, againMs } = await senderOf(context, find, app)
+  const { mailFrom: stored, conditions, requeueAfterMs } = await senderOf(context, find, app)
   return {
     stored,
-    reasons: aspects.map(({ type, status, reason }) => [type, status, reason]),
-    aspects,
-    againMs,
+    reasons: conditions.map(({ type, status, reason }) => [type, status, reason]),
+    conditions,
+    requeueAfterMs,
     read,
     asked,
   }
@@ -35,11 +35,11 @@ describe('the sender that an App asks for', () => {
     ['alone', 'platform'],
     ['among others', 'ann, platform ,bob'],
   ])('is used when the Namespace lists its owner %s', async (_, listed) => {
-    const { stored, reasons, againMs, read, asked } = await decide(sender, listed)
+    const { stored, reasons, requeueAfterMs, read, asked } = await decide(sender, listed)
     expect([stored, reasons]).toEqual([sender.from, [['SenderUsable', 'True', 'Available']]])
     expect([read, asked]).toEqual([['shop'], [sender.from]])
     // Claims of others may make it unusable without a word to us.
-    expect(againMs).toBe(5 * 60_000)
+    expect(requeueAfterMs).toBe(5 * 60_000)
   })
 
   test('needs no list in the Namespace of its owner', async () => {
@@ -55,10 +55,10 @@ describe('the sender that an App asks for', () => {
     ['in a Namespace that is gone', sender, undefined, 'OwnerNotAllowed'],
     ['of the account of another Namespace', { ...sender, owner: 'k8s-shop2' }, '', 'OwnerNotAllowed'],
   ])('%s is not used, and says what to do', async (_, found, listed, reason) => {
-    const { stored, reasons, aspects, againMs } = await decide(found, listed)
+    const { stored, reasons, conditions, requeueAfterMs } = await decide(found, listed)
     expect([stored, reasons]).toEqual(['', [['SenderUsable', 'False', reason]]])
-    expect(aspects[0]?.message).toMatch(/notice@mail\.example\.org.* the platform's own sender\.$/)
-    expect(againMs).toBe(60_000)
+    expect(conditions[0]?.message).toMatch(/notice@mail\.example\.org.* the platform's own sender\.$/)
+    expect(requeueAfterMs).toBe(60_000)
   })
 })
 
@@ -66,5 +66,5 @@ test('an App that asks for none has the platform’s, without a condition and wi
   const app = { spec: {}, metadata: { namespace: 'shop' } } as Parameters<typeof senderOf>[2]
   const nobody = () => expect.fail('nothing is to be asked')
   const context = { writer: { readNamespace: nobody } } as unknown as Pick<OperatorContext, 'writer'>
-  expect(await senderOf(context, nobody, app)).toEqual({ mailFrom: '', aspects: [] })
+  expect(await senderOf(context, nobody, app)).toEqual({ mailFrom: '', conditions: [] })
 })

@@ -1,7 +1,7 @@
 /** The sender that an App asks for its reminders: whether it can be had, and what its conditions say. */
 import type { FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
 import type { App } from '../../resources/app.ts'
-import { type Aspect, bad, good } from '../shared/conditions.ts'
+import { bad, type ConditionState, good } from '../shared/conditions.ts'
 import { mayOwn, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
@@ -13,8 +13,8 @@ const USABLE_MS = 5 * 60_000
 export interface AppSender {
   /** The sender to store; empty: reminders come from the platform's own. */
   mailFrom: string
-  aspects: Aspect[]
-  againMs?: number
+  conditions: ConditionState[]
+  requeueAfterMs?: number
 }
 
 /**
@@ -26,11 +26,11 @@ export async function senderOf(
   findSender: FindSystemSender,
   { spec: { mailFrom }, metadata: { namespace } }: Pick<App, 'spec' | 'metadata'>,
 ): Promise<AppSender> {
-  if (mailFrom === undefined) return { mailFrom: '', aspects: [] }
+  if (mailFrom === undefined) return { mailFrom: '', conditions: [] }
   const refused = (reason: string, why: string): AppSender => ({
     mailFrom: '',
-    aspects: [bad('SenderUsable', reason, `${why} Until then reminders come from the platform's own sender.`)],
-    againMs: REFUSED_MS,
+    conditions: [bad('SenderUsable', reason, `${why} Until then reminders come from the platform's own sender.`)],
+    requeueAfterMs: REFUSED_MS,
   })
   const sender = await findSender(mailFrom)
   if (!sender)
@@ -43,6 +43,6 @@ export async function senderOf(
       'OwnerNotAllowed',
       `Namespace ${namespace} may not act for the administrator who owns the domain of ${mailFrom}. Whoever may change the Namespace can list the account in the annotation ${OWNERS_ANNOTATION}.`,
     )
-  const aspect = good('SenderUsable', 'Available', `Reminders come from ${sender.from}.`)
-  return { mailFrom, aspects: [aspect], againMs: USABLE_MS }
+  const condition = good('SenderUsable', 'Available', `Reminders come from ${sender.from}.`)
+  return { mailFrom, conditions: [condition], requeueAfterMs: USABLE_MS }
 }

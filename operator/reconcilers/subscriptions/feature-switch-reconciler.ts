@@ -1,6 +1,6 @@
 /** Makes a FeatureSwitch true: the switch of its App. */
 
-import { switchesOfResource } from '../../../services/subscriptions/catalogue/store/plans-and-flags.ts'
+import { listSwitchesOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { SwitchFields } from '../../../services/subscriptions/flags/rules/flag-spec.ts'
 import { applySwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
@@ -15,29 +15,40 @@ type Spec = FeatureSwitch['spec']
 type Status = NonNullable<FeatureSwitch['status']>
 
 /** The reconciler of FeatureSwitches. */
-export function featureSwitchReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+export function featureSwitchReconciler(
+  context: OperatorContext,
+  subscriptions: Subscriptions,
+): Reconciler<Spec, Status> {
   return {
     kind: FeatureSwitch,
-    ensure: resource => ensure(context, s, resource),
+    ensure: resource => ensure(context, subscriptions, resource),
     async remove(resource, retain) {
-      const records = await switchesOfResource(s.c, resource.metadata.uid)
+      const records = await listSwitchesOfResource(subscriptions, resource.metadata.uid)
       const policy = retain ? 'Retain' : 'Delete'
-      await withdrawSwitches(s, managedBy(resource), await withdrawalOf(context, s, resource.metadata, records, policy))
+      await withdrawSwitches(
+        subscriptions,
+        managedBy(resource),
+        await withdrawalOf(context, subscriptions, resource.metadata, records, policy),
+      )
       return { done: true }
     },
-    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'FeatureSwitch', uid, Number(id), state),
+    mirror: (id, uid, state) => mirrorSubscriptionState(subscriptions, 'FeatureSwitch', uid, Number(id), state),
   }
 }
 
-async function ensure(context: OperatorContext, s: Subscriptions, resource: FeatureSwitch): Promise<Outcome> {
+async function ensure(
+  context: OperatorContext,
+  subscriptions: Subscriptions,
+  resource: FeatureSwitch,
+): Promise<Outcome> {
   const { spec, metadata, status } = resource
-  const app = await appKeyOf(context, s, metadata, spec.appRef.name)
+  const app = await appKeyOf(context, subscriptions, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
     const target = { appKey: app.appKey, name: spec.name }
-    const { stored, outcome } = await applySwitch(s, managedBy(resource), target, switchFields(spec))
+    const { stored, outcome } = await applySwitch(subscriptions, managedBy(resource), target, switchFields(spec))
     return {
-      aspects: [accepted(`The switch ${spec.name} of ${app.appKey} is as declared.`)],
+      conditions: [accepted(`The switch ${spec.name} of ${app.appKey} is as declared.`)],
       message: `The switch ${spec.name} of ${app.appKey} is as declared.`,
       status: { switchId: String(stored._id) },
       events: driftOf(context, resource, outcome, status?.switchId !== undefined),

@@ -1,7 +1,7 @@
 /** Makes a SubscriptionPlan true: the plan of its App. */
 
+import { listPlansOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
-import { plansOfResource } from '../../../services/subscriptions/catalogue/store/plans-and-flags.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import { applyPlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
 import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
@@ -15,28 +15,39 @@ type Spec = SubscriptionPlan['spec']
 type Status = NonNullable<SubscriptionPlan['status']>
 
 /** The reconciler of SubscriptionPlans. */
-export function subscriptionPlanReconciler(context: OperatorContext, s: Subscriptions): Reconciler<Spec, Status> {
+export function subscriptionPlanReconciler(
+  context: OperatorContext,
+  subscriptions: Subscriptions,
+): Reconciler<Spec, Status> {
   return {
     kind: SubscriptionPlan,
-    ensure: resource => ensure(context, s, resource),
+    ensure: resource => ensure(context, subscriptions, resource),
     async remove(resource, retain) {
-      const records = await plansOfResource(s.c, resource.metadata.uid)
+      const records = await listPlansOfResource(subscriptions, resource.metadata.uid)
       const policy = retain ? 'Retain' : resource.spec.deletionPolicy
-      await withdrawPlans(s, managedBy(resource), await withdrawalOf(context, s, resource.metadata, records, policy))
+      await withdrawPlans(
+        subscriptions,
+        managedBy(resource),
+        await withdrawalOf(context, subscriptions, resource.metadata, records, policy),
+      )
       return { done: true }
     },
-    mirror: (id, uid, state) => mirrorSubscriptionState(s, 'SubscriptionPlan', uid, Number(id), state),
+    mirror: (id, uid, state) => mirrorSubscriptionState(subscriptions, 'SubscriptionPlan', uid, Number(id), state),
   }
 }
 
-async function ensure(context: OperatorContext, s: Subscriptions, resource: SubscriptionPlan): Promise<Outcome> {
+async function ensure(
+  context: OperatorContext,
+  subscriptions: Subscriptions,
+  resource: SubscriptionPlan,
+): Promise<Outcome> {
   const { spec, metadata, status } = resource
-  const app = await appKeyOf(context, s, metadata, spec.appRef.name)
+  const app = await appKeyOf(context, subscriptions, metadata, spec.appRef.name)
   if ('outcome' in app) return app.outcome
   try {
-    const { plan, outcome } = await applyPlan(s, managedBy(resource), app.appKey, planSpec(spec))
+    const { plan, outcome } = await applyPlan(subscriptions, managedBy(resource), app.appKey, planSpec(spec))
     return {
-      aspects: [accepted(`The plan ${spec.name} of ${app.appKey} is as declared.`)],
+      conditions: [accepted(`The plan ${spec.name} of ${app.appKey} is as declared.`)],
       message: `The plan ${spec.name} of ${app.appKey} is as declared.`,
       status: { planId: String(plan._id) },
       events: driftOf(context, resource, outcome, status?.planId !== undefined),

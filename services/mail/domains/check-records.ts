@@ -1,12 +1,12 @@
 /** Looks a domain's records up from all sides and judges each: what DNS says now, nothing stored. */
 
 import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
+import type { DnsSession } from '../dns/dns-session.ts'
 import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../dns/records/dmarc.ts'
 import { judgeRow, type RecordCheck, type Views } from '../dns/records/evaluate-record.ts'
 import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isSpf } from '../dns/records/spf.ts'
 import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
-import type { DnsSession } from '../dns/dns-session.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import type { CheckOutcome } from './rules/check-schedule.ts'
 

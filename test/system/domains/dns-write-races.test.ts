@@ -1,9 +1,9 @@
 /** Two at one domain at once, and ends in the middle: nobody's change is lost, and no record stays behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
+import type { DnsSession } from '../../../services/mail/dns/dns-session.ts'
 import { type Batch, type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import { publicKeyValue } from '../../../services/mail/dns/records/dkim.ts'
-import type { DnsSession } from '../../../services/mail/dns/resolver.ts'
 import { closeDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { openDkimKey } from '../../../services/mail/domains/dkim-keys.ts'
 import { testDnsAccount } from '../../../services/mail/domains/dns-accounts/manage-dns-accounts.ts'

@@ -1,0 +1,22 @@
+/** The collections that Kubernetes resources of the mail half work on. */
+import type { CollectionDefinition } from '../platform/database/mongo.ts'
+import { credentials } from './credentials/store/smtp-credentials.ts'
+import { tokens } from './credentials/store/tokens.ts'
+import { dnsBudgets } from './dns/providers/store/call-budgets.ts'
+import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
+import { domains } from './domains/store/domains.ts'
+
+/** Name of the collection of sending domains. */
+export const DOMAIN_COLLECTION = domains.name
+
+/** Names of the collections whose records resources declare. */
+export const declaredMailRecords: readonly string[] = [domains.name, dnsAccounts.name, credentials.name, tokens.name]
+
+/** All collections that the declaring use cases read or write: their indexes must exist. */
+export const declaredMailCollections: readonly CollectionDefinition<object>[] = [
+  domains,
+  dnsAccounts,
+  dnsBudgets,
+  credentials,
+  tokens,
+]
