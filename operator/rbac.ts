@@ -17,7 +17,7 @@ export interface Rule {
 const plurals = kinds.map(kind => kind.plural)
 
 /**
- * Needed for our own kinds, always by a ClusterRole: a Role goes at once with its namespace, and then nobody could take
+ * Needed for our own kinds, always by a ClusterRole: a Role is deleted at once with its namespace, and then no process could take
  * the finalizers off the resources that are still there (ADR 51).
  */
 export const KIND_RULES: readonly Rule[] = [
@@ -33,7 +33,7 @@ export const WORKLOAD_RULES: readonly Rule[] = [
 ]
 
 /**
- * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners lies there, and
+ * Needed on each watched Namespace by its name, or on all of them: the annotation postwright.dev/owners is stored there, and
  * what it allows or forbids holds at once (ADR 36).
  */
 export function namespaceRules(watchNamespaces: readonly string[]): Rule[] {

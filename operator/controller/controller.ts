@@ -3,15 +3,15 @@ import type { Log } from '../../services/platform/observability/log.ts'
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** What a run asks for: nothing, or another run after so many milliseconds. */
+/** `requeueAfterMs`: run again after this time. */
 export interface RunResult {
   requeueAfterMs?: number
 }
 
-/** Makes the resource behind a key true. Level-based: it gets the key and nothing else. */
+/** Reconciles the resource with this key. Level-based: it gets no other information about the change. */
 export type Reconcile = (key: string) => Promise<RunResult>
 
-/** A failure that a retry cannot mend: the next run waits for a change of the resource or of what it refers to. */
+/** A failure that a retry cannot fix: the next run waits for a change of the resource or of what it refers to. */
 export class TerminalError extends Error {
   constructor(message: string) {
     super(message)
@@ -19,7 +19,7 @@ export class TerminalError extends Error {
   }
 }
 
-/** A failure that says itself when to come back. */
+/** A failure with its own retry time, in milliseconds. */
 export class LaterError extends Error {
   readonly afterMs: number
   constructor(message: string, afterMs: number, cause?: unknown) {
@@ -29,7 +29,7 @@ export class LaterError extends Error {
   }
 }
 
-/** What a controller needs. */
+/** Options of {@link startController}. */
 export interface ControllerOptions {
   /** Label of the metrics: the kind in lower case. */
   name: string
@@ -42,7 +42,7 @@ export interface ControllerOptions {
 
 /** A running controller. */
 export interface Controller {
-  /** Takes no further key and waits for the runs in hand. */
+  /** Takes no further key and waits for the runs in progress. */
   stop(): Promise<void>
 }
 

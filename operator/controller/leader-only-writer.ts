@@ -1,7 +1,7 @@
-/** Puts the check of the lease before every write to the API server. */
+/** Checks the lease before every write to the API server. */
 import type { Writer } from '../kube/object-writer.ts'
 
-/** A writer that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
+/** A writer that throws `NotLeaderError` instead of writing when this process is no longer the leader. Reads pass. */
 export function leaderOnly(writer: Writer, assertLeader: () => void): Writer {
   const guarded =
     <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>

@@ -1,10 +1,10 @@
-/** Keys of namespaces that take turns, so that a namespace with thousands of resources does not hold up the others. */
+/** Keys taken round robin over namespaces, so that one with thousands of resources does not delay the others. */
 
 /** Waiting keys (`namespace/name`) with a value each. */
 export interface RoundRobin<V> {
   readonly size: number
   get(key: string): V | undefined
-  /** Adds a key behind the others of its namespace, or replaces its value in place. */
+  /** Adds a key after the others of its namespace, or replaces its value in place. */
   set(key: string, value: V): void
   delete(key: string): void
   /** Removes and returns the oldest key of the namespace whose turn it is. */

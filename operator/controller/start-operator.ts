@@ -1,4 +1,4 @@
-/** Puts the operator together: rights, caches, election, controllers; and takes it apart in the opposite order. */
+/** Starts the operator: rights, caches, election, controllers; stops them in the opposite order. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { watchChanges } from '../../services/platform/database/watch-changes.ts'
@@ -21,7 +21,7 @@ import { collections, reconcileFunctions, recordCollections } from './reconciler
 import { recordChanged, wire, wireNamespaces } from './watches.ts'
 import { createQueue, type WorkQueue } from './work-queue.ts'
 
-/** What the operator needs beside the foundation. */
+/** Options of {@link startOperator}. */
 export interface OperatorOptions {
   client: KubeClient
   /** Namespace of the Lease. */
@@ -42,10 +42,10 @@ const LEASE = 'postwright-operator'
 const CONCURRENCY = 10
 /** Pauses after failures: 1 s doubled up to 15 min. Conflicts of revisions are retried by the change that caused them. */
 const RETRY = { baseMs: 1_000, capMs: 15 * 60_000 }
-/** Everything is looked at again so often, whatever was missed. */
+/** All resources are enqueued at this interval, in case a change was missed. */
 const RESYNC_MS = 10 * 3_600_000
 const FLUSH_MS = 3_000
-/** An election loop that stood still for so long has died. */
+/** After this time without progress the election loop counts as dead. */
 const STUCK_MS = 60_000
 
 /** Starts the operator. Rejects, naming each, when rights are missing. */

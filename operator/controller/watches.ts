@@ -1,11 +1,11 @@
-/** Which change puts which resource into its queue: the one map of what depends on what. */
+/** Which change enqueues which resources: all dependencies between resources, records, Secrets and Namespaces. */
 import { accountCollection } from '../../services/accounts/find-account.ts'
 import { DOMAIN_COLLECTION } from '../../services/mail/declared-collections.ts'
 import { domainOf } from '../../services/mail/message/address.ts'
 import type { RecordChange } from '../../services/platform/database/watch-changes.ts'
 import type { Change, KubeObject, ObjectCache } from '../kube/object-cache.ts'
 import { keyOf } from '../kube/object-paths.ts'
-import { CLAIM_INDEX, claimsOf } from '../reconcilers/mail-domain/mail-domain-owner.ts'
+import { DECLARED_DOMAIN_INDEX, declaredDomains } from '../reconcilers/mail-domain/mail-domain-owner.ts'
 import { FINALIZER } from '../reconcilers/shared/finalizer.ts'
 import { OWNERS_ANNOTATION } from '../reconcilers/shared/namespace-owners.ts'
 import { APP_KEY_INDEX } from '../reconcilers/subscriptions/app-reconciler.ts'
@@ -21,8 +21,7 @@ const RECORD_INDEX = 'record'
 /** Fields of the status that name a record. */
 const RECORD_FIELDS = ['domainId', 'accountId', 'credentialId', 'tokenId', 'appId', 'planId', 'switchId'] as const
 /**
- * Fields of records that change without meaning anything to a resource: our own notes, uses, and the claim of a check,
- * whose result follows.
+ * Fields whose changes concern no resource: our own notes, times of use, and the lease of a check, whose result follows.
  */
 const NOISE: readonly string[] = ['k8s', 'last_used_at', 'updated_at', 'dns_owned', 'next_check_at']
 
@@ -72,7 +71,7 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
       for (const name of of(before)) for (const key of cache.find(index, name)) enqueue(kind, key)
     })
   }
-  wireDuplicates('MailDomain', CLAIM_INDEX, claimsOf)
+  wireDuplicates('MailDomain', DECLARED_DOMAIN_INDEX, declaredDomains)
   wireDuplicates('App', APP_KEY_INDEX, appKeysOf)
   caches.get('App')?.addIndex(SENDER_INDEX, sendersOf)
   caches.get('MailDomain')?.addIndex(OWNER_INDEX, ownersNamedBy)
@@ -81,13 +80,13 @@ export function wire(caches: ReadonlyMap<string, ObjectCache>, secrets: ObjectCa
   })
 }
 
-/** Kinds with records, or a sender, of accounts and apps that the Namespace lists. */
+/** Kinds whose records or senders depend on the owners that the Namespace lists. */
 const OWNED_KINDS = [
   ...['MailDomain', 'SMTPCredential', 'APIToken', 'DNSProvider'],
   ...['App', 'SubscriptionPlan', 'FeatureSwitch'],
 ] as const
 
-/** What a Namespace allows holds at once, and so does what it allows no more. */
+/** A change of the owners annotation enqueues every resource of the Namespace. */
 export function wireNamespaces(
   namespaces: ObjectCache,
   caches: ReadonlyMap<string, ObjectCache>,
@@ -119,7 +118,7 @@ function ownersNamedBy(object: KubeObject): string[] {
   return spec?.owner?.username === undefined ? [] : [spec.owner.username]
 }
 
-/** Resources that wait for a record which is not theirs: a domain that an App sends from, an account that is an owner. */
+/** Wakes resources that depend on a record of another owner: the domain that an App sends from, the account of an owner. */
 function wakeWaiting(
   { collection, document, fields }: Pick<RecordChange, 'collection' | 'document' | 'fields'>,
   caches: ReadonlyMap<string, ObjectCache>,
@@ -137,7 +136,7 @@ function wakeWaiting(
   }
 }
 
-/** A record changed, by whomever: the resource that manages it looks at it, and so do those that wait for it. */
+/** A change of a record, by any process, enqueues the resource that manages it and those that wait for it. */
 export function recordChanged(caches: ReadonlyMap<string, ObjectCache>, enqueue: Enqueue) {
   return (change: RecordChange): void => {
     const { id, document, fields } = change
@@ -145,7 +144,7 @@ export function recordChanged(caches: ReadonlyMap<string, ObjectCache>, enqueue:
     if (fields?.every(field => NOISE.includes(field))) return
     const owner = document?.managed_by as { kind?: string; namespace?: string; name?: string } | undefined
     if (owner?.kind && owner.namespace && owner.name) enqueue(owner.kind, `${owner.namespace}/${owner.name}`)
-    // The mark may be what was changed, and a removed record has none.
+    // The owner may be what changed, and the change of a removed record contains none.
     for (const [kind, cache] of caches) for (const key of cache.find(RECORD_INDEX, String(id))) enqueue(kind, key)
   }
 }
@@ -158,7 +157,7 @@ function recordsOf(object: KubeObject): string[] {
   })
 }
 
-/** Also one that is the owner no more: the Secret is not his now, and he says so. */
+/** Former owners too: their status has to report that the Secret is no longer theirs. */
 function wakeOwner({ before, after }: Change, caches: ReadonlyMap<string, ObjectCache>, enqueue: Enqueue): void {
   const owners = [before, after].flatMap(secret =>
     (secret?.metadata.ownerReferences ?? [])
@@ -183,7 +182,7 @@ function hasFinalizer({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false
 }
 
-/** What depends on an object looks again when it came, went, or changed spec, data or conditions. */
+/** Dependent resources run again when an object is created or deleted, or changes its spec, data or conditions. */
 function concernsOthers({ before, after }: Change): boolean {
   if (!before || !after) return true
   return facts(before) !== facts(after)

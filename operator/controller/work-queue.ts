@@ -5,7 +5,7 @@
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import { createRoundRobin } from './namespace-round-robin.ts'
 
-/** `high`: something changed. `low`: first list and periodic looks. */
+/** `high`: a change. `low`: the first list and the periodic resync. */
 export type Priority = 'high' | 'low'
 
 /** A keyed queue. */
@@ -17,7 +17,7 @@ export interface WorkQueue {
   next(): Promise<string | undefined>
   /** Ends the work on a key that {@link WorkQueue.next} gave. */
   done(key: string): void
-  /** Adds the key after its own growing pause, at least `leastMs`; tells the pause in milliseconds. */
+  /** Adds the key after its own growing pause, at least `leastMs`; returns the pause in milliseconds. */
   retry(key: string, leastMs?: number): number
   /** Forgets the failures of a key. */
   forget(key: string): void

@@ -22,7 +22,7 @@ export interface KubeRequest {
   timeoutMs?: number
 }
 
-/** The API server's refusal. `reason` is the machine-readable one: 409 alone may mean three different things. */
+/** A refusal by the API server. `reason` is machine-readable: status 409 alone has three meanings. */
 export class KubeError extends Error {
   /** HTTP status. */
   readonly status: number
@@ -149,7 +149,7 @@ async function refusal(response: Response): Promise<KubeError> {
   }
 }
 
-/** Splits a stream of JSON lines. A line that is cut off at the end is dropped: the watch starts again behind it. */
+/** Splits a stream of JSON lines. A line that is cut off at the end is dropped: the watch starts again after it. */
 async function* jsonLines(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncIterable<unknown> {
   const decoder = new TextDecoder()
   let rest: string[] = []

@@ -25,7 +25,7 @@ export interface Regarding {
 /** Takes events; sends them in the background. */
 export interface Recorder {
   record(regarding: Regarding, event: EventInput): void
-  /** Sends what waits, for at most so many milliseconds. */
+  /** Sends waiting events for at most this many milliseconds. */
   flush(timeoutMs: number): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export function createRecorder(client: KubeClient, instance: string, log: Log, n
         waiting--
       })
   }
-  /** The map is in the order of last use: what is pruned lies in front, however many thousands follow. */
+  /** The map is in the order of last use: entries to prune are at its beginning. */
   const prune = () => {
     for (const [key, entry] of series)
       if (now() - entry.lastAt > SERIES_IDLE_MS) series.delete(key)
@@ -123,7 +123,7 @@ function prefixOf(name: string): string {
   return name.slice(0, 200).replace(/[.-]+$/, '')
 }
 
-/** The beginning of a text that fits into so many bytes of UTF-8: the API server counts bytes. */
+/** The longest beginning of a text within a limit of UTF-8 bytes, which is what the API server counts. */
 function cutToBytes(text: string, bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return text.slice(0, read)

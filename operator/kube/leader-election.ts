@@ -9,9 +9,9 @@ import { type KubeClient, KubeError } from './client.ts'
 
 /** Times of the election in milliseconds. */
 export interface LeaseTimes {
-  /** A lease that nobody renewed for so long may be taken. */
+  /** A lease that was not renewed for this time may be acquired. */
   durationMs: number
-  /** A leader that could not renew for so long is none any more. */
+  /** A leader that could not renew for this time stops leading. */
   renewDeadlineMs: number
   retryMs: number
 }
@@ -19,7 +19,7 @@ export interface LeaseTimes {
 /** The times of controller-runtime. */
 export const LEASE_TIMES: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
-/** Tries of one renewal while somebody else writes to the lease as well. */
+/** Attempts of one renewal while another client writes to the lease as well. */
 const MAX_TRIES = 3
 
 /** What an elector needs. */
@@ -93,7 +93,7 @@ export function startElector(options: ElectorOptions): Elector {
     if (!holderIdentity || holderIdentity === options.identity) return true
     return performance.now() - seen.at > times.durationMs
   }
-  /** True: held. False: somebody else's. Undefined: it changes all the time, and whose it is cannot be told now. */
+  /** True: held. False: held by another process. Undefined: it keeps changing, and its holder is unknown. */
   const attempt = async (): Promise<boolean | undefined> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const sent = performance.now()
@@ -103,7 +103,7 @@ export function startElector(options: ElectorOptions): Elector {
         renewed = sent
         return true
       }
-      // A label that somebody set makes a conflict as a rival does: who holds the lease is read again.
+      // Any other write to the lease causes the same conflict as a rival: the holder is read again.
       if (!leader) return false
     }
     return undefined
@@ -121,7 +121,7 @@ export function startElector(options: ElectorOptions): Elector {
         log.info({ identity: options.identity }, 'elected')
         elected.resolve()
       }
-      // Somebody else holds it (false), or we could not tell for too long (undefined).
+      // Another process holds it (false), or its holder was unknown for too long (undefined).
       if (leader && (held === false || performance.now() - renewed > times.renewDeadlineMs)) {
         leader = false
         master(0)

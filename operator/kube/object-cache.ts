@@ -1,4 +1,4 @@
-/** Objects of one kind as the API server last showed them, without the managedFields that nobody here reads. */
+/** Objects of one kind as the API server last showed them, without managedFields, which are not used. */
 import { keyOf } from './object-paths.ts'
 
 /** The least that an object of the API server has. */
@@ -67,7 +67,7 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
       index.keys.set(name, keys.add(key))
     }
   }
-  const tell = (change: Change) => {
+  const notify = (change: Change) => {
     for (const index of indexes.values()) file(index, change.key, change)
     for (const listener of listeners) {
       try {
@@ -77,7 +77,7 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
       }
     }
   }
-  /** Revisions at which objects ended, by uid: the answer to a write of ours may come after the watch told the end. */
+  /** Revisions at which objects ended, by uid: the answer to our own write may arrive after the watch reported the deletion. */
   const ended = new Map<string, string>()
   const end = (uid: string, revision: string) => {
     ended.set(uid, revision)
@@ -93,12 +93,12 @@ export function createCache(onError: (error: unknown) => void): ObjectCache {
     if (before && before.metadata.uid !== object.metadata.uid) end(before.metadata.uid, object.metadata.resourceVersion)
     const after = trimmed(object)
     objects.set(key, after)
-    tell({ key, before, after, initial })
+    notify({ key, before, after, initial })
   }
   const drop = (key: string) => {
     const before = objects.get(key)
     if (!objects.delete(key)) return
-    tell({ key, before, after: undefined, initial: false })
+    notify({ key, before, after: undefined, initial: false })
   }
   const remove = (object: KubeObject) => {
     end(object.metadata.uid, object.metadata.resourceVersion)

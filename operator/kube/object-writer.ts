@@ -43,7 +43,7 @@ export interface Writer {
   readSecret(id: ObjectId): Promise<SecretObject | undefined>
   /**
    * Creates a Secret of ours, owned by the target, or replaces the `known` one as it was read; it holds these
-   * values and no others. 409 when somebody made, changed or removed one meanwhile.
+   * values and no others. 409 when another client created, changed or removed one in the meantime.
    */
   applySecret(kind: Kind, owner: Target, content: SecretContent, known: KubeObject | undefined): Promise<SecretObject>
   /** Labels a Secret of a user as credentials, so that its changes are seen. */
@@ -106,7 +106,7 @@ export function createWriter(client: KubeClient): Writer {
       const written = await client.request<SecretObject>({ method: 'PATCH', path, query, body, patch: 'apply' })
       const foreign = Object.keys(written.data ?? {}).filter(key => !Object.hasOwn(data, key))
       if (foreign.length === 0) return written
-      // An apply leaves the keys that somebody else added: they are taken out if nobody wrote meanwhile.
+      // An apply leaves keys that another client added: they are removed unless the Secret changed in the meantime.
       const { resourceVersion } = written.metadata
       const without = {
         metadata: { uid: written.metadata.uid, resourceVersion },

@@ -16,7 +16,7 @@ interface Attributes {
 
 /**
  * Checks every rule in each namespace (`undefined`: in the whole cluster). Without this, a list right without a watch
- * right starts fine and then silently stands still.
+ * right starts fine and then silently makes no progress.
  */
 export async function missingRights(
   client: KubeClient,

@@ -44,7 +44,7 @@ const SILENCE_MS = 120_000
 const PAUSE_MS = 800
 const LONGEST_PAUSE_MS = 30_000
 const PAGE = 500
-/** A session that lived so long, or that brought something, was a good one: the next pause is short again. */
+/** A session that lasted this long, or delivered a change, resets the pause before the next one. */
 const HEALTHY_MS = 1_000
 
 const DEFINITION_MISSING =

@@ -1,116 +1,129 @@
-/** Whose a MailDomain is: duplicates, owner, the account, and the record in the database. */
-
+/** Decides the condition Accepted of a MailDomain: its account, duplicates, and the registration of the domain. */
 import { findAccountByName, type UserDoc } from '../../../services/accounts/find-account.ts'
 import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
-import { type AppliedDomain, applyDomain, type WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
-import { type DomainDoc, findDomainOfAccount } from '../../../services/mail/domains/find-domains.ts'
+import {
+  type AppliedDomain,
+  applyDomain,
+  giveBackDomain,
+  handOver,
+  type WantedDomain,
+} from '../../../services/mail/domains/declare-domain.ts'
+import {
+  type DomainDoc,
+  findDomainOfAccount,
+  listDomainsOfResource,
+} from '../../../services/mail/domains/find-domains.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
+import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import { bad, type ConditionState } from '../shared/conditions.ts'
 import { currentOwner, successor } from '../shared/duplicate-resources.ts'
+import { entitlementOf, withdrawnEvent } from '../shared/namespace-entitlement.ts'
 import { ADOPT_ANNOTATION, mayAdopt, mayOwn, namespaceAccount, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { cacheOf, managedBy, type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 
-/** Index of the cache: account and domain name. Two resources under one name are duplicates. */
-export const CLAIM_INDEX = 'claim'
+/** Index of the cache: account and domain name. Two resources with one key are duplicates. */
+export const DECLARED_DOMAIN_INDEX = 'declaredDomain'
 
 /** Name of the account that a MailDomain acts for. */
 export function ownerName({ spec, metadata }: Pick<MailDomain, 'spec' | 'metadata'>): string {
   return spec.owner?.username ?? namespaceAccount(metadata.namespace)
 }
 
-/** What a MailDomain claims, for {@link CLAIM_INDEX}; an unreadable one claims nothing. */
-export function claimsOf(object: unknown): string[] {
+/** Keys for {@link DECLARED_DOMAIN_INDEX}; none for a resource that cannot be parsed. */
+export function declaredDomains(object: unknown): string[] {
   try {
     const resource = MailDomain.parse(object)
-    return [claimOf(ownerName(resource), resource.spec.domainName)]
+    return [declarationKey(ownerName(resource), resource.spec.domainName)]
   } catch {
     return []
   }
 }
 
-const claimOf = (owner: string, domainName: string) => `${owner} ${domainName}`
+const declarationKey = (owner: string, domainName: string) => `${owner} ${domainName}`
 
 /**
- * All resources that claim the same and may: naming the account of somebody else is not enough to stand in his way, or
- * to be given what he leaves.
+ * All resources that declare the domain for the account and are allowed to: naming another account is not enough to block
+ * its resources, or to receive their domains.
  */
-async function rivals(context: OperatorContext, owner: string, domainName: string): Promise<KubeObject[]> {
+async function entitledResources(context: OperatorContext, owner: string, domainName: string): Promise<KubeObject[]> {
   const cache = cacheOf(context, MailDomain as unknown as Kind)
-  const all = cache.find(CLAIM_INDEX, claimOf(owner, domainName)).flatMap(key => cache.get(key) ?? [])
+  const keys = cache.find(DECLARED_DOMAIN_INDEX, declarationKey(owner, domainName))
+  const all = keys.flatMap(key => cache.get(key) ?? [])
   const entitled = await Promise.all(
     all.map(({ metadata: { namespace = '' } }) => mayOwn(namespace, owner, ownersOf(context, namespace))),
   )
   return all.filter((_, index) => entitled[index])
 }
 
-/** The resource that takes over the domain of an account when this one goes, or may have it no more. */
+/** The resource that takes over the account's domain when this one is deleted, or loses its right to the account. */
 export async function successorOf(
   context: OperatorContext,
   { spec, metadata }: MailDomain,
   owner: string,
 ): Promise<KubeObject | undefined> {
-  return successor(await rivals(context, owner, spec.domainName), metadata.uid)
+  return successor(await entitledResources(context, owner, spec.domainName), metadata.uid)
 }
 
 /** A MailDomain with its record, or the reason why it has none. */
-export type Claim =
-  | { kind: 'held'; user: UserDoc; applied: AppliedDomain }
+export type Registration =
+  | { kind: 'registered'; user: UserDoc; applied: AppliedDomain }
   | { kind: 'refused'; condition: ConditionState }
 
-const refused = (reason: string, message: string): Claim => ({
-  kind: 'refused',
-  condition: bad('Accepted', reason, message),
-})
+type Refused = Extract<Registration, { kind: 'refused' }>
 
-/** Decides about the claim and brings the record into line. */
-export async function claimDomain(
+function refused(reason: string, message: string): Refused {
+  return { kind: 'refused', condition: bad('Accepted', reason, message) }
+}
+
+/** Registers the domain for the account and makes the record as declared, or refuses. */
+export async function registerDeclaredDomain(
   context: OperatorContext,
   resource: MailDomain,
   wantedFor: (owner: UserDoc) => Promise<WantedDomain>,
-): Promise<Claim> {
+): Promise<Registration> {
   const { domainName } = resource.spec
   const user = await ownerOf(context, resource)
   if ('condition' in user) return user
   const known = await findDomainOfAccount(context.mongo.db, user._id, domainName)
-  const holder = currentOwner(await rivals(context, ownerName(resource), domainName), known?.managed_by)
-  if (holder && holder.metadata.uid !== resource.metadata.uid) {
-    const { namespace, name } = holder.metadata
+  const candidates = await entitledResources(context, ownerName(resource), domainName)
+  const owner = currentOwner(candidates, known?.managed_by)
+  if (owner && owner.metadata.uid !== resource.metadata.uid) {
+    const { namespace, name } = owner.metadata
     return refused(
       'DomainTaken',
       `MailDomain ${namespace}/${name} came first and declares ${domainName} for the same account. Delete one of them.`,
     )
   }
-  const listed = ownersOf(context, resource.metadata.namespace)
-  const deps = { db: context.mongo.db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
-  const adopt = await isOursOrAdoptable(known, resource, user, listed)
+  const deps = resourceDeps(context, resource)
+  const adopt = await isOursOrAdoptable(known, resource, user, ownersOf(context, resource.metadata.namespace))
   try {
-    return { kind: 'held', user, applied: await applyDomain(deps, user._id, await wantedFor(user), adopt) }
+    return { kind: 'registered', user, applied: await applyDomain(deps, user._id, await wantedFor(user), adopt) }
   } catch (error) {
-    if (!(error instanceof ProblemError)) throw error
-    if (error.code === 'conflict')
-      return refused(
-        'Conflict',
-        `${user.username} has ${domainName} already, made in the panel or kept from an earlier resource. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${user.username} in ${OWNERS_ANNOTATION} of the Namespace.`,
-      )
-    if (error.code === 'managed_by_resource') return refused('Conflict', error.detail)
-    if (error.code === 'validation_failed') return refused('InvalidSpec', error.detail)
+    if (error instanceof ProblemError) return refusedBy(error, user, domainName)
     throw error
   }
 }
 
-/** The account behind the owner, if this namespace may act for it. */
-async function ownerOf(
-  context: OperatorContext,
-  resource: MailDomain,
-): Promise<UserDoc | Extract<Claim, { kind: 'refused' }>> {
+function refusedBy(error: ProblemError, { username }: UserDoc, domainName: string): Refused {
+  if (error.code === 'conflict')
+    return refused(
+      'Conflict',
+      `${username} has ${domainName} already, made in the panel or kept from an earlier resource. To take it over, set the annotation ${ADOPT_ANNOTATION}: "true" here and list ${username} in ${OWNERS_ANNOTATION} of the Namespace.`,
+    )
+  if (error.code === 'managed_by_resource') return refused('Conflict', error.detail)
+  if (error.code === 'validation_failed') return refused('InvalidSpec', error.detail)
+  throw error
+}
+
+/** The account of the owner, if this namespace may act for it. */
+async function ownerOf(context: OperatorContext, resource: MailDomain): Promise<UserDoc | Refused> {
   const { namespace } = resource.metadata
   const username = ownerName(resource)
-  const no = (reason: string, message: string) => refused(reason, message) as Extract<Claim, { kind: 'refused' }>
   if (!(await mayOwn(namespace, username, ownersOf(context, namespace))))
-    return no(
+    return refused(
       'OwnerNotAllowed',
       `Namespace ${namespace} may not act for the account ${username}. Whoever may change the Namespace can list it in the annotation ${OWNERS_ANNOTATION}.`,
     )
@@ -118,16 +131,15 @@ async function ownerOf(
     try {
       return await ensureNamespaceAccount(context, username, namespace)
     } catch (error) {
-      if (error instanceof ProblemError) return no('OwnerNotAllowed', error.detail)
+      if (error instanceof ProblemError) return refused('OwnerNotAllowed', error.detail)
       throw error
     }
   }
-  return (
-    (await findAccountByName(context.mongo.db, username)) ?? no('OwnerNotFound', `There is no account ${username}.`)
-  )
+  const account = await findAccountByName(context.mongo.db, username)
+  return account ?? refused('OwnerNotFound', `There is no account ${username}.`)
 }
 
-/** True for a domain that is new, is or was ours, or may be taken over. Asks the Namespace only when it matters. */
+/** True for a domain that is new, is or was ours, or may be adopted. Reads the Namespace only when that decides. */
 async function isOursOrAdoptable(
   known: DomainDoc | undefined,
   { metadata }: MailDomain,
@@ -136,4 +148,31 @@ async function isOursOrAdoptable(
 ): Promise<boolean> {
   if (!known || known.managed_by || known.formerly_managed_by === metadata.uid) return true
   return mayAdopt(metadata.annotations, user.username, listed)
+}
+
+/**
+ * Returns the domains of accounts that the namespace may no longer act for, or that the resource no longer names. Their
+ * records stay; another entitled resource that declares the domain takes over.
+ */
+export async function returnLostDomains(context: OperatorContext, resource: MailDomain): Promise<EventInput[]> {
+  const { spec, metadata } = resource
+  const deps = resourceDeps(context, resource)
+  const events: EventInput[] = []
+  for (const { _id, user_id } of await listDomainsOfResource(context.mongo.db, spec.domainName, metadata.uid)) {
+    const { username, allowed } = await entitlementOf(context, metadata.namespace, user_id)
+    if (allowed && username === ownerName(resource)) continue
+    const next = username === undefined ? undefined : await successorOf(context, resource, username)
+    if (next) await handOver(deps, _id, managedBy({ kind: 'MailDomain', metadata: next.metadata }))
+    else await giveBackDomain(deps, _id, spec.suspended)
+    const to = next
+      ? `MailDomain ${next.metadata.namespace}/${next.metadata.name}`
+      : `the account ${username ?? user_id}`
+    events.push(withdrawnEvent(`${spec.domainName} was given back to ${to}; its DNS records stay as they are.`))
+  }
+  return events
+}
+
+/** Dependencies of the use cases that act for this resource. */
+export function resourceDeps({ mongo, clock, secrets }: OperatorContext, resource: MailDomain) {
+  return { db: mongo.db, clock, secrets, resource: managedBy(resource) }
 }

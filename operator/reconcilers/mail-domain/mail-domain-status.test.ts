@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { GuidanceRow } from '../../../services/mail/dns/records/guidance.ts'
 import type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../../../services/mail/domains/find-domains.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
-import { dkimCondition, statusFields, verifiedCondition } from './mail-domain-status.ts'
+import { statusFields } from './mail-domain-status.ts'
+import { dkimCondition, verifiedCondition } from './verification-conditions.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const key = {

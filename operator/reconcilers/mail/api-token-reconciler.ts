@@ -1,4 +1,4 @@
-/** Makes an APIToken true: a send token of the MailDomain's account in a Secret. */
+/** Reconciles APITokens: a send token of the MailDomain's account in a Secret. */
 import {
   type AppliedToken,
   applyToken,

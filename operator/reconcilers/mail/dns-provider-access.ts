@@ -4,7 +4,7 @@ import { createDnsDeps, type DnsDeps } from '../../../services/mail/dns/dns-cont
 import type { Batch, DnsProvider, ProviderErrorKind } from '../../../services/mail/dns/providers/provider.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'
 
-/** Dependencies of the DNS use cases with the fence in front of all writes. */
+/** Dependencies of the DNS use cases whose providers write only while this process leads. */
 export function leaderOnlyDns(context: OperatorContext): DnsDeps {
   const deps = createDnsDeps(context)
   return {
@@ -13,7 +13,7 @@ export function leaderOnlyDns(context: OperatorContext): DnsDeps {
   }
 }
 
-/** A provider that throws `NotLeaderError` instead of writing when this process leads no more. Reads pass. */
+/** A provider that throws `NotLeaderError` instead of writing when this process is no longer the leader. Reads pass. */
 function leaderOnlyProvider(provider: DnsProvider, assertLeader: () => void): DnsProvider {
   const { batch } = provider
   return {
@@ -45,9 +45,9 @@ function leaderOnlyBatch(batch: Batch, assertLeader: () => void): Batch['write']
   }
 }
 
-/** Reason of a condition for a fault of a provider. */
-export function reasonOf(fault: ProviderErrorKind | 'unsettled'): string {
-  return REASONS[fault] ?? 'ProviderError'
+/** Reason of a condition for an error of a provider. */
+export function reasonOf(kind: ProviderErrorKind | 'unsettled'): string {
+  return REASONS[kind] ?? 'ProviderError'
 }
 
 const REASONS: Partial<Record<ProviderErrorKind | 'unsettled', string>> = {
@@ -60,12 +60,12 @@ const REASONS: Partial<Record<ProviderErrorKind | 'unsettled', string>> = {
   locked: 'Conflict',
 }
 
-/** Faults that waiting alone does not mend. */
-export function isPermanent(fault: ProviderErrorKind | 'unsettled'): boolean {
-  return fault === 'auth' || fault === 'permission' || fault === 'zone_not_found' || fault === 'zone_ambiguous'
+/** Errors that a retry cannot fix without a change by the owner. */
+export function isPermanent(kind: ProviderErrorKind | 'unsettled'): boolean {
+  return kind === 'auth' || kind === 'permission' || kind === 'zone_not_found' || kind === 'zone_ambiguous'
 }
 
-/** Pause after so many failures in a row, in milliseconds: 5 s doubled up to 15 min; the provider's own wish wins. */
+/** Pause after consecutive failures, in milliseconds: 5 s doubled up to 15 min, and at least what the provider asked for. */
 export function pauseAfter(failures: number, retryAfterSeconds: number | undefined): number {
   return Math.max((retryAfterSeconds ?? 0) * 1000, Math.min(900_000, 5_000 * 2 ** Math.min(failures - 1, 10)))
 }

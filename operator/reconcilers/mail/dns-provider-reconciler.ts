@@ -1,4 +1,4 @@
-/** Makes a DNSProvider true: its credentials are read from the Secret, tried, and kept sealed. */
+/** Reconciles DNSProviders: reads the credentials from the Secret, tests them and stores them sealed. */
 import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
@@ -25,11 +25,11 @@ import { isPermanent, pauseAfter, reasonOf } from './dns-provider-access.ts'
 type Spec = DNSProvider['spec']
 type Status = NonNullable<DNSProvider['status']>
 
-/** A Secret that is not there yet has no label and is not watched: look again after so long. */
+/** A missing Secret has no label and is not watched: check again after this time. */
 const MISSING_MS = 30_000
-/** MailDomains that still use the provider are asked for after so long. */
+/** While MailDomains use the provider, its deletion is tried again after this time. */
 const IN_USE_MS = 5_000
-/** The credentials are tried again by themselves after so long. */
+/** Working credentials are tested again after this time. */
 const RETEST_MS = 6 * 3_600_000
 
 /** The reconciler of DNSProviders. */
@@ -110,13 +110,13 @@ function credentialsOf({ type, cloudflare, rfc2136 }: Spec, { data = {} }: Secre
   }
   const parsed = dnsCredentials.safeParse({ provider: type, credentials: forms[type]() })
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map(({ path, code }) => {
+  const violations = parsed.error.issues.map(({ path, code }) => {
     const key = String(path.at(-1))
     return value(key) === undefined && !key.startsWith('key_n')
       ? `has no key ${key}`
       : `has a wrong value under ${key} (${code})`
   })
-  return `${faults.join(', ')}.`
+  return `${violations.join(', ')}.`
 }
 
 /** How often it was tried since the condition turned, from the time that passed: each pause doubles. */

@@ -1,4 +1,4 @@
-/** The MailDomain that a login or token belongs to, as far as it is taken on. */
+/** Resolves the MailDomain that a login or token belongs to. */
 import { findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
 import type { Metadata } from '../../resources/kind.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
@@ -10,12 +10,12 @@ import type { Outcome } from '../shared/reconcile.ts'
 /** The account and the domain name, or why there is none yet. */
 export type DomainRef = { userId: string; domain: string } | { condition: ConditionState; requeueAfterMs?: number }
 
-/** The status of the MailDomain tells when it is registered; this is for the rare case that the record comes later. */
+/** A change of the MailDomain's status reports its registration; this covers a record that is written later. */
 const UNREGISTERED_MS = 60_000
 
 /**
- * Follows a domainRef. A MailDomain that was refused lends its account to nobody, and whose it is says the mark on the
- * record: whoever has all rights on resources in a namespace can write their status as well.
+ * Follows a domainRef. A refused MailDomain gives no access to its account. The owner is read from the record, not from
+ * the status: users with all rights on resources in a namespace can write the status as well.
  */
 export async function domainOf(
   context: OperatorContext,

@@ -1,4 +1,4 @@
-/** Makes an SMTPCredential true: a login of the MailDomain's account, and a Secret that pods can mount. */
+/** Reconciles SMTPCredentials: a login of the MailDomain's account, and a Secret that pods can mount. */
 import {
   type AppliedCredential,
   applyCredential,
@@ -44,7 +44,7 @@ export function smtpCredentialReconciler(context: OperatorContext): Reconciler<S
   }
 }
 
-/** The name of the login. `@` is not allowed in spec.username, so the default collides with nobody's choice. */
+/** The name of the login. `@` is not allowed in spec.username, so the default never equals a chosen name. */
 function usernameOf({ spec, metadata }: Pick<SMTPCredential, 'spec' | 'metadata'>): string {
   return spec.username ?? `${metadata.name}@${metadata.namespace}`
 }
@@ -162,7 +162,7 @@ interface Login {
   events: EventInput[]
 }
 
-/** The password: the known one, or a new one when its time is over or only its hash is left. */
+/** The current password, or a new one when a rotation is due or only its hash is left. */
 async function withPassword(
   { clock }: OperatorContext,
   deps: CredentialResourceDeps,
@@ -171,7 +171,7 @@ async function withPassword(
   { credential, password, created }: AppliedCredential,
 ): Promise<Login> {
   const now = clock.now()
-  // The record knows best: a run that rotated may have ended before it wrote Secret and status.
+  // The record decides: a run may have rotated and ended before it wrote Secret and status.
   const { password_made_at } = credential
   const madeAt = password_made_at
     ? toSeconds(password_made_at)
@@ -195,14 +195,14 @@ function againAfter(madeAt: string, days: number, now: Date): { requeueAfterMs?:
   return days === 0 ? {} : { requeueAfterMs: Math.max(1_000, Date.parse(madeAt) + days * DAY_MS - now.getTime()) }
 }
 
-/** A login that is not as declared although the spec did not change was changed, or removed, by somebody else. */
+/** A login that differs although the spec did not change was changed or removed by something else. */
 function drift(
   context: OperatorContext,
   { status, metadata }: SMTPCredential,
   applied: AppliedCredential,
 ): EventInput[] {
   const settled = status?.credentialId !== undefined && status.observedGeneration === metadata.generation
-  // The MailDomain is another account's now: that is a new declaration, and nobody's doing behind this resource.
+  // The MailDomain has another account now: a new declaration, not a change from outside.
   if (applied.moved) return []
   if (!settled || (!applied.created && applied.changed.length === 0)) return []
   context.metrics.operator.driftReverted.inc({ kind: 'SMTPCredential', place: 'database' })

@@ -33,7 +33,7 @@ const MESSAGE = 4_096
 /** What a cut leaves of a character beyond the basic plane: the API server would store another one in its place. */
 const HALF_PAIR = /[\uD800-\uDBFF]$/
 
-/** The beginning of a text for the status, of so many UTF-16 units at most. */
+/** The beginning of a text for the status; `most` counts UTF-16 units. */
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(HALF_PAIR, '')
 }

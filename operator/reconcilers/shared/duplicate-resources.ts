@@ -1,13 +1,13 @@
 /**
- * Which of several resources that declare the same thing holds it: the one that has the record, else the oldest, so that
- * a newcomer takes nothing away.
+ * Decides which of several resources with the same declaration owns the record: the one that the record names, else the
+ * oldest, so that a new resource never takes a record away.
  */
 import { isOwner, type OwningResource } from '../../../services/platform/owning-resource.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 
 /**
- * Whose the record is. Age decides only while none of them has it: one that may have it only later, however old it is,
- * waits for the one that holds it, instead of both waiting for each other.
+ * The owner of the record. Age decides only while the record names none of them: an older resource that becomes entitled
+ * later waits for the current owner, so that the two never wait for each other.
  */
 export function currentOwner<T extends KubeObject>(
   objects: readonly T[],
@@ -16,19 +16,19 @@ export function currentOwner<T extends KubeObject>(
   return objects.find(object => isRecordedOwner(object, owner)) ?? oldest(objects)
 }
 
-/** True for the object that a record of its kind names as its owner, and for one made anew in its place. */
+/** True for the object that a record names as its owner, and for one that was created again under its name. */
 export function isRecordedOwner({ metadata }: KubeObject, owner: OwningResource | undefined): boolean {
   if (!owner) return false
   const { namespace = '', name, uid } = metadata
   return isOwner(owner, { kind: owner.kind, namespace, name, uid })
 }
 
-/** Which of the others takes over when the object with this uid goes. */
+/** The object that takes over when the one with this uid is deleted: the oldest of the others. */
 export function successor<T extends KubeObject>(objects: readonly T[], uid: string): T | undefined {
   return oldest(objects.filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined))
 }
 
-/** Time stamps have whole seconds: of two made in the same second the smaller uid decides. */
+/** Timestamps have whole seconds: of two objects created in one second the smaller uid is first. */
 function oldest<T extends KubeObject>(objects: readonly T[]): T | undefined {
   return objects.toSorted(byAge)[0]
 }

@@ -1,4 +1,4 @@
-/** Secrets that the operator writes: never over somebody else's, restored when lost, put right when changed. */
+/** Secrets that the operator writes: never over foreign ones; restored when deleted, reverted when changed. */
 import { isDeepStrictEqual } from 'node:util'
 import { KubeError } from '../../kube/client.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
@@ -10,7 +10,7 @@ import type { OperatorContext } from './operator-context.ts'
 import type { Outcome } from './reconcile.ts'
 import { ReportedError } from './reported-error.ts'
 
-/** What lies under the name now. */
+/** The Secret that exists under the name. */
 export type CurrentSecret =
   | { state: 'none' }
   | { state: 'ours'; secret: SecretObject; data: Record<string, string> }
@@ -29,10 +29,10 @@ export async function currentSecret(
   return { state: 'ours', secret, data: plain(secret) }
 }
 
-/** Secrets of others are not watched: look again after so long. */
+/** Foreign Secrets are not watched: check again after this time. */
 const FOREIGN_MS = 15_000
 
-/** What comes of a Secret of somebody else under the name. */
+/** The outcome while a foreign Secret has the name. */
 export function foreignSecret(name: string): Outcome {
   const condition = bad(
     'SecretSynced',
@@ -42,7 +42,6 @@ export function foreignSecret(name: string): Outcome {
   return { conditions: [condition], message: '', requeueAfterMs: FOREIGN_MS }
 }
 
-/** What {@link keepSecret} did. */
 export interface KeptSecret {
   condition: ConditionState
   events: EventInput[]
@@ -50,7 +49,7 @@ export interface KeptSecret {
 
 /**
  * Writes the Secret unless it is as wanted. `wasThere`: an earlier run wrote it, so that it is lost now if it is
- * missing. `renewed`: its content was made anew in this run, so that a difference is no drift.
+ * missing. `renewed`: this run created new content, so that a difference is no drift.
  */
 export async function keepSecret(
   context: OperatorContext,
@@ -80,7 +79,7 @@ export async function keepSecret(
   return { condition, events: [] }
 }
 
-/** Quotas, admission policies and Secrets that are marked immutable refuse for good: somebody has to read why. */
+/** Quotas, admission policies and immutable Secrets refuse permanently: the status has to report why. */
 function reportedRefusal(error: unknown, name: string): unknown {
   const isRefusal = error instanceof KubeError && [400, 403, 413, 422].includes(error.status)
   if (!isRefusal) return error
@@ -89,7 +88,7 @@ function reportedRefusal(error: unknown, name: string): unknown {
 }
 
 function isAsWanted({ secret, data }: Extract<CurrentSecret, { state: 'ours' }>, content: SecretContent): boolean {
-  // Without its label the Secret is not watched: nobody would hear of its next change.
+  // Without its label the Secret is not watched: its next change would be missed.
   const isWatched = secret.metadata.labels?.[SECRET_LABEL] === 'managed'
   return isWatched && isDeepStrictEqual(data, content.data) && sameVersion({ secret }, content)
 }

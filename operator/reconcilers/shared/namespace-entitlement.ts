@@ -39,12 +39,12 @@ export function withdrawnCondition(namespace: string, { username }: Entitlement,
   return bad('Accepted', 'OwnerNotAllowed', `${why} ${done} ${hint}`)
 }
 
-/** Tells that something was withdrawn. */
+/** The event of a withdrawal. */
 export function withdrawnEvent(note: string): EventInput {
   return { type: 'Warning', reason: 'AccessWithdrawn', action: 'Withdraw', note }
 }
 
-/** The outcome of a login or token that was withdrawn: told once, when it happens. */
+/** The outcome of a withdrawn login or token; the event is recorded once. */
 export function withdrawnOutcome(condition: ConditionState, isNews: boolean): Outcome {
   return { conditions: [condition], message: '', events: isNews ? [withdrawnEvent(condition.message)] : [] }
 }

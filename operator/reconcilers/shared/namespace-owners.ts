@@ -1,6 +1,6 @@
 /**
- * Who owns what a namespace declares. The right to write resources in a namespace is the right to act for the account
- * of that namespace and for nobody else, unless whoever may change the Namespace itself says so (ADR 36).
+ * Accounts that the resources of a namespace may act for: that of the namespace, and those that users who may change the
+ * Namespace itself list there (ADR 36).
  */
 
 /** Annotation on the Namespace: accounts and app keys that its resources may act for or take over, comma separated. */

@@ -1,5 +1,4 @@
-/** What every reconciler works with. */
-
+/** The context of the reconcilers, and what they read from caches and Namespaces. */
 import type { OwningResource } from '../../../services/platform/owning-resource.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
 import type { Recorder } from '../../kube/event-recorder.ts'
@@ -9,7 +8,7 @@ import type { Writer } from '../../kube/object-writer.ts'
 import type { Kind, Metadata, Resource } from '../../resources/kind.ts'
 import { allowedOwners } from './namespace-owners.ts'
 
-/** The operator's world. */
+/** Dependencies of all reconcilers. */
 export interface OperatorContext extends Foundation {
   /** Objects of each kind, by the kind's name. */
   caches: ReadonlyMap<string, ObjectCache>
@@ -18,7 +17,7 @@ export interface OperatorContext extends Foundation {
   /** Every write checks the lease first. */
   writer: Writer
   recorder: Recorder
-  /** The fence for writes to providers: throws when this process leads no more. */
+  /** Throws when this process is no longer the leader: guards writes to providers. */
   assertLeader(): void
   /** Puts another resource into its queue. */
   enqueue(kind: string, key: string): void
@@ -31,7 +30,7 @@ interface Identity {
   uid: string
 }
 
-/** The mark of a resource on the records that it manages. */
+/** The owner that records of a resource store. */
 export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): OwningResource {
   const { namespace = '', name, uid } = metadata
   return { kind, namespace, name, uid }
@@ -61,7 +60,7 @@ export function sibling<Spec, Status>(
   }
 }
 
-/** What the Namespace lists under postwright.dev/owners, read fresh; one that is gone lists nobody. */
+/** Reads the owners that the Namespace lists from the API server; a deleted Namespace lists none. */
 export function ownersOf({ writer }: Pick<OperatorContext, 'writer'>, namespace: string) {
   return async () => allowedOwners((await writer.readNamespace(namespace))?.metadata.annotations)
 }

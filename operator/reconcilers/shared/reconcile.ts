@@ -1,6 +1,6 @@
 /**
- * What all kinds have in common: read from the cache, add the finalizer before the first outside write, make it true,
- * write status and state only when they changed, and take the finalizer away when everything is undone.
+ * The common part of all reconcilers: reads from the cache, adds the finalizer before the first write outside, reconciles,
+ * writes status and mirrored state only when they changed, and removes the finalizer when everything is undone.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isUnavailable } from '../../../services/platform/database/mongo.ts'
@@ -19,27 +19,27 @@ const RECONCILE_ANNOTATION = 'postwright.dev/reconcile'
 /** Annotation: `true` drops the finalizer without undoing anything. */
 const FORCE_ANNOTATION = 'postwright.dev/force-delete'
 
-/** Something vanished in the middle of a run: look again after so long, what is gone then needs nothing. */
+/** An object was deleted during the run: run again after this time. */
 const GONE_MS = 5_000
 
-/** What a reconciler found and did. */
+/** The result of one run. */
 export interface Outcome {
-  /** Conditions beside Ready. */
+  /** All conditions but Ready, which sums them up. */
   conditions: readonly ConditionState[]
   /** Message of Ready when all is well. */
   message: string
   /** Fields of the status beside conditions. */
   status?: object
-  /** When to look again, in milliseconds. */
+  /** Run again after this time, in milliseconds. */
   requeueAfterMs?: number
   events?: readonly EventInput[]
   /** The record in the database that carries the state for the panel. */
   recordId?: string
-  /** Called when status and events are out: what was told is not told again. */
+  /** Called after status and events were written, so that the same events are not recorded again. */
   reported?: () => void
 }
 
-/** What became of an undoing: done, or what stands in the way and when to try again. */
+/** The result of a removal: done, or why not yet and when to try again. */
 export type Removal =
   | { done: true; events?: readonly EventInput[] }
   | { done: false; condition: ConditionState; requeueAfterMs: number }
@@ -53,11 +53,11 @@ export interface ResourceState {
   observed_at: Date
 }
 
-/** Brings the outside world in line with the resources of one kind. */
+/** Reconciles the resources of one kind. */
 export interface Reconciler<Spec, Status> {
   kind: Kind<Spec, Status>
   ensure(resource: Resource<Spec, Status>): Promise<Outcome>
-  /** Undoes what `ensure` did. With `retain` nothing is deleted whatever the spec says. Must stand being repeated. */
+  /** Undoes what `ensure` did; idempotent. With `retain` nothing is deleted, whatever the spec says. */
   remove(resource: Resource<Spec, Status>, retain: boolean): Promise<Removal>
   /** Writes the state onto the record for the panel; `uid` is the resource's. */
   mirror(recordId: string, uid: string, state: ResourceState): Promise<void>
@@ -87,8 +87,8 @@ export function createReconcile<Spec, Status>(
       if (isPaused(resource)) return await report(context, plain, resource as Known, pausedOutcome(resource as Known))
       return await make(context, reconciler, mirror, await withFinalizer(context, kind, resource))
     } catch (error) {
-      if (error instanceof SpecError) return specFault(context, plain, error)
-      // Gone meanwhile, and the watch will tell; or something that it names is, and nothing may tell of that.
+      if (error instanceof SpecError) return invalidSpec(context, plain, error)
+      // The resource was deleted, which the watch will report; or an object that it names was, which nothing reports.
       if (error instanceof KubeError && error.status === 404) return { requeueAfterMs: GONE_MS }
       throw error
     }
@@ -141,7 +141,7 @@ function conditionOfError(error: unknown): ConditionState | undefined {
   }
 }
 
-/** Writes the status if it changed, and tells transitions of Ready as Events. */
+/** Writes the status if it changed, and records transitions of Ready as Events. */
 async function report(context: OperatorContext, kind: Kind, resource: Known, outcome: Outcome): Promise<RunResult> {
   const { metadata, status: before } = resource
   const previous = before?.conditions ?? []
@@ -177,11 +177,11 @@ function keptFields(before: object | undefined, outcome: Outcome): object {
 
 interface Mirror {
   write(uid: string, outcome: Outcome): Promise<void>
-  /** Lets go of what is remembered of a resource that goes. */
+  /** Removes the last state of a deleted resource from memory. */
   forget(uid: string): void
 }
 
-/** Writes states onto records, each only when it is another than the last: a write wakes whoever watches the record. */
+/** Writes states to records, each only when it changed: a write wakes every watcher of the record. */
 function createMirror<Spec, Status>(context: OperatorContext, { kind, mirror }: Reconciler<Spec, Status>): Mirror {
   const last = new Map<string, string>()
   const write: Mirror['write'] = async (uid, { recordId, conditions, message }) => {
@@ -246,21 +246,21 @@ function pausedOutcome({ status, metadata }: Known): Outcome {
   return { conditions: [bad('Active', 'Paused', note), ...conditions], message: '' }
 }
 
-/** A spec that this release cannot read. There is nothing to retry until somebody changes it. */
-async function specFault(context: OperatorContext, kind: Kind, error: SpecError): Promise<RunResult> {
+/** A spec that this release cannot parse. A retry waits for its change. */
+async function invalidSpec(context: OperatorContext, kind: Kind, error: SpecError): Promise<RunResult> {
   const status = error.status as Known['status']
   const resource: Known = { kind: kind.kind, metadata: error.metadata, spec: undefined, status }
   if (error.metadata.deletionTimestamp === undefined) {
     await report(context, kind, resource, { conditions: [bad('Accepted', 'InvalidSpec', error.message)], message: '' })
     throw new TerminalError(error.message)
   }
-  // What cannot be read cannot be undone; it must still be able to go.
+  // Without a spec nothing can be undone; the deletion must still end.
   const rest = error.metadata.finalizers.filter(name => name !== FINALIZER)
   if (rest.length < error.metadata.finalizers.length) await context.writer.setFinalizers(kind, error.metadata, rest)
   return {}
 }
 
-/** Accepted: the resource is taken on. */
+/** Condition Accepted with status True. */
 export function accepted(message: string): ConditionState {
   return good('Accepted', 'Accepted', message)
 }

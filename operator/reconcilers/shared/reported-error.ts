@@ -1,7 +1,7 @@
-/** Failures that are tried again, and that people have to read about meanwhile. */
+/** Failures that are retried, and that the status reports until then. */
 import type { ConditionState } from './conditions.ts'
 
-/** A failure that the status tells in words of its own. It is tried again as any other, after a pause that grows. */
+/** A failure with its own condition. It is retried after a growing pause, like any other. */
 export class ReportedError extends Error {
   readonly condition: ConditionState
   constructor(condition: ConditionState, cause: unknown) {

@@ -1,12 +1,12 @@
-/** What comes of a refusal by a use case: a condition that says so, and another look. */
+/** Turns refusals by use cases into conditions. */
 import { ProblemError } from '../../../services/platform/problems.ts'
 import { bad } from './conditions.ts'
 import type { Outcome } from './reconcile.ts'
 
-/** A refusal rests on records that others may change: look again after so long. */
+/** A refusal depends on records that other users may change: try again after this time. */
 export const REFUSED_MS = 60_000
 
-/** A refusal of a use case as an outcome; anything else is thrown on, and so is what time alone mends. */
+/** A refusal of a use case as an outcome; other errors, and temporary refusals, are thrown on. */
 export function refusalOf(error: unknown): Outcome {
   if (!(error instanceof ProblemError) || error.code === 'unavailable' || error.code === 'rate_limited') throw error
   const invalid = error.code === 'validation_failed'

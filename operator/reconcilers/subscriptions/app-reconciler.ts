@@ -1,4 +1,4 @@
-/** Makes an App true: the app of the Subscription Administration API, and its keys in a Secret. */
+/** Reconciles Apps: the app of the Subscription Administration API, and its keys in a Secret. */
 import { createSystemSenders, type FindSystemSender } from '../../../services/mail/submission/system-sender.ts'
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
@@ -30,7 +30,7 @@ import { type AppSender, senderOf } from './app-sender.ts'
 type Spec = App['spec']
 type Status = NonNullable<App['status']>
 
-/** An app with active subscriptions cannot go: look again after so long. */
+/** An app with active subscriptions cannot be deleted: try again after this time. */
 const IN_USE_MS = 5 * 60_000
 
 /** The reconciler of Apps. */
@@ -52,13 +52,13 @@ async function ensure(
 ): Promise<Outcome> {
   const { spec, metadata, status } = resource
   const name = `${metadata.name}-app`
-  const givenBack = await giveBackLost(context, subscriptions, resource)
+  const givenBack = await returnLostApp(context, subscriptions, resource)
   if (givenBack) {
     const condition = bad('Accepted', 'OwnerNotAllowed', notListed(metadata.namespace, spec.appKey))
     return { conditions: [condition], message: '', requeueAfterMs: REFUSED_MS, events: [givenBack], status: {} }
   }
-  const obstacle = await obstacleOf(context, subscriptions, resource)
-  if (obstacle) return { conditions: [bad('Accepted', ...obstacle)], message: '', requeueAfterMs: REFUSED_MS }
+  const refused = await refusalReason(context, subscriptions, resource)
+  if (refused) return { conditions: [bad('Accepted', ...refused)], message: '', requeueAfterMs: REFUSED_MS }
   const current = await currentSecret(context, metadata, name)
   if (current.state === 'foreign') return foreignSecret(name)
   const sender = await senderOf(context, findSender, resource)
@@ -104,7 +104,7 @@ async function ensure(
 }
 
 /** Gives back an app that was taken over and that the Namespace does not list any more; undefined when it is no such app. */
-async function giveBackLost(
+async function returnLostApp(
   context: OperatorContext,
   subscriptions: Subscriptions,
   resource: App,
@@ -112,7 +112,7 @@ async function giveBackLost(
   const { metadata, spec } = resource
   const app = await findAppByKey(subscriptions, spec.appKey)
   if (app?.managed_by?.uid !== metadata.uid || (await mayManage(context, metadata.namespace, app))) return undefined
-  const others = declaring(context, spec.appKey)
+  const others = resourcesDeclaring(context, spec.appKey)
   const may = await Promise.all(others.map(other => mayTakeOver(context, spec.appKey, other)))
   const next = successor(
     others.filter((_, index) => may[index]),
@@ -142,8 +142,8 @@ function isSettled(status: Status | undefined, { mailFrom }: AppSender): boolean
   return status?.appId !== undefined && (status.mailFrom ?? '') === mailFrom
 }
 
-/** Why the app cannot be this resource's: reason and message. */
-async function obstacleOf(
+/** Reason and message when the resource may not own the app. */
+async function refusalReason(
   context: OperatorContext,
   subscriptions: Subscriptions,
   resource: App,
@@ -165,15 +165,15 @@ async function obstacleOf(
 }
 
 /**
- * The resources of which one holds the app: those of one namespace, who holds the app, and those that may take it over.
- * While there is no app the first one to declare it may have it.
+ * The resources that may own the app: those of the resource's namespace, the recorded owner, and those that may adopt it.
+ * While the app does not exist, all that declare it.
  */
 async function contenders(
   context: OperatorContext,
   { spec: { appKey }, metadata }: App,
   known: Pick<AppDoc, 'managed_by'> | undefined,
 ): Promise<KubeObject[]> {
-  const all = declaring(context, appKey)
+  const all = resourcesDeclaring(context, appKey)
   const may = await Promise.all(
     all.map(
       async other =>
@@ -186,13 +186,13 @@ async function contenders(
   return all.filter((_, index) => may[index])
 }
 
-/** True when its Namespace lets the resource take an existing app over. */
+/** True when the Namespace of the resource lets it adopt an existing app. */
 function mayTakeOver(context: OperatorContext, appKey: string, { metadata }: KubeObject): Promise<boolean> {
   return mayAdopt(metadata.annotations ?? {}, appKey, ownersOf(context, metadata.namespace ?? ''))
 }
 
 /** All resources that declare an app key. */
-function declaring(context: OperatorContext, appKey: string): KubeObject[] {
+function resourcesDeclaring(context: OperatorContext, appKey: string): KubeObject[] {
   const cache = cacheOf(context, App as unknown as Kind)
   return cache.find(APP_KEY_INDEX, appKey).flatMap(key => cache.get(key) ?? [])
 }
@@ -206,7 +206,7 @@ interface AppSecret {
   events: EventInput[]
 }
 
-/** The app secret is kept from the Secret; one that is lost there, or works no more, is made anew. */
+/** The app secret of the Secret; a new one is created when it is missing there or no longer valid. */
 async function appSecret(
   { metrics }: OperatorContext,
   subscriptions: Subscriptions,
@@ -230,9 +230,9 @@ async function remove(
   retain: boolean,
 ): Promise<Removal> {
   const { appKey, deletionPolicy } = resource.spec
-  const givenBack = await giveBackLost(context, subscriptions, resource)
+  const givenBack = await returnLostApp(context, subscriptions, resource)
   if (givenBack) return { done: true, events: [givenBack] }
-  // An app that is somebody's already goes to nobody who could not have taken it over himself.
+  // A resource may take over an existing app only if its Namespace lets it adopt the app.
   const next = successor(await contenders(context, resource, {}), resource.metadata.uid)
   try {
     if (next) {

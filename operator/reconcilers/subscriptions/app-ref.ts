@@ -1,4 +1,4 @@
-/** What App, SubscriptionPlan and FeatureSwitch share: the subscription half, the App behind an appRef, drift. */
+/** Shared by App, SubscriptionPlan and FeatureSwitch: the App of an appRef, its owner, and drift. */
 
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
 import { openSubscriptions, type Subscriptions } from '../../../services/subscriptions/context.ts'
@@ -18,8 +18,8 @@ export function subscriptionsOf(context: OperatorContext): Subscriptions {
 }
 
 /**
- * The key of the App that an appRef names, or why it cannot be used yet. Whose the app is says the mark on the record:
- * whoever has all rights on resources in a namespace can write their status as well.
+ * The key of the App that an appRef names, or why it cannot be used yet. The owner is read from the record: users with all
+ * rights on resources in a namespace can write the status as well.
  */
 export async function appKeyOf(
   context: OperatorContext,
@@ -46,8 +46,8 @@ export async function appKeyOf(
 }
 
 /**
- * True while resources of the namespace may hold the app. One that they made is theirs; one that was taken over is only
- * while the Namespace lists its key, and until then they delete nothing of it.
+ * True while resources of the namespace may manage the app: one that they created always, an adopted one only while the
+ * Namespace lists its key. Otherwise they delete nothing of it.
  */
 export async function mayManage(
   context: Pick<OperatorContext, 'writer'>,
@@ -57,12 +57,12 @@ export async function mayManage(
   return !adopted || (await ownersOf(context, namespace)()).includes(app_key)
 }
 
-/** Why an app that was taken over is a namespace's no more. */
+/** Message for an adopted app that the Namespace no longer lists. */
 export function notListed(namespace: string, appKey: string): string {
   return `Namespace ${namespace} may not hold the app ${appKey} any more, which it took over. Whoever may change the Namespace can list ${appKey} in the annotation ${OWNERS_ANNOTATION}.`
 }
 
-/** What a plan or switch does with its record when it goes: nothing of an app that the namespace may not hold is deleted. */
+/** The deletion policy of a plan or switch; Retain for an app that the namespace may no longer manage. */
 export async function withdrawalOf(
   context: Pick<OperatorContext, 'writer'>,
   subscriptions: Subscriptions,
@@ -77,7 +77,7 @@ export async function withdrawalOf(
   return policy
 }
 
-/** An update although the spec did not change: somebody else changed the record. */
+/** Events of an update although the spec did not change: something else changed the record. */
 export function driftOf(
   context: OperatorContext,
   resource: { kind: string; metadata: Metadata; status: { observedGeneration?: number | undefined } | undefined },

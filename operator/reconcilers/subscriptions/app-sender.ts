@@ -6,10 +6,10 @@ import { mayOwn, OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { type OperatorContext, ownersOf } from '../shared/operator-context.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
 
-/** Whether a domain may send also depends on claims of others: look again after so long. */
+/** Whether a domain may send also depends on other accounts' domains: check again after this time. */
 const USABLE_MS = 5 * 60_000
 
-/** What comes of `mailFrom`. */
+/** The result for `mailFrom`. */
 export interface AppSender {
   /** The sender to store; empty: reminders come from the platform's own. */
   mailFrom: string

@@ -1,4 +1,4 @@
-/** Makes a FeatureSwitch true: the switch of its App. */
+/** Reconciles FeatureSwitches: the feature flag of their App. */
 
 import { listSwitchesOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'

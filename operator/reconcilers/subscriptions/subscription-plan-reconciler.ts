@@ -1,4 +1,4 @@
-/** Makes a SubscriptionPlan true: the plan of its App. */
+/** Reconciles SubscriptionPlans: the plan of their App. */
 
 import { listPlansOfResource } from '../../../services/subscriptions/catalogue/find-records.ts'
 import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
@@ -58,7 +58,7 @@ async function ensure(
   }
 }
 
-/** The plan's figures as the subscription half keeps them: money in cents. */
+/** The plan as the use case takes it; prices in cents. */
 export function planSpec(spec: Spec): PlanSpec {
   const price = cents(spec.price)
   return {

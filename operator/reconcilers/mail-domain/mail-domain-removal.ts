@@ -1,0 +1,108 @@
+/** Deletes a MailDomain: hands the domain to another resource, or drains accepted mail and removes records and domain. */
+import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
+import {
+  closeDomain,
+  handOver,
+  type ResourceDeps,
+  withdrawDomain,
+} from '../../../services/mail/domains/declare-domain.ts'
+import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
+import { unpublishDns } from '../../../services/mail/domains/publish-records.ts'
+import type { MailDomain } from '../../resources/mail-domain.ts'
+import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.ts'
+import { bad } from '../shared/conditions.ts'
+import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
+import type { Removal } from '../shared/reconcile.ts'
+import { ownerName, returnLostDomains, successorOf } from './mail-domain-owner.ts'
+
+/** Grace period for delivering accepted mail before the domain's records and DKIM key are deleted. */
+const DRAIN_MS = 5 * 60_000
+/** Processes learn within this time that a domain is closed. */
+const DRAIN_POLL_MS = 5_000
+/** A provider that does not answer is tried for this long; then the records stay. */
+const REMOVE_RECORDS_MS = 3_600_000
+const REMOVE_RECORDS_RETRY_MS = 60_000
+const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'
+
+/** Undoes what the resource declared. With `retain` records and domain stay, whatever the spec says. */
+export async function removeMailDomain(
+  context: OperatorContext,
+  dns: DnsDeps,
+  resource: MailDomain,
+  retain: boolean,
+): Promise<Removal> {
+  const events = await returnLostDomains(context, resource)
+  // By the owner on the record: the status may not have been written yet, and others may write it.
+  const domain = await findDomainOfResource(context.mongo.db, resource.spec.domainName, resource.metadata.uid)
+  if (!domain) return { done: true, events }
+  const { db } = context.mongo
+  const deps = { db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
+  const successor = await successorOf(context, resource, ownerName(resource))
+  if (successor) {
+    await handOver(deps, domain._id, managedBy({ kind: 'MailDomain', metadata: successor.metadata }))
+    return { done: true, events }
+  }
+  const draining = retain ? undefined : await drain(deps, context, resource, domain._id)
+  if (draining) return draining
+  const records: Removal = retain ? { done: true } : await removeRecords(context, dns, resource, domain._id)
+  if (!records.done) return records
+  const { deletionPolicy, suspended } = resource.spec
+  await withdrawDomain(deps, domain._id, retain ? 'Retain' : deletionPolicy.domain, suspended)
+  return records
+}
+
+/** Accepted mail is signed with the key that will be deleted: the domain closes, and queued mail gets some time. */
+async function drain(
+  deps: ResourceDeps,
+  { clock }: OperatorContext,
+  { spec, metadata }: MailDomain,
+  id: string,
+): Promise<Removal | undefined> {
+  const { deletionPolicy, domainName } = spec
+  const losesRecords = deletionPolicy.dns === 'Delete' && spec.dns.managementPolicy === 'Manage'
+  if (deletionPolicy.domain !== 'Delete' && !losesRecords) return undefined
+  const leftMs = DRAIN_MS - (clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? ''))
+  if (leftMs <= 0) return undefined
+  const { wasOpen, waiting } = await closeDomain(deps, id)
+  if (waiting === 0 && !wasOpen) return undefined
+  const mail = waiting === undefined ? 'Accepted mail' : `${waiting} accepted message${waiting === 1 ? '' : 's'}`
+  const message = `Nothing new is accepted for ${domainName}. ${mail} may still be delivered, for at most five minutes. ${FORCE_HINT}`
+  const requeueAfterMs = Math.min(DRAIN_POLL_MS, leftMs)
+  return { done: false, condition: bad('QueueDrained', 'Draining', message), requeueAfterMs }
+}
+
+/**
+ * Removes the records at the provider. A provider that is down is tried for an hour. Refused credentials and missing zones
+ * or accounts are not retried: the deletion of a namespace must end.
+ */
+async function removeRecords(
+  context: OperatorContext,
+  dns: DnsDeps,
+  { spec, metadata, status }: MailDomain,
+  domainId: string,
+): Promise<Removal> {
+  const domain = await currentDomain(context.mongo.db, domainId)
+  if (!domain || spec.deletionPolicy.dns === 'Retain') return { done: true }
+  const { stopped, items } = await unpublishDns(dns, domain)
+  if (!stopped) {
+    const left = items.filter(item => item.status === 'conflict' || item.status === 'failed')
+    if (left.length > 0)
+      return recordsLeft(domain.name, left.map(({ name, type, reason }) => `${name} ${type}: ${reason}`).join(' '))
+    const isAccountGone = domain.dns_owned?.length && !domain.dns_account_id
+    return isAccountGone ? recordsLeft(domain.name, 'the DNS account is gone.') : { done: true }
+  }
+  const ageMs = context.clock.now().getTime() - Date.parse(metadata.deletionTimestamp ?? '')
+  if (isPermanent(stopped.kind) || ageMs > REMOVE_RECORDS_MS) return recordsLeft(domain.name, stopped.message)
+  const message = `The records cannot be removed yet: ${stopped.message} Trying for an hour. ${FORCE_HINT}`
+  const pauseMs = pauseAfter((status?.failedAttempts ?? 0) + 1, stopped.retryAfter)
+  return {
+    done: false,
+    condition: bad('DNSRemoved', reasonOf(stopped.kind), message),
+    requeueAfterMs: Math.min(pauseMs, REMOVE_RECORDS_RETRY_MS),
+  }
+}
+
+function recordsLeft(domainName: string, why: string): Removal {
+  const note = `The records of ${domainName} stay at the provider: ${why}`
+  return { done: true, events: [{ type: 'Warning', reason: 'RecordsLeftBehind', action: 'RemoveDNS', note }] }
+}
