@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-context.ts'
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
-import { askForCheck } from '../../../services/mail/domains/declare-domain.ts'
+import { requestCheck } from '../../../services/mail/domains/declare-domain.ts'
 import type { DomainDoc } from '../../../services/mail/domains/find-domains.ts'
 import { type Published, policyAbove, publishDns } from '../../../services/mail/domains/publish-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
@@ -40,7 +40,7 @@ export async function writeDns(
   const published = await publishDns(dns, domain, { conflicts: CONFLICTS[conflictPolicy] })
   const { condition, retry } = syncOfWrite(published)
   const events = writtenEvents(published)
-  if (events.length > 0) await askForCheck(dns, domain._id)
+  if (events.length > 0) await requestCheck(dns, domain._id)
   if (retry) return { ...retryLater(context, revision, failures, condition, retry), events }
   return { conditions: [condition], status: { dnsRevision: revision }, events }
 }

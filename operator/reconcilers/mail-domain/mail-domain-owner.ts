@@ -4,8 +4,8 @@ import { ensureNamespaceAccount } from '../../../services/accounts/namespace-acc
 import {
   type AppliedDomain,
   applyDomain,
-  giveBackDomain,
-  handOver,
+  returnDomain,
+  transferDomain,
   type WantedDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import {
@@ -162,8 +162,8 @@ export async function returnLostDomains(context: OperatorContext, resource: Mail
     const { username, allowed } = await entitlementOf(context, metadata.namespace, user_id)
     if (allowed && username === ownerName(resource)) continue
     const next = username === undefined ? undefined : await successorOf(context, resource, username)
-    if (next) await handOver(deps, _id, managedBy({ kind: 'MailDomain', metadata: next.metadata }))
-    else await giveBackDomain(deps, _id, spec.suspended)
+    if (next) await transferDomain(deps, _id, managedBy({ kind: 'MailDomain', metadata: next.metadata }))
+    else await returnDomain(deps, _id, spec.suspended)
     const to = next
       ? `MailDomain ${next.metadata.namespace}/${next.metadata.name}`
       : `the account ${username ?? user_id}`

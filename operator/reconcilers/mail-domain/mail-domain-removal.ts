@@ -2,9 +2,9 @@
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import {
   closeDomain,
-  handOver,
   type ResourceDeps,
-  withdrawDomain,
+  releaseDomain,
+  transferDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
 import { unpublishDns } from '../../../services/mail/domains/publish-records.ts'
@@ -39,7 +39,7 @@ export async function removeMailDomain(
   const deps = { db, clock: context.clock, secrets: context.secrets, resource: managedBy(resource) }
   const successor = await successorOf(context, resource, ownerName(resource))
   if (successor) {
-    await handOver(deps, domain._id, managedBy({ kind: 'MailDomain', metadata: successor.metadata }))
+    await transferDomain(deps, domain._id, managedBy({ kind: 'MailDomain', metadata: successor.metadata }))
     return { done: true, events }
   }
   const draining = retain ? undefined : await drain(deps, context, resource, domain._id)
@@ -47,7 +47,7 @@ export async function removeMailDomain(
   const records: Removal = retain ? { done: true } : await removeRecords(context, dns, resource, domain._id)
   if (!records.done) return records
   const { deletionPolicy, suspended } = resource.spec
-  await withdrawDomain(deps, domain._id, retain ? 'Retain' : deletionPolicy.domain, suspended)
+  await releaseDomain(deps, domain._id, retain ? 'Retain' : deletionPolicy.domain, suspended)
   return records
 }
 

@@ -1,4 +1,4 @@
-/** What the use cases on DNS need, and how a process makes it. */
+/** Dependencies of the use cases on DNS, and their construction in a process. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
@@ -13,10 +13,10 @@ import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType 
 import { ALLOWANCES } from './providers/rules/call-budget.ts'
 import { type DnsCredentials, dnsCredentials } from './providers/rules/dns-credentials.ts'
 import { BudgetExhausted, blockCalls, takeCall } from './providers/store/call-budgets.ts'
-import { type SendingHost, spfFaults } from './records/guidance.ts'
+import { type SendingHost, spfViolations } from './records/guidance.ts'
 import { createResolver, type Resolver } from './resolver.ts'
 
-/** Handed to every use case on DNS. */
+/** Dependencies of every use case on DNS. */
 export interface DnsDeps {
   db: Db
   clock: Clock
@@ -25,7 +25,7 @@ export interface DnsDeps {
   metrics: Metrics
   config: Config
   resolver: Resolver
-  /** The provider behind credentials; calls are counted against the account. */
+  /** The provider for credentials; calls count against the account's limit. */
   provider: (account: string, credentials: DnsCredentials) => DnsProvider
   /** A number in [0, 1). */
   random: () => number
@@ -40,7 +40,7 @@ export function createDnsDeps({
   log,
   metrics,
 }: Omit<Foundation, 'probes'>): DnsDeps {
-  const { unreadable, unnamed } = spfFaults(sendingHost(config))
+  const { unreadable, unnamed } = spfViolations(sendingHost(config))
   if (unreadable.length > 0)
     throw new ConfigError(unreadable.map(term => `DEFAULT_SPF_MECHANISMS: "${term}" is no mechanism of SPF`))
   if (unnamed) log.warn({ host: config.MAIL_HOSTNAME }, 'MAIL_HOSTNAME is no public name: SPF records need SENDING_IP')
@@ -68,10 +68,10 @@ export function createDnsDeps({
   }
 }
 
-/** A provider keeps what it found out about its zones; this long it is used for all domains of its account. */
+/** Milliseconds that a provider is shared by all domains of its account: it remembers its zones. */
 const PROVIDER_MS = 60_000
 
-/** Gives the same provider for the same credentials for a minute: many domains then share one look for zones. */
+/** Returns the same provider for the same credentials for a minute: many domains then share one search for zones. */
 function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
   const known = new Map<string, { until: number; credentials: DnsCredentials; provider: DnsProvider }>()
   return (account, credentials) => {
@@ -87,7 +87,7 @@ function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
 
 const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
 
-/** The provider of a stored account. Credentials that cannot be opened are a fault like those that are refused. */
+/** The provider of a stored account. Throws {@link DnsProviderError} `auth` for credentials that cannot be unsealed. */
 export function providerOf(deps: DnsDeps, account: DnsAccountDoc): DnsProvider {
   try {
     return deps.provider(account._id, openCredentials(deps.secrets, account))
@@ -106,7 +106,7 @@ export function sealCredentials(secrets: Secrets, accountId: string, credentials
 export function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
   const opened: unknown = JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed))
   const { data } = dnsCredentials.safeParse(opened)
-  // An earlier version took what this one refuses; the fault is not told, because it may repeat the secret.
+  // An earlier version accepted other credentials. The violation is not reported: it may repeat the secret.
   if (!data) throw new SecretError('the sealed credentials are not of a kind that is taken today')
   return data
 }

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { CLASS, type Decoded, decodeMessage, encodeMessage, TYPE } from './dns-message.ts'
 
-/** A server by address; names are resolved and judged before they come here. */
+/** A server by address. Callers have resolved its name and checked that the address may be contacted. */
 export interface ServerAddress {
   ip: string
   port: number

@@ -99,14 +99,14 @@ function fieldsOf(data: Buffer): TsigFields {
 function readTsig(data: Buffer): TsigFields {
   const { next } = readName(data, 0)
   const macLength = data.readUInt16BE(next + 8)
-  const behind = next + 10 + macLength
-  const otherLength = data.readUInt16BE(behind + 4)
+  const afterMac = next + 10 + macLength
+  const otherLength = data.readUInt16BE(afterMac + 4)
   return {
     seconds: data.readUIntBE(next, 6),
     fudge: data.readUInt16BE(next + 6),
-    mac: data.subarray(next + 10, behind),
-    error: data.readUInt16BE(behind + 2),
-    other: data.subarray(behind + 6, behind + 6 + otherLength),
+    mac: data.subarray(next + 10, afterMac),
+    error: data.readUInt16BE(afterMac + 2),
+    other: data.subarray(afterMac + 6, afterMac + 6 + otherLength),
   }
 }
 

@@ -1,28 +1,28 @@
-/** Looks a domain's records up from all sides and judges each: what DNS says now, nothing stored. */
+/** Looks up all records of a domain in public DNS and evaluates each. Stores nothing. */
 
 import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
 import type { DnsSession } from '../dns/dns-session.ts'
 import { type DmarcDiscovery, discoverDmarc, isDmarc } from '../dns/records/dmarc.ts'
-import { judgeRow, type RecordCheck, type Views } from '../dns/records/evaluate-record.ts'
+import { evaluateRow, type RecordCheck, type Views } from '../dns/records/evaluate-record.ts'
 import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isSpf } from '../dns/records/spf.ts'
 import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import type { CheckOutcome } from './rules/check-schedule.ts'
 
-/** Everything that one look at DNS found. */
+/** The findings of one check. */
 export interface Observation {
   rows: GuidanceRow[]
   records: RecordCheck[]
   outcome: CheckOutcome
   /** Selectors that every authoritative server and every resolver shows. */
   visibleSelectors: Set<string>
-  /** The answers at the name of the ownership record: rivals are looked for there. */
+  /** The answers at the name of the ownership record, where other accounts' tokens may be as well. */
   ownership: Views
   session: DnsSession
 }
 
-/** Looks once. Never rejects because of DNS: what cannot be told now is a temporary verdict. */
+/** Never rejects because of DNS: records without an answer have the status `temporary_failure`. */
 export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<Observation> {
   const host = sendingHost(deps.config)
   const rows = guidance(domain, host)
@@ -44,7 +44,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
     ...(spf ? { spf } : {}),
     ...(hostAddresses.length > 0 ? { hostAddresses } : {}),
   }
-  const records = rows.map(row => judgeRow(row, viewsOf(row.id), context))
+  const records = rows.map(row => evaluateRow(row, viewsOf(row.id), context))
   return {
     rows,
     records,
@@ -59,7 +59,7 @@ export async function observeDomain(deps: DnsDeps, domain: DomainDoc): Promise<O
   }
 }
 
-/** Verified = ownership and a key that signs. A definite fault of either is a failure; doubt is not. */
+/** Verified: ownership and a signing key. A definite violation of either is a failure; a temporary one is not. */
 function outcomeOf({ dkim, status }: DomainDoc, records: readonly RecordCheck[]): CheckOutcome {
   const signing = dkim.filter(({ state }) => state === 'active')
   const candidates = signing.length > 0 ? signing : dkim.filter(({ state }) => state === 'pending')

@@ -4,7 +4,7 @@ import { testFoundation } from '../../../test/support/processes/test-foundation.
 import { testClock } from '../../../test/support/time/test-clock.ts'
 import { ensureIndexes } from '../../platform/database/mongo.ts'
 import type { DomainDoc } from '../store/documents.ts'
-import { applyDomain, closeDomain, type ResourceDeps, type WantedDomain, withdrawDomain } from './declare-domain.ts'
+import { applyDomain, closeDomain, type ResourceDeps, releaseDomain, type WantedDomain } from './declare-domain.ts'
 import { domains, findDomainById, updateDomain } from './store/domains.ts'
 
 const resource = { kind: 'MailDomain', namespace: 'shop', name: 'shop-example', uid: 'uid-1' }
@@ -31,7 +31,7 @@ const WAYS: [string, (deps: ResourceDeps, id: string) => Promise<unknown>][] = [
     'closed and handed back',
     async (deps, id) => {
       await closeDomain(deps, id)
-      await withdrawDomain(deps, id, 'Retain', false)
+      await releaseDomain(deps, id, 'Retain', false)
     },
   ],
 ]

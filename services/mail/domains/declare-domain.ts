@@ -1,4 +1,4 @@
-/** Makes a sending domain as its resource declares it, and lets it go again. Applying twice changes nothing. */
+/** Makes a sending domain as its resource declares it, and releases it again. Applying is idempotent. */
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemError } from '../../platform/problems.ts'
 import { refuseManaged } from '../managed.ts'
@@ -33,7 +33,7 @@ export type ResourceDeps = DomainDeps & { resource: ManagedBy }
 
 /**
  * Registers the domain for the account, or brings the registered one into line. 409 `managed_by_resource` when another
- * resource manages it, 409 `conflict` when nobody does and `adopt` is false.
+ * resource manages it, 409 `conflict` when none does and `adopt` is false.
  */
 export async function applyDomain(
   deps: ResourceDeps,
@@ -57,19 +57,19 @@ export async function applyDomain(
   return { domain, created: known === undefined, changed: fields }
 }
 
-/** Asks the worker to look at public DNS now. */
-export async function askForCheck({ db, clock }: Pick<DomainDeps, 'db' | 'clock'>, domainId: string): Promise<void> {
+/** Makes a DNS check by the worker due now. */
+export async function requestCheck({ db, clock }: Pick<DomainDeps, 'db' | 'clock'>, domainId: string): Promise<void> {
   await updateDomain(db, domainId, { next_check_at: clock.now() })
 }
 
-/** A domain on its way out. `waiting`: accepted messages that are not final; undefined: it cannot be told now. */
+/** A domain before its removal. `waiting`: accepted messages that are not final; undefined: unknown for now. */
 export interface Closing {
-  /** It could send until now; processes that know it as open follow within 5 s. */
+  /** It could send until now; other processes stop accepting its mail within 5 s. */
   wasOpen: boolean
   waiting: number | undefined
 }
 
-/** Stops accepting mail of a domain that is about to go. A suspension by an admin stays theirs. */
+/** Stops accepting mail of a domain before its removal. A suspension by an admin stays one. */
 export async function closeDomain(deps: ResourceDeps, domainId: string): Promise<Closing> {
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return { wasOpen: false, waiting: 0 }
@@ -84,10 +84,10 @@ export async function closeDomain(deps: ResourceDeps, domainId: string): Promise
 }
 
 /**
- * Lets a domain go: `Delete` removes it with its keys, `Retain` hands it back to its account, open for
- * mail unless its resource had it suspended. One that is gone is fine.
+ * `Delete` removes a domain with its keys, `Retain` returns it to its account, open for mail unless its resource had it
+ * suspended. A missing domain is not an error.
  */
-export async function withdrawDomain(
+export async function releaseDomain(
   deps: ResourceDeps,
   domainId: string,
   how: 'Delete' | 'Retain',
@@ -109,22 +109,22 @@ export async function withdrawDomain(
 }
 
 /**
- * Hands a domain back to its account because the resource may not act for that any more. Should it get the right again, it
- * goes on with the domain without having to adopt it.
+ * Returns a domain to its account because the resource may no longer act for it. With the right restored, the resource has
+ * the domain again without adopting it.
  */
-export async function giveBackDomain(deps: ResourceDeps, domainId: string, wasSuspended: boolean): Promise<void> {
+export async function returnDomain(deps: ResourceDeps, domainId: string, wasSuspended: boolean): Promise<void> {
   await updateDomain(deps.db, domainId, { formerly_managed_by: deps.resource.uid })
-  await withdrawDomain(deps, domainId, 'Retain', wasSuspended)
+  await releaseDomain(deps, domainId, 'Retain', wasSuspended)
 }
 
-/** Gives a domain to another resource that declares it too. */
-export async function handOver(deps: ResourceDeps, domainId: string, heir: ManagedBy): Promise<void> {
+/** Transfers a domain to another resource that declares it. */
+export async function transferDomain(deps: ResourceDeps, domainId: string, successor: ManagedBy): Promise<void> {
   const domain = await findDomainById(deps.db, domainId)
   if (domain?.managed_by?.uid !== deps.resource.uid) return
-  await updateDomain(deps.db, domainId, { managed_by: heir, updated_at: deps.clock.now() })
+  await updateDomain(deps.db, domainId, { managed_by: successor, updated_at: deps.clock.now() })
 }
 
-/** What a suspension takes off: a verification that was lost before is no reason to verify the domain at its end. */
+/** Fields that a suspension removes: a verification that was lost before does not count when the suspension ends. */
 function lapsed({ status, verified_by }: DomainDoc): 'verified_by'[] {
   return verified_by !== undefined && status !== 'verified' ? ['verified_by'] : []
 }
@@ -139,7 +139,7 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   const remove: Difference['remove'] = []
   if (!isDeepStrictEqual(domain.managed_by, resource)) change.managed_by = resource
   if (domain.formerly_managed_by !== undefined) remove.push('formerly_managed_by')
-  // What the loop detector remembers lies in the same object and stays.
+  // The state of the loop detector is part of the same object and stays.
   const settings = Object.entries({ ...domain.dns, ...wanted.dns }).filter(([, value]) => value !== undefined)
   const dns = Object.fromEntries(settings) as unknown as DnsSettingsDoc
   if (!isDeepStrictEqual(domain.dns, dns)) change.dns = dns
@@ -156,7 +156,7 @@ function difference(domain: DomainDoc, resource: ManagedBy, wanted: WantedDomain
   return { change, remove }
 }
 
-/** Ends a suspension by the resource: verified again if it was, and nobody else is meanwhile; else pending with a check at once. */
+/** Ends a suspension by the resource: verified again if it was and no other account is now; else pending, with a check at once. */
 async function resume(deps: ResourceDeps, domain: DomainDoc): Promise<DomainDoc> {
   const now = deps.clock.now()
   const pending = found(

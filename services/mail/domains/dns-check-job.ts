@@ -5,7 +5,7 @@ import type { DnsDeps } from '../dns/dns-context.ts'
 import { checkDue, claimNextDue, type DueDomain } from './verify-domain.ts'
 
 const JOB = 'dns-checks'
-/** How often due domains are looked for; the first check of a claim is due after a minute. */
+/** Interval of the search for due domains; the first check of a new domain is due after a minute. */
 const EVERY_MS = 15_000
 /** Checks at a time in one process: they wait for the network most of the time. */
 const PARALLEL = 16
@@ -20,7 +20,7 @@ export async function registerDnsJobs(jobs: Jobs, deps: DnsDeps): Promise<void> 
   await jobs.seed(JOB, 'all', { everyMs: EVERY_MS })
 }
 
-/** Checks until nothing is due or the process drains. Rejects when the database lets nothing be claimed: the job is repeated. */
+/** Checks until nothing is due or the process drains. Rejects when the database fails: the job is repeated. */
 export async function checkDueDomains(
   deps: DnsDeps,
   { signal, touch }: { signal: AbortSignal; touch: () => Promise<void> },

@@ -1,4 +1,4 @@
-/** Claims sending domains for accounts: the name in one form, a first DKIM key, and who may verify. */
+/** Registers sending domains for accounts, changes and removes them. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { createLane } from '../../platform/concurrency/fair-limiter.ts'
@@ -24,14 +24,14 @@ import {
   verifyDomain,
 } from './store/domains.ts'
 
-/** What the use cases need. */
+/** Dependencies of the use cases on domains. */
 export interface DomainDeps extends ActingResource {
   db: Db
   clock: Clock
   secrets: Secrets
 }
 
-/** First look at DNS after the claim, in milliseconds: people need a minute to write the records. */
+/** First DNS check after the registration, in milliseconds: people need a minute to write the records. */
 const FIRST_CHECK_MS = 60_000
 
 /** Registrations of an account are done one after the other, so that their number is right. */
@@ -40,10 +40,10 @@ const registrations = createLane({ perKey: 1, waiting: 10 })
 const declared = createLane({ perKey: 1 })
 
 /**
- * Claims a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
+ * Registers a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
  * the account has it already, 409 `too_many_domains` when it has `most` domains (0 = no limit), 429 `rate_limited` while
  * ten others of the account wait. Several processes may exceed `most` by one each. The first DKIM key is `active` at once,
- * since there is no older one to sign with; its selector differs from those of other accounts that claim the name, because
+ * since there is no older one to sign with; its selector differs from those of other accounts that registered the name, because
  * all of them live in one zone.
  */
 export async function registerDomain(deps: DomainDeps, userId: string, typed: string, most = 0): Promise<DomainDoc> {
@@ -73,14 +73,14 @@ function tooMany(most: number): ProblemError {
 /** Tries for a selector that no other account took while the key was made. */
 const MAX_TRIES = 5
 
-/** Makes the first key again as long as another account claimed the name with the same selector in this moment. */
+/** Replaces the first key while another account registered the name with the same selector at the same time. */
 async function withOwnSelector(deps: DomainDeps, domain: DomainDoc): Promise<DomainDoc> {
   let { dkim } = domain
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const all = await keysOfName(deps.db, domain.name)
     if (all.filter(({ selector }) => selector === dkim[0]?.selector).length < 2) break
     const fresh = [await firstKey(deps, domain)]
-    if (!(await replaceKeys(deps.db, domain._id, dkim, fresh))) break // somebody has seen to them already
+    if (!(await replaceKeys(deps.db, domain._id, dkim, fresh))) break // another process replaced them
     dkim = fresh
   }
   return { ...domain, dkim }
@@ -96,7 +96,7 @@ async function firstKey(
   return { ...key, state: 'active' }
 }
 
-/** A claim with its key, not stored yet. */
+/** A domain with its key, not stored yet. */
 export async function newDomain(deps: DomainDeps, userId: string, name: string): Promise<DomainDoc> {
   const { clock, resource } = deps
   const now = clock.now()
@@ -130,7 +130,7 @@ export interface DomainSettings {
 }
 
 /**
- * Changes a domain; DNS is looked at again soon. 422 when the DNS account is not the account's own, or when records are
+ * Changes a domain and makes a DNS check due. 422 when the DNS account is not the account's own, or when records are
  * to be kept without one. Without an account records are no longer kept.
  */
 export async function changeDomain(
@@ -179,7 +179,7 @@ function wrongDnsAccount(code: string, message: string): ProblemError {
   })
 }
 
-/** Gives a domain up, with its keys. */
+/** Removes a domain with its keys. */
 export async function removeDomain(deps: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
   const domain = await getDomain(deps, userId, idOrName)
   refuseManaged(domain, deps)
@@ -188,7 +188,7 @@ export async function removeDomain(deps: DomainDeps, userId: string, idOrName: s
 }
 
 /**
- * Marks a domain verified on the word of an admin, and looks at its records from now on; 404, or 409 `conflict` when
+ * Marks a domain verified by an admin, and schedules checks of its records; 404, or 409 `conflict` when
  * another account has verified the name.
  */
 export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
@@ -199,7 +199,7 @@ export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Prom
   const verified = await verifyDomain(db, id, 'admin', now)
   if (verified === 'gone') throw new ProblemError('not_found', 'There is no such domain.')
   if (verified === 'taken') throw new ProblemError('conflict', `Another account has verified ${domain.name}.`)
-  // Nobody looks at a claim any more that expired.
+  // A registration that expired has no next check.
   await checkSoon(db, id, now)
   return verified
 }

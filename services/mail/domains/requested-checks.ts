@@ -12,7 +12,7 @@ export interface RequestedChecks {
    * the account wait.
    */
   check(domain: DomainDoc): Promise<DnsCheckDoc>
-  /** Runs other work on DNS of the account in the same lane; the next check of the domain looks again. */
+  /** Runs other work on DNS of the account in the same lane; the next check of the domain is not answered from memory. */
   change<T>(domain: DomainDoc, work: () => Promise<T>): Promise<T>
   /** Runs work at a DNS provider that is for no domain, such as a test of credentials, in the same lane. */
   run<T>(userId: string, work: () => Promise<T>): Promise<T>

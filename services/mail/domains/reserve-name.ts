@@ -1,6 +1,6 @@
 /**
- * Who holds a name: several accounts may claim it, one may verify it. Proof is the ownership record, looked at afresh:
- * whoever has it published now wins, and the former holder loses its verification and its keys.
+ * Several accounts may register a name, one may have it verified. The proof is the ownership record in public DNS: the
+ * account that has it published now gets the name, and the former one loses its verification and its keys.
  */
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { Views } from '../dns/records/evaluate-record.ts'
@@ -8,18 +8,18 @@ import { provesOwnership } from '../dns/records/match-record.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import { revokeVerification, verifiedRivals } from './store/dns-checks.ts'
 
-/** Settles a claim that has just been proven. Gives the reasons why it cannot be verified now; none: the way is free. */
-export async function settleClaim(deps: DnsDeps, domain: DomainDoc, ownership: Views): Promise<string[]> {
+/** Reserves the name for an account that has just proven it. Returns the reasons why it cannot be verified now; none: it may. */
+export async function reserveName(deps: DnsDeps, domain: DomainDoc, ownership: Views): Promise<string[]> {
   const rivals = await verifiedRivals(deps.db, domain)
   const errors = rivals.flatMap(({ name }) => (name === domain.name ? [] : [related(domain.name, name)]))
-  // The holder of the name keeps it as long as the claim fails for another reason: else nobody would have it.
+  // The current account keeps the name while the new one fails for another reason: else no account would have it.
   const holder = rivals.find(({ name }) => name === domain.name)
   if (!holder || errors.length > 0) return errors
   const error = await takeOver(deps, holder, ownership)
   return error === undefined ? [] : [error]
 }
 
-/** Parents and children of another account stand in the way: who holds the zone decides about all of it. */
+/** Verified parents and children of another account exclude the name: they are parts of one tree. */
 function related(name: string, rival: string): string {
   const relation = name.endsWith(`.${rival}`) ? `the domain ${rival} above it` : `the sub-domain ${rival}`
   return `Another account has verified ${relation}; that account has to give it up first.`

@@ -1,4 +1,4 @@
-/** Keeps the DKIM keys of a domain moving: requested, by interval, and through their states as DNS shows them. */
+/** Adds, activates and revokes DKIM keys, and advances their states by what DNS shows. */
 import { ProblemError } from '../../platform/problems.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { DkimAlgorithm } from '../dns/records/dkim.ts'
@@ -17,7 +17,7 @@ export interface NewKey {
   privateKey?: string
 }
 
-/** Tries of an optimistic change before it is given up as busy. */
+/** Attempts of an optimistic change before it fails with `conflict`. */
 const MAX_TRIES = 5
 
 /**
@@ -49,7 +49,7 @@ function assertAddable(
     throw new ProblemError('conflict', 'Ed25519 only signs beside an RSA key that is active.')
 }
 
-/** Lets a pending key sign now, on the owner's word that its record is published. 404 for another selector, 409 for another state. */
+/** Lets a pending key sign now; its record must have been seen on every name server. 404 for another selector, 409 for another state. */
 export function activateKey(deps: DnsDeps, domain: DomainDoc, selector: string): Promise<DomainDoc['dkim']> {
   const now = deps.clock.now()
   return changeKeys(deps, domain._id, keys => {
@@ -79,7 +79,7 @@ export async function revokeKey(deps: DnsDeps, domain: DomainDoc, selector: stri
   return keys
 }
 
-/** Moves the keys on after a check. Gives true when a record has to be written, changed or removed. */
+/** Advances the keys after a check. Returns true when a record has to be written, changed or removed. */
 export async function advanceKeys(
   deps: DnsDeps,
   domain: DomainDoc,
@@ -99,7 +99,7 @@ export async function advanceKeys(
   let keys = domain.dkim
   for (const step of steps)
     keys = step.kind === 'create' ? [...keys, await makeKey(deps, domain, step, keys)] : applyStep(keys, step, now)
-  if (!(await replaceKeys(deps.db, domain._id, domain.dkim, keys))) return false // somebody else did; the next check goes on
+  if (!(await replaceKeys(deps.db, domain._id, domain.dkim, keys))) return false // another process did; the next check continues
   deps.log.info({ domain: domain._id, steps: steps.map(({ kind }) => kind) }, 'dkim keys moved on')
   return steps.some(({ kind }) => kind === 'create' || kind === 'revoke' || kind === 'remove')
 }
@@ -108,7 +108,7 @@ export async function advanceKeys(
 const RECORD_TTL = 600
 const UNKNOWN_TTL = 3_600
 
-/** `unsaved`: keys of the same run, whose selectors are taken although nobody has stored them yet. */
+/** `unsaved`: keys of the same run, whose selectors are taken although they are not stored yet. */
 async function makeKey(
   { db, secrets, clock }: DnsDeps,
   domain: DomainDoc,

@@ -1,22 +1,22 @@
-/** A check of a domain: look at DNS, decide, save while the claim holds, repair, remember. */
+/** A DNS check of a domain: look up, decide, save while the worker's claim is valid, repair, record. */
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/documents.ts'
 import { type Observation, observeDomain } from './check-records.ts'
 import { type Repair, repairDns } from './repair-records.ts'
-import { settleClaim } from './reserve-name.ts'
+import { reserveName } from './reserve-name.ts'
 import { advanceKeys } from './rotate-dkim.ts'
 import { type CheckOutcome, type NextState, nextState } from './rules/check-schedule.ts'
 import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from './store/dns-checks.ts'
 
-/** A check that dies is repeated after so long. Milliseconds. */
+/** A check that ended without a result is repeated after this time, in milliseconds. */
 const LEASE_MS = 5 * 60_000
 const DAY = 24 * 3_600_000
-/** A repaired record is looked at again after so long. Milliseconds. */
+/** A repaired record is checked again after this time, in milliseconds. */
 const AFTER_REPAIR_MS = 60_000
 
-/** Checks a domain now and saves what follows. 404 when there is none; 409 when it changes or is checked again meanwhile. */
+/** Checks a domain now and saves what follows. 404 when there is none; 409 when it changes or is checked again in the meantime. */
 export async function verifyDomain(
   deps: DnsDeps,
   domainId: string,
@@ -64,9 +64,9 @@ async function checkClaimed(
 ): Promise<DnsCheckDoc | undefined> {
   const started = performance.now()
   const seen = await observeDomain(deps, domain)
-  // A suspended domain stays so, and takes the name from nobody.
-  const claims = domain.status === 'pending' || domain.status === 'failed'
-  const errors = claims && seen.outcome === 'verified' ? await settleClaim(deps, domain, seen.ownership) : []
+  // A suspended domain stays suspended, and takes the name from no other account.
+  const mayBeVerified = domain.status === 'pending' || domain.status === 'failed'
+  const errors = mayBeVerified && seen.outcome === 'verified' ? await reserveName(deps, domain, seen.ownership) : []
   const decision = decide(deps, domain, seen, errors)
   const saved = await saveCheck(deps.db, domain, lease, decision.change)
   if (saved === 'lost') return undefined
@@ -130,7 +130,7 @@ function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation
   return { outcome, next, errors, change }
 }
 
-/** Another account verified the name between our look and our write: the claim goes on waiting. */
+/** Another account verified the name between our lookup and our write: the domain stays pending. */
 async function recordTaken(
   deps: DnsDeps,
   domain: DomainDoc,
@@ -173,7 +173,7 @@ function toCheck(
   }
 }
 
-/** History keeps what somebody asked for and what changed; a domain that stays right writes nothing every six hours. */
+/** History keeps requested checks and changes; a domain that stays verified adds no entry every six hours. */
 function isNews(domain: DomainDoc, check: DnsCheckDoc): boolean {
   if (check.by === 'request' || check.event || check.errors.length > 0) return true
   const verdicts = (records: readonly { row: string; status: string }[]) =>
@@ -187,6 +187,6 @@ function report({ metrics, log }: DnsDeps, { domain_id, outcome, event, ms, quer
 }
 
 function leaseOf({ clock, random }: DnsDeps): Date {
-  // The random part tells two claims of one millisecond apart.
+  // The random part distinguishes two claims of one millisecond.
   return new Date(clock.now().getTime() + LEASE_MS + Math.floor(random() * 1_000))
 }

@@ -1,6 +1,6 @@
 /** Planning of DKIM key records: one TXT a selector, compared by key, never a second beside a foreign one. */
-import { judgeDkim } from '../records/dkim.ts'
-import { parseTags } from '../records/tag-list.ts'
+import { evaluateDkim } from '../records/dkim.ts'
+import { parseTagList } from '../records/tag-list.ts'
 import { item, type PlanItem, type RowContext, replaceOrConflict, servedOf, wasOurs } from './plan-item.ts'
 
 /** Plans one selector. */
@@ -15,7 +15,7 @@ export function planDkim(context: RowContext): PlanItem {
       before: first,
       code: 'several_records',
     })
-  const verdict = judgeDkim(first.value, key.k === 'ed25519' ? 'ed25519-sha256' : 'rsa-sha256', key.p)
+  const verdict = evaluateDkim(first.value, key.k === 'ed25519' ? 'ed25519-sha256' : 'rsa-sha256', key.p)
   if (verdict.kind === 'revoked' ? key.p === '' : verdict.kind === 'same')
     return item(context, 'keep', 'The key is there.', { before: first })
   if (key.p === '' && !wasOurs(input.owned, row.id, first))
@@ -26,8 +26,8 @@ export function planDkim(context: RowContext): PlanItem {
 }
 
 function keyOf(value: string): { k: string; p: string } {
-  const tags = parseTags(value)
-  return { k: tags?.get('k') ?? 'rsa', p: tags?.get('p') ?? '' }
+  const tagList = parseTagList(value)
+  return { k: tagList?.get('k') ?? 'rsa', p: tagList?.get('p') ?? '' }
 }
 
 function reasonOf(kind: string, key: string): string {

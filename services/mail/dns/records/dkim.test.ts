@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { dkimName, dkimRecord, judgeDkim, publicKeyValue, rsaBits } from './dkim.ts'
+import { dkimName, dkimRecord, evaluateDkim, publicKeyValue, rsaBits } from './dkim.ts'
 
 const rsa = publicKeyValue(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey)
 const weak = publicKeyValue(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey)
@@ -29,7 +29,7 @@ describe('what panels make of a record still counts', () => {
     ['folded key', `v=DKIM1; k=rsa; p=${rsa.slice(0, 100)} ${rsa.slice(100)}`],
     ['extra tags', `v=DKIM1; n=our key; h=sha1:sha256; s=email; k=rsa; p=${rsa}`],
     ['upper-case tag', `V=DKIM1; K=rsa; P=${rsa}`],
-  ])('%s', (_, txt) => expect(judgeDkim(txt, 'rsa-sha256', rsa)).toEqual({ kind: 'same', warnings: [] }))
+  ])('%s', (_, txt) => expect(evaluateDkim(txt, 'rsa-sha256', rsa)).toEqual({ kind: 'same', warnings: [] }))
 })
 
 describe('what does not count', () => {
@@ -49,11 +49,11 @@ describe('what does not count', () => {
     ['a key in the alphabet of URLs', `v=DKIM1; k=rsa; p=${rsa.replaceAll('+', '-').replaceAll('/', '_')}`, 'invalid'],
     ['a tag twice', `v=DKIM1; p=${rsa}; p=${rsa}`, 'invalid'],
     ['prose', 'hello; world', 'invalid'],
-  ])('$0 is $2', (_, txt, kind) => expect(judgeDkim(txt, 'rsa-sha256', rsa).kind).toBe(kind))
+  ])('$0 is $2', (_, txt, kind) => expect(evaluateDkim(txt, 'rsa-sha256', rsa).kind).toBe(kind))
 })
 
 test('a test flag and a short key are warned of', () => {
-  const verdict = judgeDkim(`v=DKIM1; t=y:s; p=${weak}`, 'rsa-sha256', weak)
+  const verdict = evaluateDkim(`v=DKIM1; t=y:s; p=${weak}`, 'rsa-sha256', weak)
   expect(verdict).toMatchObject({
     kind: 'same',
     warnings: [/t=y/, /1024 bits/].map(text => expect.stringMatching(text)),

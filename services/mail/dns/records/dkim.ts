@@ -1,11 +1,11 @@
 /** DKIM key records (RFC 6376 3.6.1, RFC 8301, RFC 8463): written, read, and compared by key instead of by text. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { parseTags } from './tag-list.ts'
+import { parseTagList } from './tag-list.ts'
 
 /** The signature algorithms that we sign with. */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
-/** What a published key record says about our key. */
+/** How a published key record compares with our key. */
 export type DkimVerdict =
   | { kind: 'same'; warnings: string[] }
   | { kind: 'revoked' }
@@ -24,33 +24,33 @@ export function dkimRecord(algorithm: DkimAlgorithm, publicKey: string): string 
   return `v=DKIM1; k=${algorithm === 'ed25519-sha256' ? 'ed25519' : 'rsa'}; p=${publicKey}`
 }
 
-/** The base64 behind `p=`: SubjectPublicKeyInfo for RSA, the 32 raw bytes for Ed25519 (RFC 8463 4). Takes either half. */
+/** The base64 value of `p=`: SubjectPublicKeyInfo for RSA, the 32 raw bytes for Ed25519 (RFC 8463 4). Takes either half. */
 export function publicKeyValue(key: KeyObject): string {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'der', type: 'spki' })
   return (key.asymmetricKeyType === 'ed25519' ? spki.subarray(-32) : spki).toString('base64')
 }
 
 /**
- * Judges one TXT value at a selector against our key. DNS panels strip semicolons' blanks, split strings and add
+ * Compares one TXT value at a selector with our key. DNS panels strip semicolons' blanks, split strings and add
  * quotes, so only what a verifier reads counts: `p`, `k`, `h`, `s`, `t`.
  */
-export function judgeDkim(txt: string, algorithm: DkimAlgorithm, publicKey: string): DkimVerdict {
-  const tags = parseTags(txt)
-  if (!tags) return { kind: 'invalid', reason: 'it is not a list of tag=value pairs' }
-  const given = tags.get('p')
+export function evaluateDkim(txt: string, algorithm: DkimAlgorithm, publicKey: string): DkimVerdict {
+  const tagList = parseTagList(txt)
+  if (!tagList) return { kind: 'invalid', reason: 'it is not a list of tag=value pairs' }
+  const given = tagList.get('p')
   if (given === undefined) return { kind: 'invalid', reason: 'it has no p= tag' }
-  if (tags.has('v') && tags.get('v') !== 'DKIM1') return { kind: 'invalid', reason: 'its version is not DKIM1' }
+  if (tagList.has('v') && tagList.get('v') !== 'DKIM1') return { kind: 'invalid', reason: 'its version is not DKIM1' }
   if (strip(given) === '') return { kind: 'revoked' }
   // Panels that escape what was pasted with quotes publish them inside the key, and verifiers then read no key.
   if (!BASE64.test(strip(given)))
     return { kind: 'invalid', reason: 'its p= is not base64 (quotes or backslashes in it?)' }
   if (!sameKey(strip(given), publicKey)) return { kind: 'other_key' }
-  const reason = unusable(tags, algorithm)
+  const reason = unusable(tagList, algorithm)
   if (reason) return { kind: 'invalid', reason }
-  return { kind: 'same', warnings: warningsOf(tags, algorithm, publicKey) }
+  return { kind: 'same', warnings: warningsOf(tagList, algorithm, publicKey) }
 }
 
-/** The modulus length of an RSA key behind `p=`; undefined when it is no RSA key. */
+/** Modulus length in bits of an RSA key in `p=`; undefined for other keys. */
 export function rsaBits(publicKey: string): number | undefined {
   try {
     return createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' }).asymmetricKeyDetails
@@ -60,18 +60,18 @@ export function rsaBits(publicKey: string): number | undefined {
   }
 }
 
-function unusable(tags: ReadonlyMap<string, string>, algorithm: DkimAlgorithm): string | undefined {
-  const type = tags.get('k') ?? 'rsa'
+function unusable(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm): string | undefined {
+  const type = tagList.get('k') ?? 'rsa'
   const wanted = algorithm === 'ed25519-sha256' ? 'ed25519' : 'rsa'
   if (type !== wanted) return `it says k=${type}, the key is ${wanted}`
-  if (excludes(tags.get('h'), ['sha256'])) return 'its h= tag does not allow sha256'
-  if (excludes(tags.get('s'), ['*', 'email'])) return 'its s= tag does not allow email'
+  if (excludes(tagList.get('h'), ['sha256'])) return 'its h= tag does not allow sha256'
+  if (excludes(tagList.get('s'), ['*', 'email'])) return 'its s= tag does not allow email'
   return undefined
 }
 
-function warningsOf(tags: ReadonlyMap<string, string>, algorithm: DkimAlgorithm, publicKey: string): string[] {
+function warningsOf(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm, publicKey: string): string[] {
   const warnings: string[] = []
-  if (list(tags.get('t')).includes('y')) warnings.push('The flag t=y asks receivers to ignore failures; remove it.')
+  if (list(tagList.get('t')).includes('y')) warnings.push('The flag t=y asks receivers to ignore failures; remove it.')
   const bits = algorithm === 'rsa-sha256' ? rsaBits(publicKey) : undefined
   if (bits !== undefined && bits < 2048) warnings.push(`The key has ${bits} bits; use 2048 (RFC 8301).`)
   return warnings

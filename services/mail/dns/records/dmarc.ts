@@ -1,6 +1,6 @@
 /** DMARC policy records (RFC 9989): read, found by tree walk, compared in strength, never weakened. */
 import type { Lookup } from './lookup.ts'
-import { parseTags } from './tag-list.ts'
+import { parseTagList } from './tag-list.ts'
 
 /** What a receiver is asked to do. */
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject'
@@ -27,24 +27,24 @@ export function isDmarc(txt: string): boolean {
 
 /** Parses a record; undefined when receivers ignore it. Without a valid `p` it asks for nothing (RFC 9989 4.10.1). */
 export function parseDmarc(txt: string): DmarcRecord | undefined {
-  const tags = isDmarc(txt) ? parseTags(txt) : undefined
-  if (!tags) return undefined
-  const p = policy(tags.get('p')) ?? 'none'
-  const sp = policy(tags.get('sp')) ?? p
-  const psd = tags.get('psd')?.toLowerCase()
+  const tagList = isDmarc(txt) ? parseTagList(txt) : undefined
+  if (!tagList) return undefined
+  const p = policy(tagList.get('p')) ?? 'none'
+  const sp = policy(tagList.get('sp')) ?? p
+  const psd = tagList.get('psd')?.toLowerCase()
   return {
     p,
     sp,
-    np: policy(tags.get('np')) ?? sp,
-    testing: tags.get('t')?.toLowerCase() === 'y',
-    adkim: tags.get('adkim')?.toLowerCase() === 's' ? 's' : 'r',
-    aspf: tags.get('aspf')?.toLowerCase() === 's' ? 's' : 'r',
+    np: policy(tagList.get('np')) ?? sp,
+    testing: tagList.get('t')?.toLowerCase() === 'y',
+    adkim: tagList.get('adkim')?.toLowerCase() === 's' ? 's' : 'r',
+    aspf: tagList.get('aspf')?.toLowerCase() === 's' ? 's' : 'r',
     psd: psd === 'y' || psd === 'n' ? psd : 'u',
-    rua: (tags.get('rua') ?? '')
+    rua: (tagList.get('rua') ?? '')
       .split(',')
       .map(uri => uri.trim())
       .filter(Boolean),
-    obsolete: ['pct', 'rf', 'ri'].filter(tag => tags.has(tag)),
+    obsolete: ['pct', 'rf', 'ri'].filter(tag => tagList.has(tag)),
   }
 }
 
@@ -72,7 +72,7 @@ export function weakenings(before: DmarcRecord, after: DmarcRecord): string[] {
   ]
 }
 
-/** The policy that holds for a domain, and where its record stands. */
+/** The policy that applies to a domain, and the name of its record. */
 export type DmarcDiscovery =
   | { kind: 'own'; at: string; txt: string; record: DmarcRecord }
   | { kind: 'inherited'; at: string; txt: string; record: DmarcRecord; effective: DmarcPolicy }
@@ -82,7 +82,7 @@ export type DmarcDiscovery =
 
 /**
  * The names of the tree walk (RFC 9989 4.10): the domain itself, then upwards; from more than eight labels the walk
- * jumps to seven, so that nobody pays for a hundred labels.
+ * jumps to seven, so that a name with a hundred labels costs no more lookups.
  */
 export function treeWalk(domain: string): string[] {
   const labels = domain.split('.')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type DmarcDiscovery, parseDmarc } from './dmarc.ts'
-import { judgeRow, type RecordCheck, type Views } from './evaluate-record.ts'
+import { evaluateRow, type RecordCheck, type Views } from './evaluate-record.ts'
 import { guidance } from './guidance.ts'
 import type { Answer } from './lookup.ts'
-import type { JudgeContext } from './match-record.ts'
+import type { EvaluationContext } from './match-record.ts'
 import type { SpfEvaluation } from './spf-evaluate.ts'
 
 const rows = guidance(
@@ -25,8 +25,8 @@ const views = (authoritative: Answer[], recursive: Answer[] = []): Views => ({
   authoritative: authoritative.map((answer, i) => ({ server: `ns${i + 1}`, answer })),
   recursive: recursive.map((answer, i) => ({ server: `resolver ${i + 1}`, answer })),
 })
-const judge = (id: string, seen: Views, context: Partial<JudgeContext> = {}): RecordCheck =>
-  judgeRow(row(id), seen, { spfTerms: ['ip4:192.0.2.10'], established: false, ...context })
+const judge = (id: string, seen: Views, context: Partial<EvaluationContext> = {}): RecordCheck =>
+  evaluateRow(row(id), seen, { spfTerms: ['ip4:192.0.2.10'], established: false, ...context })
 
 describe('the three views', () => {
   const ours = found('token=rival', 'token=ours')
@@ -76,7 +76,7 @@ describe('each purpose', () => {
   const spf = (results: SpfEvaluation['results'], errors: string[] = [], temporary = false) => ({
     spf: { results, errors, warnings: [], lookups: 1, voids: 0, temporary },
   })
-  test.each<[string, string, Answer, Partial<JudgeContext>, RecordCheck['status'], RegExp | undefined]>([
+  test.each<[string, string, Answer, Partial<EvaluationContext>, RecordCheck['status'], RegExp | undefined]>([
     ['our key', 'dkim:s1', found('k=rsa;p=QUJD'), {}, 'verified', undefined],
     ['our key beside prose', 'dkim:s1', found('hello', 'p=QUJD'), {}, 'verified', undefined],
     ['another key', 'dkim:s1', found('p=REVG'), {}, 'failed', /another key/],
@@ -178,7 +178,7 @@ describe('each purpose', () => {
     })
   })
 
-  test.each<[string, Partial<JudgeContext>, Answer]>([
+  test.each<[string, Partial<EvaluationContext>, Answer]>([
     ['dmarc', { dmarc: { kind: 'temporary', reason: 'SERVFAIL' } }, nothing],
     ['spf', spf({}, [], true), found('v=spf1 include:x.example -all')],
   ])('nobody is told to add a second record while %s cannot be told', (id, context, answer) =>

@@ -1,9 +1,9 @@
-/** Answers of DNS → a verdict on one record: what was seen, what is wrong, what to do. Temporary errors decide nothing. */
+/** Evaluates DNS answers for one record: what was observed, what is wrong, what to do. Temporary errors decide nothing. */
 import type { GuidanceRow } from './guidance.ts'
 import type { Answer } from './lookup.ts'
-import { type JudgeContext, type Match, matchRow } from './match-record.ts'
+import { type EvaluationContext, type Match, matchRow } from './match-record.ts'
 
-/** What one server said. `server` is shown to people. */
+/** The answer of one server; `server` is its name for people. */
 export interface ServerAnswer {
   server: string
   answer: Answer
@@ -15,7 +15,7 @@ export interface Views {
   recursive: readonly ServerAnswer[]
 }
 
-/** The verdict on one record. */
+/** The result for one record. */
 export interface RecordCheck {
   row: string
   status: 'not_started' | 'pending' | 'verified' | 'failed' | 'temporary_failure' | 'conflict'
@@ -25,18 +25,18 @@ export interface RecordCheck {
   instructions: string[]
 }
 
-interface Judged extends ServerAnswer {
+interface EvaluatedAnswer extends ServerAnswer {
   match: Match | undefined
 }
 
 const REPEATED = 'Nothing to do: the check is repeated. If it stays so, look at the name servers of the zone.'
 
-/** Judges one row. The authoritative servers decide; resolvers that lag make it pending; alone they can only confirm. */
-export function judgeRow(row: GuidanceRow, views: Views, context: JudgeContext): RecordCheck {
-  const judge = (entries: readonly ServerAnswer[]): Judged[] =>
+/** Authoritative servers decide; outdated resolvers make a record pending, and without authoritative answers can only confirm. */
+export function evaluateRow(row: GuidanceRow, views: Views, context: EvaluationContext): RecordCheck {
+  const evaluate = (entries: readonly ServerAnswer[]): EvaluatedAnswer[] =>
     entries.map(entry => ({ ...entry, match: matchRow(row, entry.answer, context) }))
-  const authoritative = judge(views.authoritative)
-  const recursive = judge(views.recursive)
+  const authoritative = evaluate(views.authoritative)
+  const recursive = evaluate(views.recursive)
   const decisive = authoritative.filter(({ match }) => match !== undefined)
   const observed = observedIn([...authoritative, ...recursive])
   if (decisive.length === 0)
@@ -48,7 +48,12 @@ export function judgeRow(row: GuidanceRow, views: Views, context: JudgeContext):
   return confirmed(row, decisive, recursive, observed)
 }
 
-function confirmed(row: GuidanceRow, decisive: Judged[], recursive: Judged[], observed: string[]): RecordCheck {
+function confirmed(
+  row: GuidanceRow,
+  decisive: EvaluatedAnswer[],
+  recursive: EvaluatedAnswer[],
+  observed: string[],
+): RecordCheck {
   const warnings = unique(decisive.flatMap(({ match }) => match?.warnings ?? []))
   const old = recursive.filter(({ match }) => match && match.kind !== 'ok')
   if (old.length === 0) return check(row, 'verified', { observed, warnings: [...warnings, ...unresolved(recursive)] })
@@ -59,14 +64,14 @@ function confirmed(row: GuidanceRow, decisive: Judged[], recursive: Judged[], ob
   })
 }
 
-/** Name servers that answer while every resolver fails: what a zone looks like whose signatures are wrong. */
-function unresolved(recursive: readonly Judged[]): string[] {
+/** Name servers answer while every resolver fails: typical of a zone with invalid DNSSEC signatures. */
+function unresolved(recursive: readonly EvaluatedAnswer[]): string[] {
   if (recursive.length === 0 || recursive.some(({ match }) => match !== undefined)) return []
   const said = silent(recursive).join(', ')
   return [`Your name servers have the record, but no resolver can tell (${said}); if it stays so, look at DNSSEC.`]
 }
 
-function partial(row: GuidanceRow, bad: Judged, good: Judged, observed: string[]): RecordCheck {
+function partial(row: GuidanceRow, bad: EvaluatedAnswer, good: EvaluatedAnswer, observed: string[]): RecordCheck {
   return check(row, 'pending', {
     observed,
     warnings: [`${good.server} has the record, ${bad.server} does not yet.`],
@@ -74,13 +79,13 @@ function partial(row: GuidanceRow, bad: Judged, good: Judged, observed: string[]
   })
 }
 
-/** Without one authoritative answer resolvers may confirm a record, but never say that it is gone. */
+/** Without an authoritative answer resolvers can confirm a record, but not that it is missing. */
 function withoutAuthority(
   row: GuidanceRow,
-  recursive: Judged[],
-  all: Judged[],
+  recursive: EvaluatedAnswer[],
+  all: EvaluatedAnswer[],
   observed: string[],
-  context: JudgeContext,
+  context: EvaluationContext,
 ): RecordCheck {
   const decisive = recursive.filter(({ match }) => match !== undefined)
   if (decisive.length > 0 && decisive.every(({ match }) => match?.kind === 'ok'))
@@ -98,7 +103,7 @@ function withoutAuthority(
   })
 }
 
-function verdict(row: GuidanceRow, match: Match, observed: string[], context: JudgeContext): RecordCheck {
+function verdict(row: GuidanceRow, match: Match, observed: string[], context: EvaluationContext): RecordCheck {
   const { kind, errors, warnings } = match
   if (kind === 'missing') {
     if (row.need === 'optional') return check(row, 'not_started', { observed, warnings })
@@ -111,7 +116,7 @@ function verdict(row: GuidanceRow, match: Match, observed: string[], context: Ju
   return check(row, status, { observed, errors, warnings, instructions: match.instructions ?? [instruction(row)] })
 }
 
-/** The sentence that a person needs who sets the record by hand. */
+/** The instruction for setting the record manually. */
 function instruction(row: GuidanceRow): string {
   if (row.purpose === 'ptr') return `Ask for the PTR record ${row.name} → ${row.value}. ${row.note ?? ''}`.trim()
   return `Add at your DNS provider: ${row.type} ${row.name} with the value ${row.value}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guidance, reverseName, type SendingHost, spfFaults, spfTerms, zoneFile } from './guidance.ts'
+import { guidance, reverseName, type SendingHost, spfTerms, spfViolations, zoneFile } from './guidance.ts'
 
 const host: SendingHost = {
   hostname: 'mail.postwright.example',
@@ -107,7 +107,7 @@ test('a mechanism that is configured twice costs one lookup', () => {
   ])
 })
 
-test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfFaults>]>([
+test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfViolations>]>([
   [
     'nothing',
     {},
@@ -135,6 +135,6 @@ test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfFaults>]
 ])('what keeps SPF from naming our servers: %s', (_, change, terms, faults) => {
   const changed = { ...host, ...change }
   expect(spfTerms({}, changed)).toEqual(terms)
-  expect(spfFaults(changed)).toEqual(faults)
+  expect(spfViolations(changed)).toEqual(faults)
   expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
 })

@@ -75,7 +75,7 @@ export function spfTerms(domain: Pick<GuidanceDomain, 'dns'>, host: SendingHost)
 }
 
 /** What keeps SPF records from naming our servers: terms that nobody can read, or no address and no public name. */
-export function spfFaults({ hostname, addresses, spfMechanisms }: SendingHost): {
+export function spfViolations({ hostname, addresses, spfMechanisms }: SendingHost): {
   unreadable: string[]
   unnamed: boolean
 } {

@@ -1,4 +1,4 @@
-/** DNS answers as the rules see them: what is there, what is certainly missing, and what nobody can tell now. */
+/** DNS answers as the rules see them: found, certainly missing, or unknown for now. */
 
 /** The types that rules ask for. */
 export type LookupType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TXT'

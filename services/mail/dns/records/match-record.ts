@@ -1,6 +1,6 @@
-/** Does an answer say what a row asks for? One matcher a purpose. */
+/** Compares an answer with the wanted record; one matcher for each purpose. */
 
-import { judgeDkim } from './dkim.ts'
+import { evaluateDkim } from './dkim.ts'
 import { type DmarcDiscovery, isDmarc, parseDmarc } from './dmarc.ts'
 import type { GuidanceRow } from './guidance.ts'
 import type { Answer } from './lookup.ts'
@@ -8,14 +8,14 @@ import { canonicalValue } from './record.ts'
 import { isSpf, mergeSpf } from './spf.ts'
 import type { SpfEvaluation } from './spf-evaluate.ts'
 import { SpfSyntaxError } from './spf-term.ts'
-import { parseTags } from './tag-list.ts'
+import { parseTagList } from './tag-list.ts'
 
-/** Facts that stand beside the answers. */
-export interface JudgeContext {
+/** Facts beside the answers of DNS. */
+export interface EvaluationContext {
   spfTerms: readonly string[]
   spf?: SpfEvaluation
   dmarc?: DmarcDiscovery
-  /** Addresses of the sending host, for forward-confirmed reverse DNS; undefined: could not be told. */
+  /** Addresses of the sending host, for forward-confirmed reverse DNS; undefined: unknown. */
   hostAddresses?: readonly string[]
   /** The domain was verified before: a missing record is then a failure, not a beginning. */
   established: boolean
@@ -29,10 +29,10 @@ export interface Match {
   instructions?: string[]
 }
 
-type Matcher = (row: GuidanceRow, values: readonly string[], context: JudgeContext) => Match
+type Matcher = (row: GuidanceRow, values: readonly string[], context: EvaluationContext) => Match
 
-/** Compares; undefined when the server gave no answer that decides anything. */
-export function matchRow(row: GuidanceRow, answer: Answer, context: JudgeContext): Match | undefined {
+/** Undefined for a temporary failure. */
+export function matchRow(row: GuidanceRow, answer: Answer, context: EvaluationContext): Match | undefined {
   if (answer.kind === 'temporary') return undefined
   return MATCHERS[row.purpose](row, answer.kind === 'found' ? answer.values : [], context)
 }
@@ -61,11 +61,11 @@ export function provesOwnership(values: readonly string[], token: string): boole
 }
 
 function matchDkim(row: GuidanceRow, values: readonly string[]): Match {
-  const tags = parseTags(row.value)
-  const key = tags?.get('p') ?? ''
-  const algorithm = tags?.get('k') === 'ed25519' ? 'ed25519-sha256' : 'rsa-sha256'
-  const verdicts = values.map(value => judgeDkim(value, algorithm, key))
-  // What a wildcard answers is no key.
+  const tagList = parseTagList(row.value)
+  const key = tagList?.get('p') ?? ''
+  const algorithm = tagList?.get('k') === 'ed25519' ? 'ed25519-sha256' : 'rsa-sha256'
+  const verdicts = values.map(value => evaluateDkim(value, algorithm, key))
+  // The answer of a wildcard record is no key.
   if (key === '')
     return verdicts.every(({ kind }) => kind === 'revoked' || kind === 'invalid')
       ? ok()
@@ -83,7 +83,7 @@ function matchDkim(row: GuidanceRow, values: readonly string[]): Match {
   return mismatch(first.kind === 'revoked' ? 'The record revokes the key (empty p=).' : 'The record holds another key.')
 }
 
-function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }: JudgeContext): Match {
+function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }: EvaluationContext): Match {
   const records = values.filter(isSpf)
   const [txt] = records
   if (txt === undefined) return missing(`${row.name} has no SPF record.`)
@@ -94,8 +94,8 @@ function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }
       warnings: [],
       instructions: ['Leave one SPF record that names all senders.'],
     }
-  const merged = mergedOrFault(txt, spfTerms)
-  if ('fault' in merged) return mismatch(`The record is broken: ${merged.fault}.`)
+  const merged = mergedOrError(txt, spfTerms)
+  if ('error' in merged) return mismatch(`The record is broken: ${merged.error}.`)
   if (spf && spf.errors.length > 0)
     return {
       kind: 'mismatch',
@@ -119,7 +119,7 @@ function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }
   }
 }
 
-/** The record names our servers: whoever does not pass all the same is refused by a wider term before that. */
+/** The record names our servers; an address that still does not pass is refused by an earlier, wider term. */
 function shadowed({ results }: SpfEvaluation, warnings: string[]): Match {
   const refused = Object.entries(results).filter(([, result]) => result !== 'pass')
   if (refused.length === 0) return ok(warnings)
@@ -132,16 +132,16 @@ function shadowed({ results }: SpfEvaluation, warnings: string[]): Match {
   }
 }
 
-function mergedOrFault(txt: string, terms: readonly string[]): ReturnType<typeof mergeSpf> | { fault: string } {
+function mergedOrError(txt: string, terms: readonly string[]): ReturnType<typeof mergeSpf> | { error: string } {
   try {
     return mergeSpf(txt, terms)
   } catch (error) {
     if (!(error instanceof SpfSyntaxError)) throw error
-    return { fault: error.message }
+    return { error: error.message }
   }
 }
 
-function matchDmarc(row: GuidanceRow, values: readonly string[], { dmarc }: JudgeContext): Match {
+function matchDmarc(row: GuidanceRow, values: readonly string[], { dmarc }: EvaluationContext): Match {
   const records = values.filter(isDmarc)
   const [txt] = records
   if (txt === undefined) {
@@ -178,7 +178,7 @@ function matchAddress(row: GuidanceRow, values: readonly string[]): Match {
 }
 
 /** Forward-confirmed reverse DNS: address → name → the same address (RFC 1912 2.1). */
-function matchPtr(row: GuidanceRow, values: readonly string[], { hostAddresses }: JudgeContext): Match {
+function matchPtr(row: GuidanceRow, values: readonly string[], { hostAddresses }: EvaluationContext): Match {
   if (values.length === 0) return missing('The address has no PTR record; many receivers refuse mail from it.')
   if (!values.includes(row.value))
     return mismatch(`The address is named ${values.join(', ')}, the server says ${row.value}.`)

@@ -1,6 +1,6 @@
 /** Arithmetic on canonical DNS names (lower-case A-labels, no trailing dot). */
 
-/** True when `name` is `zone` or lies below it. */
+/** True when `name` is `zone` or a name below it. */
 export function isWithin(name: string, zone: string): boolean {
   return name === zone || name.endsWith(`.${zone}`)
 }

@@ -13,7 +13,7 @@ export interface WantedRecord {
   ttl: number
 }
 
-/** A record as it stands at a provider. `type` may be any other, which only matters as "something is there". */
+/** A record as a provider stores it. `type` may be any other type, which only matters as an obstacle. */
 export interface StoredRecord {
   id: string
   name: string
@@ -46,7 +46,7 @@ export function sameRecord(stored: StoredRecord, wanted: Pick<WantedRecord, 'nam
 
 /**
  * The joined value of TXT presentation text: one or several quoted character-strings, or plain text (RFC 1035 5.1).
- * A value that only looks quoted at one end is plain.
+ * A value with a quote at one end only is plain.
  */
 export function parseTxt(text: string): string {
   const trimmed = text.trim()

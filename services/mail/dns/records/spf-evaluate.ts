@@ -1,6 +1,6 @@
 /**
  * Walks the whole tree of an SPF record (RFC 7208 4 and 5): does it pass our servers, and does it stay within the
- * limits that turn a record into a permerror? Terms behind a match are visited too, because other senders reach them.
+ * limits that turn a record into a permerror? Terms after a match are visited too, because other senders reach them.
  */
 import ipaddr from 'ipaddr.js'
 import type { Answer, Lookup } from './lookup.ts'
@@ -8,7 +8,7 @@ import { canonicalName } from './names.ts'
 import { isSpf, parseSpf } from './spf.ts'
 import { type SpfResult, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 
-/** Terms that cost a lookup may stand ten times (RFC 7208 4.6.4). */
+/** A record may cause ten lookups (RFC 7208 4.6.4). */
 const SPF_LOOKUP_LIMIT = 10
 /** Lookups that find nothing (RFC 7208 4.6.4 recommends two). */
 const SPF_VOID_LIMIT = 2
@@ -98,7 +98,7 @@ async function visit(walk: Walk, domain: string, txt: string): Promise<Matches> 
   return matches
 }
 
-/** How many terms are ever looked at: what stands behind `all` is ignored, lookups and faults with it (RFC 7208 5.1). */
+/** Number of terms that are evaluated: those after `all` are ignored, with their lookups and errors (RFC 7208 5.1). */
 function reach(terms: readonly SpfTerm[]): number {
   const all = terms.findIndex(isAll)
   return all < 0 ? terms.length : all + 1
@@ -147,7 +147,7 @@ async function included(walk: Walk, name: string): Promise<string[]> {
   return [...matches].filter(([, result]) => result === 'pass').map(([ip]) => ip)
 }
 
-/** The record behind include or redirect; a missing one is a permanent error (RFC 7208 5.2, 6.1). */
+/** The record that include or redirect names; a missing one is a permanent error (RFC 7208 5.2, 6.1). */
 async function recordOf(walk: Walk, name: string): Promise<string | undefined> {
   if (name.includes('%')) {
     walk.lookups++

@@ -75,24 +75,24 @@ export function parseTerm(gap: string, text: string): SpfTerm {
   const value = match?.groups?.value ?? ''
   const form = MECHANISMS[name]
   if (!match?.groups || !form) throw new SpfSyntaxError(`"${text}" is no term of SPF`)
-  const fault = faultOf(form, value)
-  if (fault) throw new SpfSyntaxError(`"${text}" ${fault}`)
+  const violation = violationOf(form, value)
+  if (violation) throw new SpfSyntaxError(`"${text}" ${violation}`)
   return { gap, text, kind: 'mechanism', result: RESULTS[match.groups.qualifier || '+'] ?? 'pass', name, value }
 }
 
-/** What is wrong behind the name of a mechanism; undefined: nothing. */
-function faultOf(form: (typeof MECHANISMS)[string], value: string): string | undefined {
+/** What is wrong after the name of a mechanism; undefined: nothing. */
+function violationOf(form: (typeof MECHANISMS)[string], value: string): string | undefined {
   if (form === 'none') return value === '' ? undefined : 'takes no value'
-  if (form === 'domain? cidr') return hostFault(value)
+  if (form === 'domain? cidr') return hostViolation(value)
   if (form === 'domain?' && value === '') return undefined
   if (!/^:./.test(value)) return 'lacks its value'
-  const behind = value.slice(1)
-  if (form === 'ip4' || form === 'ip6') return isNetwork(form, behind) ? undefined : 'is no network'
-  return isDomainSpec(behind) ? undefined : NO_NAME
+  const afterColon = value.slice(1)
+  if (form === 'ip4' || form === 'ip6') return isNetwork(form, afterColon) ? undefined : 'is no network'
+  return isDomainSpec(afterColon) ? undefined : NO_NAME
 }
 
 /** `[":" domain] ["/" bits] ["//" bits]` */
-function hostFault(value: string): string | undefined {
+function hostViolation(value: string): string | undefined {
   const cidr = CIDR.exec(value)
   const { v4 = '0', v6 = '0' } = cidr?.groups ?? {}
   if (Number(v4) > 32 || Number(v6) > 128) return 'is no network'

@@ -5,7 +5,7 @@ import { parseTerm, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 export interface SpfRecord {
   version: string
   terms: SpfTerm[]
-  /** Blanks behind the last term. */
+  /** Blanks after the last term. */
   tail: string
 }
 
@@ -50,7 +50,7 @@ export function newSpf(ours: readonly string[], all: '~all' | '-all' = '~all'): 
 
 /**
  * Adds our mechanisms to an existing record. Every other term keeps its place and its text; ours go before the first
- * `all`, which hides what stands behind it, or before the first modifier when there is no `all` (`redirect=` counts
+ * `all`, which hides the terms after it, or before the first modifier when there is no `all` (`redirect=` counts
  * only when nothing matched). The qualifier of `all` is the owner's. Throws {@link SpfSyntaxError}.
  */
 export function mergeSpf(txt: string, ours: readonly string[]): SpfMerge {
@@ -64,7 +64,7 @@ export function mergeSpf(txt: string, ours: readonly string[]): SpfMerge {
   const insert = added.map(text => parseTerm(' ', text))
   const at = reachable.length
   const merged = { ...record, terms: [...reachable, ...insert, ...record.terms.slice(at)] }
-  // Without terms behind it the tail would come before ours; a gap of one blank is what the syntax asks for.
+  // Without terms after ours the tail would come before them; the syntax requires one blank.
   if (at === record.terms.length && insert.length > 0) merged.tail = ''
   return { value: added.length === 0 ? txt : printSpf(merged), added, warnings: shadows(record, ours) }
 }

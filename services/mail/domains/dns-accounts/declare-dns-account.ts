@@ -18,7 +18,7 @@ export interface AppliedAccount {
   created: boolean
 }
 
-/** Credentials that did not change are tried again after so long, in milliseconds. */
+/** Unchanged credentials are tested again after this time, in milliseconds. */
 const RETEST_MS = 6 * 3_600_000
 
 /**

@@ -1,4 +1,4 @@
-/** When a domain is looked at again, and what a check makes of its status. */
+/** When a domain is checked again, and the status that follows from a check. */
 
 /** What a check found out about the proof: ownership and a key that signs. */
 export type CheckOutcome = 'verified' | 'pending' | 'failed' | 'temporary'
@@ -27,14 +27,14 @@ export interface NextState {
   failing_since?: Date
   lost_at?: Date
   event?: 'domain.verified' | 'domain.failing' | 'domain.lost' | 'domain.failed' | 'domain.recovered'
-  /** Absent: nobody looks any more until somebody asks. */
+  /** Absent: no more checks until one is requested. */
   next_check_at?: Date
 }
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Waits of a pending claim, then hourly. */
+/** Intervals for a pending domain, then hourly. */
 const PENDING_WAITS = [1, 2, 5, 15].map(minutes => minutes * MINUTE)
 const PENDING_LIFE = 14 * DAY
 const VERIFIED_EVERY = 6 * HOUR
@@ -89,7 +89,7 @@ function countFailure(state: CheckState, failures: number, since: Date, now: Dat
   return { ...counted, ...(failures === 1 ? { event: 'domain.failing' as const } : {}) }
 }
 
-/** Milliseconds to the next look; undefined for claims that expired without ever being verified. */
+/** Milliseconds to the next check; undefined for registrations that expired without ever being verified. */
 function waitOf(before: CheckState, next: NextState): number | undefined {
   if (next.status === 'verified') return before.managed ? MANAGED_EVERY : VERIFIED_EVERY
   if (next.status === 'failed') return before.verified_at ? VERIFIED_EVERY : undefined

@@ -36,7 +36,7 @@ export type RotationStep =
 
 /** Queued mail lives three days, and receivers verify late: the old record stays a week (RFC 6376 3.6.1 leaves it open). */
 const RETIRE_MS = 7 * 24 * 3_600_000
-/** How long an empty `p=` tells that the key was withdrawn, before the record goes. */
+/** Time that an empty `p=` shows the revocation before the record is removed. */
 const REVOKED_MS = 30 * 24 * 3_600_000
 const DAY = 24 * 3_600_000
 
@@ -72,7 +72,7 @@ function takeOver(input: RotationInput, pending: RotationKey, active: RotationKe
   if (!input.visible.has(selector)) return seen_at ? [{ kind: 'unseen', selector }] : []
   if (algorithm === 'ed25519-sha256' && !maySignWithEd25519(input.keys))
     return seen_at ? [] : [{ kind: 'seen', selector }]
-  // Without a key that signs there is nothing to hand over from, and nobody has asked for the selector before.
+  // Without a key that signs there is nothing to hand over from, and no verifier has asked for the selector before.
   if (!active) return [...(seen_at ? [] : [{ kind: 'seen' as const, selector }]), { kind: 'activate', selector }]
   if (!seen_at) return [{ kind: 'seen', selector }]
   if (age(seen_at, input.now) < input.negativeTtlSeconds * 1000) return []

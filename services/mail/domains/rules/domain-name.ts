@@ -1,4 +1,4 @@
-/** Names of sending domains: one form for every way of writing them, and which names nobody can own. */
+/** Names of sending domains: their canonical form, and names that no account can own. */
 import { parse } from 'tldts'
 
 /** A name in its stored form, or why it is none. */
@@ -13,7 +13,7 @@ const MAX_NAME = 231
 /**
  * The stored form of a domain name: A-labels (IDNA, as the WHATWG URL standard maps them), lower case, without the
  * root's dot. Refuses addresses, single labels and public suffixes, private ones (`github.io`) included, because
- * whoever may send for a suffix may send for all below it. Suffixes that the list does not know (`.internal`) pass.
+ * an account that may send for a suffix may send for all names below it. Suffixes that the list does not know (`.internal`) pass.
  */
 export function normaliseDomain(input: string): DomainName {
   const refuse = (reason: string): DomainName => ({ ok: false, reason })

@@ -1,22 +1,21 @@
 /** The loop detector: repairs that never last mean that another program writes the same records. */
 
-/** What is remembered of repairs. */
+/** Stored state of the loop detector. */
 export interface RepairMemory {
   repairs?: readonly Date[]
   repairs_paused_until?: Date
 }
 
 const DAY = 24 * 3_600_000
-/** So many repairs within a day are a fight, not an accident. */
+/** This many repairs within a day mean that another program reverts them. */
 const MAX_REPAIRS = 5
 
-/** Whether a repair may be made now. */
 export function mayRepair(memory: RepairMemory, now: Date): { allowed: true } | { allowed: false; until: Date } {
   const until = memory.repairs_paused_until
   return until && until > now ? { allowed: false, until } : { allowed: true }
 }
 
-/** The memory after a repair; the one too many pauses repairs for a day. */
+/** The state after a repair; the fifth within a day pauses repairs for a day. */
 export function rememberRepair(memory: RepairMemory, now: Date): { repairs: Date[]; repairs_paused_until?: Date } {
   const repairs = [...(memory.repairs ?? []), now].filter(at => now.getTime() - at.getTime() < DAY)
   if (repairs.length < MAX_REPAIRS) return { repairs }

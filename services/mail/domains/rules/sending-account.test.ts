@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type DomainClaim, maySend, parentNames } from './sending-account.ts'
+import { type DomainRegistration, maySend, parentNames } from './sending-account.ts'
 
-const claim = (user: string, change: Partial<DomainClaim> = {}): DomainClaim => ({
+const registration = (user: string, change: Partial<DomainRegistration> = {}): DomainRegistration => ({
   id: `dom_${user}`,
   user_id: user,
   name: 'example.com',
@@ -9,7 +9,7 @@ const claim = (user: string, change: Partial<DomainClaim> = {}): DomainClaim => 
   created_at: new Date(1_000),
   ...change,
 })
-const mine = claim('me')
+const mine = registration('me')
 const later = { created_at: new Date(2_000) }
 const verified = { status: 'verified', verified_by: 'dns' } as const
 const strict = { requireVerified: true, capture: false }
@@ -17,37 +17,47 @@ const lax = { requireVerified: false, capture: false }
 
 describe('with SEND_REQUIRES_VERIFIED', () => {
   test.each([
-    ['a verified domain', claim('me', verified), true],
-    ['one that an admin marked', claim('me', { status: 'verified', verified_by: 'admin' }), true],
+    ['a verified domain', registration('me', verified), true],
+    ['one that an admin marked', registration('me', { status: 'verified', verified_by: 'admin' }), true],
     ['a pending one', mine, false],
-    ['a failed one', claim('me', { status: 'failed' }), false],
-    ['a suspended one', claim('me', { status: 'suspended' }), false],
-    ['the sandbox outside capture', claim('me', { status: 'verified', verified_by: 'sandbox' }), false],
+    ['a failed one', registration('me', { status: 'failed' }), false],
+    ['a suspended one', registration('me', { status: 'suspended' }), false],
+    ['the sandbox outside capture', registration('me', { status: 'verified', verified_by: 'sandbox' }), false],
   ])('%s', (_, own, sends) => expect(maySend(own, [], strict)).toBe(sends))
 
   test('the sandbox sends in capture mode', () =>
-    expect(maySend(claim('me', { status: 'verified', verified_by: 'sandbox' }), [], { ...strict, capture: true })).toBe(
-      true,
-    ))
+    expect(
+      maySend(registration('me', { status: 'verified', verified_by: 'sandbox' }), [], { ...strict, capture: true }),
+    ).toBe(true))
 })
 
 describe('without SEND_REQUIRES_VERIFIED', () => {
   test.each([
     ['the only claim', mine, [], true],
-    ['the oldest claim', mine, [claim('you', later)], true],
-    ['a younger claim', claim('me', later), [claim('you')], false],
-    ['an equally old claim with the smaller id', mine, [claim('you')], true],
-    ['an equally old claim with the larger id', claim('you'), [claim('me')], false],
-    ['behind a suspended claim', claim('me', later), [claim('you', { status: 'suspended' })], true],
-    ['verified by another', mine, [claim('you', { ...later, ...verified })], false],
-    ['parent verified by another', claim('me', { name: 'a.example.com' }), [claim('you', verified)], false],
-    ['grandparent verified by another', claim('me', { name: 'a.b.example.com' }), [claim('you', verified)], false],
-    ['child verified by another', mine, [claim('you', { ...verified, name: 'a.example.com' })], false],
-    ['parent claimed but not verified', claim('me', { name: 'a.example.com' }), [claim('you')], true],
-    ['a name that only ends alike', mine, [claim('you', { ...verified, name: 'anexample.com' })], true],
-    ['parent verified by myself', claim('me', { name: 'a.example.com' }), [claim('me', verified)], true],
-    ['suspended', claim('me', { status: 'suspended' }), [], false],
-    ['verified by me', claim('me', { ...later, ...verified }), [claim('you')], true],
+    ['the oldest claim', mine, [registration('you', later)], true],
+    ['a younger claim', registration('me', later), [registration('you')], false],
+    ['an equally old claim with the smaller id', mine, [registration('you')], true],
+    ['an equally old claim with the larger id', registration('you'), [registration('me')], false],
+    ['behind a suspended claim', registration('me', later), [registration('you', { status: 'suspended' })], true],
+    ['verified by another', mine, [registration('you', { ...later, ...verified })], false],
+    [
+      'parent verified by another',
+      registration('me', { name: 'a.example.com' }),
+      [registration('you', verified)],
+      false,
+    ],
+    [
+      'grandparent verified by another',
+      registration('me', { name: 'a.b.example.com' }),
+      [registration('you', verified)],
+      false,
+    ],
+    ['child verified by another', mine, [registration('you', { ...verified, name: 'a.example.com' })], false],
+    ['parent claimed but not verified', registration('me', { name: 'a.example.com' }), [registration('you')], true],
+    ['a name that only ends alike', mine, [registration('you', { ...verified, name: 'anexample.com' })], true],
+    ['parent verified by myself', registration('me', { name: 'a.example.com' }), [registration('me', verified)], true],
+    ['suspended', registration('me', { status: 'suspended' }), [], false],
+    ['verified by me', registration('me', { ...later, ...verified }), [registration('you')], true],
   ])('%s', (_, own, others, sends) => expect(maySend(own, others, lax)).toBe(sends))
 })
 

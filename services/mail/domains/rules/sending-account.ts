@@ -1,7 +1,7 @@
-/** Which of several accounts that claim a domain may send from it. */
+/** Which of several accounts that registered a domain may send from it. */
 
-/** A claim of an account on a name. */
-export interface DomainClaim {
+/** A domain as an account registered it. */
+export interface DomainRegistration {
   id: string
   user_id: string
   name: string
@@ -19,31 +19,35 @@ export interface SendPolicy {
 }
 
 /**
- * True when `claim` may send. Verified: yes. Otherwise, and only without SEND_REQUIRES_VERIFIED, the oldest claim of
- * the name may, unless another account has verified the name, a parent or a child of it: who has proven anything
- * about that part of the tree is not to be impersonated. `others` are the claims of other accounts on those names.
+ * True when the account of `registration` may send. Verified: yes. Otherwise, and only without SEND_REQUIRES_VERIFIED, the
+ * oldest registration of the name may, unless another account has verified the name, a parent or a child of it and could be
+ * impersonated. `others` are the registrations of other accounts for those names.
  */
-export function maySend(claim: DomainClaim, others: readonly DomainClaim[], policy: SendPolicy): boolean {
-  if (claim.status === 'suspended') return false
-  if (isVerified(claim, policy)) return true
+export function maySend(
+  registration: DomainRegistration,
+  others: readonly DomainRegistration[],
+  policy: SendPolicy,
+): boolean {
+  if (registration.status === 'suspended') return false
+  if (isVerified(registration, policy)) return true
   if (policy.requireVerified) return false
-  const rivals = others.filter(other => other.user_id !== claim.user_id && other.status !== 'suspended')
-  if (rivals.some(rival => isVerified(rival, policy) && related(rival.name, claim.name))) return false
-  return rivals.every(rival => rival.name !== claim.name || isOlder(claim, rival))
+  const rivals = others.filter(other => other.user_id !== registration.user_id && other.status !== 'suspended')
+  if (rivals.some(rival => isVerified(rival, policy) && related(rival.name, registration.name))) return false
+  return rivals.every(rival => rival.name !== registration.name || isOlder(registration, rival))
 }
 
-function isVerified(claim: DomainClaim, policy: SendPolicy): boolean {
-  return claim.status === 'verified' && (claim.verified_by !== 'sandbox' || policy.capture)
+function isVerified(registration: DomainRegistration, policy: SendPolicy): boolean {
+  return registration.status === 'verified' && (registration.verified_by !== 'sandbox' || policy.capture)
 }
 
-/** True when the names are equal or one lies below the other. */
+/** True when the names are equal or one is below the other. */
 function related(one: string, two: string): boolean {
   return one === two || one.endsWith(`.${two}`) || two.endsWith(`.${one}`)
 }
 
-function isOlder(claim: DomainClaim, rival: DomainClaim): boolean {
-  const difference = claim.created_at.getTime() - rival.created_at.getTime()
-  return difference === 0 ? claim.id < rival.id : difference < 0
+function isOlder(registration: DomainRegistration, rival: DomainRegistration): boolean {
+  const difference = registration.created_at.getTime() - rival.created_at.getTime()
+  return difference === 0 ? registration.id < rival.id : difference < 0
 }
 
 /** The names above a name, nearest first: `a.b.example.com` gives `b.example.com`, `example.com`, `com`. */

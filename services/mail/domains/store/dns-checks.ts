@@ -13,7 +13,7 @@ export const dnsChecks = defineCollection<DnsCheckDoc>('dns_checks', [
 ])
 
 /**
- * Takes the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
+ * Claims the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
  * undefined when none is due.
  */
 export async function claimDue(
@@ -31,7 +31,7 @@ export async function claimDue(
   )
 }
 
-/** Takes a domain whenever it is due; a check that is under way elsewhere loses its claim. */
+/** Claims a domain whether or not it is due; a check that runs elsewhere loses its claim. */
 export async function claimNow(db: Db, id: string, lease: Date): Promise<DomainDoc | undefined> {
   return (
     (await collectionOf(db, domains).findOneAndUpdate(
@@ -47,7 +47,7 @@ export type Saved = 'saved' | 'lost' | 'taken'
 
 /**
  * Writes the result of a check while its claim holds and `status` is what the check began with: an admin or a resource
- * may have decided meanwhile. A missing `next_check_at` ends the schedule.
+ * may have decided in the meantime. A missing `next_check_at` ends the schedule.
  */
 export async function saveCheck(
   db: Db,
@@ -73,7 +73,7 @@ export async function checkSoon(db: Db, id: string, at: Date): Promise<void> {
   await collectionOf(db, domains).updateOne({ _id: id }, { $min: { next_check_at: at } })
 }
 
-/** Replaces the keys while nobody else changed them; false otherwise. */
+/** Replaces the keys unless another process changed them; then returns false. */
 export async function replaceKeys(
   db: Db,
   id: string,

@@ -14,7 +14,7 @@ export async function readOwned(db: Db, domainId: string): Promise<OwnedRecordDo
 
 /**
  * Adds entries, each in place of the one with the same row, name, type and value. False when the domain is gone, or
- * about to go: what is written now nobody would take back.
+ * being removed: records written now would never be removed.
  */
 export async function writeOwned(
   db: Db,

@@ -1,4 +1,4 @@
-/** Sending domains. Several accounts may claim a name; the index lets one of them verify it. */
+/** Sending domains. Several accounts may register a name; the index lets one of them have it verified. */
 
 import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
@@ -6,7 +6,7 @@ import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
-import { type DomainClaim, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
+import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
 
 /** The collection of sending domains. */
 export const domains = defineCollection<DomainDoc>('domains', [
@@ -18,7 +18,7 @@ export const domains = defineCollection<DomainDoc>('domains', [
   { key: { next_check_at: 1, user_id: 1 }, partialFilterExpression: { next_check_at: { $exists: true } } },
 ])
 
-/** Stores a new claim; false when the account has the name already. */
+/** Stores a new domain; false when the account has the name already. */
 export async function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> {
   try {
     await collectionOf(db, domains).insertOne(domain)
@@ -40,7 +40,7 @@ export async function findDomain(db: Db, userId: string, idOrName: string): Prom
   return (await collectionOf(db, domains).findOne({ ...key, user_id: userId })) ?? undefined
 }
 
-/** A domain by its id, whoever owns it: for the worker, the operator and admins. */
+/** A domain of any account by its id: for the worker, the operator and admins. */
 export async function findDomainById(db: Db, id: string): Promise<DomainDoc | undefined> {
   return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
 }
@@ -55,7 +55,7 @@ export function domainsOfResource(db: Db, name: string, uid: string): Promise<Do
   return collectionOf(db, domains).find({ name, 'managed_by.uid': uid }).toArray()
 }
 
-/** All DKIM keys at a name, whoever claims it: their records share a zone. */
+/** The DKIM keys of all accounts that registered a name: their records share a zone. */
 export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
   return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
 }
@@ -148,7 +148,7 @@ export async function deleteDomain(db: Db, userId: string, id: string): Promise<
   return (await collectionOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
 }
 
-/** What the door asks about a sender's domain. */
+/** A sender's domain as submission needs it. */
 export interface SenderDomain {
   id: string
   maySend: boolean
@@ -157,7 +157,7 @@ export interface SenderDomain {
 /** Finds an account's sender domain by its stored name; undefined when the account has no such domain. */
 export type FindSenderDomain = (userId: string, name: string) => Promise<SenderDomain | undefined>
 
-/** Answers that allow are remembered so long, in milliseconds; refusals are looked up each time. */
+/** Milliseconds that a permission is cached; refusals are looked up each time. */
 const ALLOWED_AGE_MS = 2_000
 
 /** Sender domains that one query asks for at most; further ones wait for the next query. */
@@ -181,13 +181,13 @@ export function createSenderDomains(db: Db, clock: Clock, policy: SendPolicy): F
   return (userId, name) => cache.get(`${userId} ${name}`, async () => (await load({ userId, name })).sender)
 }
 
-/** A name as an account claims it. */
+/** A name of an account. */
 interface DomainName {
   userId: string
   name: string
 }
 
-/** Answers in the order of the names, with one query for the domains and at most one for other claims on them. */
+/** Answers in the order of the names, with one query for the domains and at most one for other registrations. */
 async function loadSenderDomains(
   db: Db,
   names: readonly DomainName[],
@@ -197,26 +197,30 @@ async function loadSenderDomains(
   const owned = [...byUser].map(([user_id, of]) => ({ user_id, name: { $in: of.map(({ name }) => name) } }))
   const found = await collectionOf(db, domains).find({ $or: owned }).toArray()
   const undecided = found.filter(domain => !isDecided(domain, policy))
-  const claims = await relatedClaims(db, undecided)
+  const registrations = await relatedRegistrations(db, undecided)
   return names.map(({ userId, name }) => {
     const domain = found.find(one => one.user_id === userId && one.name === name)
     if (!domain) return { sender: undefined }
-    return { sender: { id: domain._id, maySend: maySend(toClaim(domain), claims, policy) } }
+    return { sender: { id: domain._id, maySend: maySend(toRegistration(domain), registrations, policy) } }
   })
 }
 
-/** True when the domain may send as things stand now. */
+/** True when the domain may send now. */
 export async function domainMaySend(db: Db, domain: DomainDoc, policy: SendPolicy): Promise<boolean> {
-  return maySend(toClaim(domain), await relatedClaims(db, isDecided(domain, policy) ? [] : [domain]), policy)
+  return maySend(
+    toRegistration(domain),
+    await relatedRegistrations(db, isDecided(domain, policy) ? [] : [domain]),
+    policy,
+  )
 }
 
-/** True when claims of other accounts make no difference. */
+/** True when registrations of other accounts make no difference. */
 function isDecided({ status, verified_by }: DomainDoc, policy: SendPolicy): boolean {
   return policy.requireVerified || (status === 'verified' && verified_by !== 'sandbox')
 }
 
-/** All claims on the names of these domains, and verified ones above and below them. */
-async function relatedClaims(db: Db, of: readonly DomainDoc[]): Promise<DomainClaim[]> {
+/** All registrations of the names of these domains, and verified ones above and below them. */
+async function relatedRegistrations(db: Db, of: readonly DomainDoc[]): Promise<DomainRegistration[]> {
   if (of.length === 0) return []
   const names = of.map(({ name }) => name)
   const below = names.map(name => new RegExp(`\\.${name.replaceAll('.', '\\.')}$`))
@@ -225,9 +229,9 @@ async function relatedClaims(db: Db, of: readonly DomainDoc[]): Promise<DomainCl
       $or: [{ name: { $in: names } }, { name: { $in: [...names.flatMap(parentNames), ...below] }, status: 'verified' }],
     })
     .toArray()
-  return found.map(toClaim)
+  return found.map(toRegistration)
 }
 
-function toClaim({ _id, user_id, name, status, verified_by, created_at }: DomainDoc): DomainClaim {
+function toRegistration({ _id, user_id, name, status, verified_by, created_at }: DomainDoc): DomainRegistration {
   return { id: _id, user_id, name, status, created_at, ...(verified_by ? { verified_by } : {}) }
 }

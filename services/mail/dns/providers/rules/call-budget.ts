@@ -8,7 +8,7 @@ export interface Allowance {
 
 /**
  * Per account. Cloudflare: 1,200 calls in 5 minutes for all clients of a user together, and 5 minutes of silence for
- * whoever exceeds it. Aliyun: 60 writes a second. DNSPod: 20 calls a second for most actions. RFC 2136 is our own
+ * accounts that exceed it. Aliyun: 60 writes a second. DNSPod: 20 calls a second for most actions. RFC 2136 is our own
  * politeness.
  */
 export const ALLOWANCES: Readonly<Record<'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136', Allowance>> = {

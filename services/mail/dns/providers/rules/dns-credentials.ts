@@ -1,4 +1,4 @@
-/** The credentials of each DNS provider, checked at the door. Values are trimmed: tokens are pasted with line ends. */
+/** The credentials of each DNS provider, validated at the boundary. Values are trimmed: tokens are pasted with line ends. */
 import { z } from 'zod'
 import { canonicalName, isDnsName } from '../../records/names.ts'
 
@@ -51,7 +51,7 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
         .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,9})?$/, 'is host, host:port or [IPv6]:port')
         .refine(hasPort, 'has a port from 1 to 65535')
         .meta({ pattern: `^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z.-]+)(:0{0,4}${PORT})?$` }),
-      // As it stands in zone files and in the panels of people: with its last dot, with its own characters.
+      // Zone files and DNS panels show it with a trailing dot and with international characters.
       zone: z
         .string()
         .trim()

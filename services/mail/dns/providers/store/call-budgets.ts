@@ -12,10 +12,10 @@ interface BudgetDoc extends BucketState {
 /** Buckets by account; they go an hour after their last use. */
 export const dnsBudgets = defineCollection<BudgetDoc>('dns_budgets', [{ key: { exp: 1 }, expireAfterSeconds: 0 }])
 
-/** Longest wait for a turn; whoever would wait longer is told to come back. Milliseconds. */
+/** Longest wait for a call in milliseconds; a longer one fails with {@link BudgetExhausted}. */
 const PATIENCE_MS = 10_000
 
-/** A turn that cannot be had soon. */
+/** The next call would have to wait for more than ten seconds. */
 export class BudgetExhausted extends Error {
   /** Seconds to wait. */
   readonly retryAfter: number
@@ -47,7 +47,7 @@ export async function takeCall(db: Db, clock: Clock, account: string, allowance:
   }
 }
 
-/** Remembers that the provider asked for silence. */
+/** No calls for this many seconds, as the provider asked. */
 export async function blockCalls(db: Db, clock: Clock, account: string, seconds: number): Promise<void> {
   const now = clock.now()
   const until = new Date(now.getTime() + seconds * 1000)
