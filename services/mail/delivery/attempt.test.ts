@@ -4,7 +4,8 @@ import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { until } from '../../../test/support/time/until.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { silentLog } from '../../platform/observability/log.ts'
-import { type Claimed, DeliveryQueue } from '../store/deliveries.ts'
+import { DeliveryQueue } from '../store/deliveries.ts'
+import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import { createAttempt } from './attempt.ts'
 import { limitsOf } from './rules/site-control.ts'
@@ -39,12 +40,15 @@ function scene({ signed = true } = {}) {
   const attempt = createAttempt({
     ...{ transport, queue: new DeliveryQueue(mongo), log: silentLog, mayFinish: () => true },
     findKeys: async () => (signed ? [] : undefined),
-    world: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
+    context: () => ({ now: NOW, random: () => 0.5, logDays: 30 }),
   })
   const send = (id: string, user_id: string, key: string, size: number) => {
     const message = { _id: id, user_id, size, mail_from: 'a@example.com', rcpts: [{}], via: {}, created_at: NOW }
     const outgoing = { message, raw: async () => RAW } as unknown as Outgoing
-    const delivery = { _id: `${id}.0`, m: id, user_id, rcpt: 'b@example.net', site: key, att: 0 } as unknown as Claimed
+    const delivery = {
+      ...{ id: `${id}.0`, messageId: id, userId: user_id, recipient: 'b@example.net', site: key },
+      ...{ attempts: 0, ambiguousAttempts: 0 },
+    } as ClaimedDelivery
     const route = { key, hosts: [key] }
     return attempt({ outgoing, deliveries: [delivery], site: key, route }, limitsOf(key, { owned: 1, parts: 1 }, false))
   }

@@ -1,30 +1,24 @@
-/** One attempt: read and sign the message, mark it, send it to its recipients at one destination, judge what came back. */
+/** One attempt: reads and signs the message, marks it, sends it to its recipients at one destination, classifies the replies. */
 
 import { createByteGate } from '../../platform/concurrency/byte-limit.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Log } from '../../platform/observability/log.ts'
-import { type Claimed, type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
+import type { DeliveryQueue } from '../store/deliveries.ts'
+import { type ClaimedDelivery, recipientIndex } from '../store/delivery.ts'
 import type { Outgoing } from '../store/outgoing.ts'
-import { createPreparation } from './prepare.ts'
-import { type LocalFailure, localResult, type Result, type ResultWorld, resultOf } from './result.ts'
+import type { Group } from './group-by-route.ts'
+import { createPreparation, type Preparation } from './prepare.ts'
+import { type LocalFailure, localResult, type Result, type ResultContext, resultOf } from './result.ts'
 import type { SiteLimits } from './rules/site-control.ts'
 import type { FindKeys } from './signing-keys.ts'
 import type { SignedMessage } from './smtp/signer.ts'
 import type { Recipient, Transaction } from './smtp/transaction.ts'
-import type { Route, Sent, Transport } from './smtp/transport.ts'
-
-/** Recipients of a message that share one transaction. */
-export interface Group {
-  outgoing: Outgoing
-  deliveries: Claimed[]
-  site: string
-  route: Route
-}
+import type { Sent, Transport } from './smtp/transport.ts'
 
 /** What an attempt came to; `untouched` deliveries were withheld and are to be given back. */
 export interface Attempted {
   results: Result[]
-  untouched: Claimed[]
+  untouched: ClaimedDelivery[]
   /** The site did not let a session begin. */
   unreachable?: Sent['unreachable']
   /** A session began, whatever became of the message. */
@@ -34,122 +28,135 @@ export interface Attempted {
 /** Runs an attempt; never rejects. */
 export type Attempt = (group: Group, limits: SiteLimits) => Promise<Attempted>
 
-/** What attempts need. */
+/** Dependencies of {@link createAttempt}. */
 export interface AttemptOptions {
   transport: Transport
-  queue: DeliveryQueue
+  queue: Pick<DeliveryQueue, 'markDot'>
   findKeys: FindKeys
   /** True while the claim's slot is ours, without a break, for long enough. */
   mayFinish(claim: { slot: number; epoch: number }): boolean
-  world(): ResultWorld
+  context(): ResultContext
   log: Log
 }
 
-/** Memory for messages on their way whose bodies are not in memory before: large ones, and what the hand has no room for. */
+/** Memory for messages on their way whose bodies were not read with their claim: large ones, and those without room then. */
 const LARGE_BYTES = 96 * 1024 * 1024
 const MARKS = { most: 200, mostBytes: Number.POSITIVE_INFINITY, flights: 1, sizeOf: () => 1, gatherMs: 12 }
 
 /** Makes the attempt function of a worker. */
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { transport, world, mayFinish, log } = options
-  const prepare = createPreparation(options)
-  const mark = createMark(options.queue)
-  const gate = createByteGate(LARGE_BYTES, 0)
-
-  const transactionOf = ({ outgoing, deliveries }: Group, ready: SignedMessage): Transaction => {
-    const { message } = outgoing
-    const mine = () => deliveries.every(mayFinish)
-    return {
-      origin: {
-        messageId: message._id,
-        userId: message.report_for ?? message.user_id,
-        deliveryId: deliveries[0]?._id ?? message._id,
-      },
-      from: message.mail_from,
-      recipients: recipientsOf(outgoing, deliveries),
-      content: ready.content,
-      eightBit: ready.eightBit,
-      sevenBit: () => prepare.sevenBit(outgoing),
-      utf8: ready.utf8Header || [message.mail_from, ...deliveries.map(({ rcpt }) => rcpt)].some(hasHighCharacters),
-      dsn: message.dsn,
-      mark: async () => mine() && (await Promise.all(deliveries.map(mark))).every(Boolean),
-      mayFinish: mine,
-    }
-  }
-
-  /** What is in memory is signed first; anything else is read once the site has opened a session, and memory is free. */
-  const send = async (group: Group, limits: SiteLimits, entered: (leave: () => void) => void): Promise<Attempted> => {
-    const { outgoing, deliveries, route } = group
-    const { message } = outgoing
-    const local: { failure?: LocalFailure } = {}
-    const open = async () => {
-      const ready = await prepare.signed(outgoing)
-      if (!('judged' in ready)) return transactionOf(group, ready)
-      local.failure = ready
-      return undefined
-    }
-    const openLater = async () => {
-      entered(await gate.enter(message.size, message.user_id))
-      return open()
-    }
-    const transaction = outgoing.inMemory ? await open() : undefined
-    if (local.failure) return failed(deliveries, outgoing, local.failure, world())
-    const sent = await transport.send(
-      route,
-      transaction ?? { recipients: recipientsOf(outgoing, deliveries), open: openLater },
-      limits.messagesPerConnection,
-    )
-    if (local.failure) return failed(deliveries, outgoing, local.failure, world())
-    const now = world()
-    const attempted: Attempted = {
-      ...{ results: [], untouched: [], unreachable: sent.unreachable },
-      reached: sent.unreachable === undefined,
-    }
-    deliveries.forEach((delivery, index) => {
-      const outcome = sent.outcomes[index]
-      const result = outcome && resultOf(delivery, message, outcome, sent, now)
-      if (result) attempted.results.push(result)
-      else attempted.untouched.push(delivery)
-    })
-    return attempted
-  }
-
+  const { log } = options
+  const sender = new AttemptSender(options)
   return async (group, limits) => {
-    let release = () => {}
+    const memory: { release?: () => void } = {}
     try {
-      return await send(group, limits, leave => {
-        release = leave
-      })
+      return await sender.send(group, limits, memory)
     } catch (error) {
       // Nothing was sent: everything after the first byte is an outcome, not an exception.
       log.error({ err: error, m: group.outgoing.message._id }, 'an attempt could not be made')
       return { results: [], untouched: group.deliveries }
     } finally {
-      release()
+      memory.release?.()
     }
   }
 }
 
-function failed(deliveries: Claimed[], { message }: Outgoing, failure: LocalFailure, world: ResultWorld): Attempted {
-  return { results: deliveries.map(delivery => localResult(delivery, message, failure, world)), untouched: [] }
+class AttemptSender {
+  readonly #options: AttemptOptions
+  readonly #prepare: Preparation
+  readonly #mark: (delivery: ClaimedDelivery) => Promise<boolean>
+  readonly #gate = createByteGate(LARGE_BYTES, 0)
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.#prepare = createPreparation(options)
+    this.#mark = createMark(options.queue)
+  }
+
+  /**
+   * What is in memory is signed first; anything else is read once the site has opened a session and there is memory for it,
+   * which `memory.release` frees.
+   */
+  async send(group: Group, limits: SiteLimits, memory: { release?: () => void }): Promise<Attempted> {
+    const { outgoing, deliveries, route } = group
+    const { transport } = this.#options
+    const local: { failure?: LocalFailure } = {}
+    const open = async () => {
+      const signed = await this.#prepare.signed(outgoing)
+      if (!('classification' in signed)) return this.#transactionOf(group, signed)
+      local.failure = signed
+      return undefined
+    }
+    const openLater = async () => {
+      memory.release = await this.#gate.enter(outgoing.message.size, outgoing.message.user_id)
+      return open()
+    }
+    const transaction = outgoing.inMemory ? await open() : undefined
+    if (local.failure) return this.#failed(group, local.failure)
+    const content = transaction ?? { recipients: recipientsOf(outgoing, deliveries), open: openLater }
+    const sent = await transport.send(route, content, limits.messagesPerConnection)
+    return local.failure ? this.#failed(group, local.failure) : this.#attempted(group, sent)
+  }
+
+  #transactionOf({ outgoing, deliveries }: Group, signed: SignedMessage): Transaction {
+    const { message } = outgoing
+    const mayFinish = () => deliveries.every(this.#options.mayFinish)
+    return {
+      origin: {
+        messageId: message._id,
+        userId: message.report_for ?? message.user_id,
+        deliveryId: deliveries[0]?.id ?? message._id,
+      },
+      from: message.mail_from,
+      recipients: recipientsOf(outgoing, deliveries),
+      content: signed.content,
+      eightBit: signed.eightBit,
+      sevenBit: () => this.#prepare.sevenBit(outgoing),
+      utf8: signed.utf8Header || [message.mail_from, ...deliveries.map(one => one.recipient)].some(hasHighCharacters),
+      dsn: message.dsn,
+      mark: async () => mayFinish() && (await Promise.all(deliveries.map(this.#mark))).every(Boolean),
+      mayFinish,
+    }
+  }
+
+  #attempted({ outgoing, deliveries }: Group, sent: Sent): Attempted {
+    const context = this.#options.context()
+    const results: Result[] = []
+    const untouched: ClaimedDelivery[] = []
+    deliveries.forEach((delivery, index) => {
+      const outcome = sent.outcomes[index]
+      const result = outcome && resultOf(delivery, outgoing.message, outcome, sent, context)
+      if (result) results.push(result)
+      else untouched.push(delivery)
+    })
+    return { results, untouched, unreachable: sent.unreachable, reached: sent.unreachable === undefined }
+  }
+
+  #failed({ outgoing, deliveries }: Group, failure: LocalFailure): Attempted {
+    const context = this.#options.context()
+    return {
+      results: deliveries.map(delivery => localResult(delivery, outgoing.message, failure, context)),
+      untouched: [],
+    }
+  }
 }
 
 /** The durable mark of one delivery, shared with others of this moment; false when it is not ours or not known. */
-function createMark(queue: DeliveryQueue): (delivery: Claimed) => Promise<boolean> {
-  const commit = createGroupCommit<Claimed, { marked: boolean }>({
+function createMark(queue: AttemptOptions['queue']): (delivery: ClaimedDelivery) => Promise<boolean> {
+  const commit = createGroupCommit<ClaimedDelivery, { marked: boolean }>({
     ...MARKS,
     async write(batch) {
       const marked = await queue.markDot(batch).catch(() => new Set<string>())
-      return batch.map(({ _id }) => ({ marked: marked.has(_id) }))
+      return batch.map(({ id }) => ({ marked: marked.has(id) }))
     },
   })
   return async delivery => (await commit(delivery)).marked
 }
 
-function recipientsOf({ message }: Outgoing, deliveries: readonly Claimed[]): Recipient[] {
-  return deliveries.map(({ _id, rcpt }) => {
-    const state = message.rcpts[recipientOf(_id)]
-    return { email: rcpt, notify: state?.notify, orcpt: state?.orcpt }
+function recipientsOf({ message }: Outgoing, deliveries: readonly ClaimedDelivery[]): Recipient[] {
+  return deliveries.map(({ id, recipient }) => {
+    const state = message.rcpts[recipientIndex(id)]
+    return { email: recipient, notify: state?.notify, orcpt: state?.orcpt }
   })
 }
 

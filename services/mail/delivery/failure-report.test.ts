@@ -61,10 +61,10 @@ function result(
 ): Result {
   const _id = `${message._id}.${n}`
   return {
-    delivery: { _id, rcpt: message.rcpts[n]?.email ?? '' } as never,
+    delivery: { id: _id, recipient: message.rcpts[n]?.email ?? '' } as never,
     message,
     event: { _id: eventId(_id, 1), type: 'bounced', text: 'no', at: clock.now(), ...event } as EventDoc,
-    ...{ next, reportsItself, judged: { outcome: next.kind === 'delivered' ? 'delivered' : 'bounced' } },
+    ...{ next, reportsItself, classification: { outcome: next.kind === 'delivered' ? 'delivered' : 'bounced' } },
   }
 }
 

@@ -3,13 +3,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-status-notification.ts'
-import { recipientOf } from '../store/deliveries.ts'
+import { recipientIndex } from '../store/delivery.ts'
 import type { Enqueue } from '../submission/store/store-accepted.ts'
 import { SYSTEM_USER } from '../submission/system-sender.ts'
 import type { Result } from './result.ts'
 import { splitMessage } from './rules/dkim-signature-draft.ts'
 
-/** What reports need. */
+/** Dependencies of {@link createReport}. */
 export interface ReportOptions {
   enqueue: Enqueue
   /** The whole raw message. */
@@ -55,15 +55,15 @@ export function createReport(options: ReportOptions): (results: readonly Result[
 /** What a report says of a recipient; undefined when it asks for none. */
 function toRecipient(result: Result): DsnRecipient | undefined {
   const { delivery, message, event, next, reportsItself } = result
-  // Who canceled it knows.
+  // The account that canceled it knows.
   if (next.kind === 'retry' || (next.kind === 'end' && next.status === 'canceled')) return undefined
-  const state = message.rcpts[recipientOf(delivery._id)]
+  const state = message.rcpts[recipientIndex(delivery.id)]
   const action = next.kind !== 'delivered' ? 'failed' : result.inMailbox ? 'delivered' : 'relayed'
   if ((action === 'relayed' && reportsItself) || !wantsReport(state?.notify, action)) return undefined
   // An expired delivery failed for good, though its last reply was a passing one.
   const status = action === 'failed' ? (event.enhanced ?? '5.0.0').replace(/^[24]/, '5') : '2.0.0'
   return {
-    email: delivery.rcpt,
+    email: delivery.recipient,
     action,
     status: event.type === 'expired' ? '5.4.7' : status,
     diagnostic: event.text,
@@ -113,7 +113,7 @@ async function send(
     recipients: [{ email: message.mail_from, type: 'envelope' }],
     idem: keyOf(attempts, now),
   })
-  // key_taken: it lies in the queue already, or has gone out.
+  // key_taken: it is in the queue already, or has gone out.
   if (outcome.kind === 'unavailable') throw new Error('a delivery report could not be stored')
 }
 

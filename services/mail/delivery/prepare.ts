@@ -13,7 +13,7 @@ import { type SignedMessage, type SigningKey, signMessage } from './smtp/signer.
 /** Dependencies of {@link createPreparation}. */
 export interface PreparationOptions {
   findKeys: FindKeys
-  world(): { now: Date }
+  context(): { now: Date }
   log: Log
 }
 
@@ -30,10 +30,10 @@ interface Loaded {
 }
 
 /** Makes the preparation of a worker. */
-export function createPreparation({ findKeys, world, log }: PreparationOptions): Preparation {
+export function createPreparation({ findKeys, context, log }: PreparationOptions): Preparation {
   const unsigned = (m: string, reason: string): LocalFailure => {
     log.error({ m, reason }, 'a message cannot be signed; it waits until its domain has a usable key')
-    return { judged: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
+    return { classification: { outcome: 'deferred', kind: 'signing' }, enhanced: '4.7.7', text: `not sent: ${reason}` }
   }
 
   const load = async ({ message, raw }: Outgoing): Promise<Loaded | LocalFailure> => {
@@ -45,18 +45,22 @@ export function createPreparation({ findKeys, world, log }: PreparationOptions):
       }),
     ])
     if (!bytes)
-      return { judged: { outcome: 'bounced', kind: 'other' }, enhanced: '5.3.0', text: 'the stored message is gone' }
+      return {
+        classification: { outcome: 'bounced', kind: 'other' },
+        enhanced: '5.3.0',
+        text: 'the stored message is gone',
+      }
     if (keys instanceof SecretError) return unsigned(message._id, `its key cannot be opened: ${keys.message}`)
     if (!keys) return unsigned(message._id, 'its domain has no active DKIM key')
     return { bytes, keys }
   }
 
   const sign = (bytes: Buffer, keys: readonly SigningKey[]) =>
-    signMessage(bytes, keys, Math.floor(world().now.getTime() / 1000))
+    signMessage(bytes, keys, Math.floor(context().now.getTime() / 1000))
 
   const convert = async (outgoing: Outgoing): Promise<{ content: Buffer } | Reply> => {
     const loaded = await load(outgoing)
-    if ('judged' in loaded) return { code: 451, enhanced: '4.3.0', text: loaded.text }
+    if ('classification' in loaded) return { code: 451, enhanced: '4.3.0', text: loaded.text }
     const pieces: Buffer[] = []
     try {
       for (const piece of toSevenBit(loaded.bytes)) {
@@ -73,7 +77,7 @@ export function createPreparation({ findKeys, world, log }: PreparationOptions):
   return {
     signed: once(async outgoing => {
       const loaded = await load(outgoing)
-      return 'judged' in loaded ? loaded : sign(loaded.bytes, loaded.keys)
+      return 'classification' in loaded ? loaded : sign(loaded.bytes, loaded.keys)
     }),
     sevenBit: once(outgoing =>
       convert(outgoing).catch((error: unknown) => {

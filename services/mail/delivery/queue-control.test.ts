@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { at, deliveryScene, type Scene } from '../../../test/support/mail/delivery-environment.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf } from '../../platform/database/mongo.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue, underClaim } from '../store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue, underClaim } from '../store/deliveries.ts'
+import { type ClaimedDelivery, toDelivery } from '../store/delivery.ts'
 import type { DeliveryDoc } from '../store/documents.ts'
 import { EVENTS } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
@@ -22,16 +23,16 @@ const set = (scene: Scene, id: string, change: Partial<DeliveryDoc>) =>
   )
 
 /** The deliveries of a message, claimed by a worker. */
-async function claim(scene: Scene, id: string): Promise<readonly Claimed[]> {
-  const found = await scene.deliveries(id)
+async function claim(scene: Scene, id: string): Promise<readonly ClaimedDelivery[]> {
+  const found = (await scene.deliveries(id)).map(toDelivery)
   const epochs = new Map(found.map(({ slot }) => [slot, 1]))
-  const scope = { epochs, tok: 'worker', now: scene.clock.now(), until: soon(scene, 2 * MINUTE) }
+  const scope = { epochs, claimToken: 'worker', now: scene.clock.now(), until: soon(scene, 2 * MINUTE) }
   return new DeliveryQueue(scene.mongo).claim(underClaim(found, scope), scope)
 }
 
 const statuses = async (scene: Scene, id: string) => (await scene.message(id)).rcpts.map(({ status }) => status)
 
-/** Slots that somebody rang for. */
+/** Slots that were rung for. */
 function rings(scene: Scene): number[] {
   const heard: number[] = []
   wakeOf(scene.mongo).listen(slots => heard.push(...slots))
@@ -61,7 +62,7 @@ describe('canceling', () => {
     const queue = new DeliveryQueue(scene.mongo)
     await queue.markDot([first])
     expect(await cancel(options(scene), scene.userId, id)).toBe(2)
-    expect(await scene.deliveries(id)).toMatchObject([{ _id: first._id, tok: 'worker', ph: 'dot' }])
+    expect(await scene.deliveries(id)).toMatchObject([{ _id: first.id, tok: 'worker', ph: 'dot' }])
     const message = await scene.message(id)
     expect(message).toMatchObject({
       left: 1,

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW, recipientOf } from '../store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW } from '../store/deliveries.ts'
+import { type ClaimRef, type Delivery, recipientIndex, toDelivery } from '../store/delivery.ts'
 import type { EventDoc, MessageDoc } from '../store/documents.ts'
 import { appendEvents, eventId } from '../store/events.ts'
 import { MESSAGES } from '../store/messages.ts'
@@ -11,7 +12,7 @@ import { Outbox } from '../store/outgoing.ts'
 import { slotsOf } from '../store/rules/assign-slot.ts'
 import { wakeOf } from '../store/wake.ts'
 
-/** What the use cases need. */
+/** Dependencies of the use cases. */
 export interface QueueControlOptions {
   mongo: Mongo
   clock: Clock
@@ -22,7 +23,7 @@ export interface QueueControlOptions {
 /** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
 const CANCEL_MS = 60_000
 const DAY_MS = 86_400_000
-/** Tried before, and claimed by no worker. */
+/** Tried before, not claimed. */
 const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false } }
 
 /**
@@ -33,23 +34,15 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   const { mongo, clock, logDays } = options
   const message = await ownMessage(mongo, userId, messageId)
   const now = clock.now()
-  // Taking the claim fences a worker that holds the delivery: its mark before the final dot fails.
-  const tok = `cancel:${randomBytes(9).toString('base64url')}`
-  const deliveries = collectionOf(mongo.db, DELIVERIES)
-  await deliveries.updateMany(
-    { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
-    { $set: { tok, due: new Date(now.getTime() + CANCEL_MS) }, $unset: { flow: '' } },
-  )
-  const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok }).toArray()
-  const taken = found.map(delivery => ({ ...delivery, tok }))
+  const taken = await takeClaims(mongo, messageId, now)
   if (taken.length === 0) throw new ProblemError('not_cancelable')
   const events = taken.map(
     (delivery): EventDoc => ({
-      _id: eventId(delivery._id, delivery.att + 1),
+      _id: eventId(delivery.id, delivery.attempts + 1),
       m: messageId,
       user_id: userId,
-      rcpt: delivery.rcpt,
-      attempt: delivery.att + 1,
+      rcpt: delivery.recipient,
+      attempt: delivery.attempts + 1,
       type: 'canceled',
       at: now,
       ms: 0,
@@ -60,9 +53,9 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   await appendEvents(mongo, events)
   // The queue comes last: what is still there after a crash is found by a worker.
   await new Outbox(mongo, logDays).note(
-    taken.map(({ _id }) => ({
+    taken.map(({ id }) => ({
       messageId,
-      n: recipientOf(_id),
+      n: recipientIndex(id),
       status: 'canceled',
       final: true,
       only: message.rcpts.length === 1,
@@ -73,9 +66,21 @@ export async function cancel(options: QueueControlOptions, userId: string, messa
   return taken.length
 }
 
+/** Taking the claim fences a worker that holds the delivery: its mark before the final dot fails. */
+async function takeClaims(mongo: Mongo, messageId: string, now: Date): Promise<(Delivery & ClaimRef)[]> {
+  const claimToken = `cancel:${randomBytes(9).toString('base64url')}`
+  const deliveries = collectionOf(mongo.db, DELIVERIES)
+  await deliveries.updateMany(
+    { ...deliveriesOfMessage(messageId), ph: { $exists: false } },
+    { $set: { tok: claimToken, due: new Date(now.getTime() + CANCEL_MS) }, $unset: { flow: '' } },
+  )
+  const found = await deliveries.find({ ...deliveriesOfMessage(messageId), tok: claimToken }).toArray()
+  return found.map(doc => ({ ...toDelivery(doc), claimToken }))
+}
+
 /**
  * Makes every recipient of a message that waits for another attempt due now; answers how many. One that is due already
- * keeps its place, one that a worker has in hand is left alone, and what was never tried keeps its time (it is
+ * keeps its place, one that a worker has in flight is left alone, and what was never tried keeps its time (it is
  * scheduled, or about to be tried). 404 when the account has no such message.
  */
 export async function retryNow(

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Claimed } from '../store/deliveries.ts'
+import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { localResult, recordedResult, resultOf, unnotedResult } from './result.ts'
+import { localResult, recordedResult, resultOf, unrecordedResult } from './result.ts'
 import { WireError } from './smtp/smtp-wire.ts'
 import type { RecipientOutcome } from './smtp/transaction.ts'
 import type { Sent } from './smtp/transport.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HOUR = 3_600_000
-const world = { now: NOW, random: () => 0.5, logDays: 30 }
+const context = { now: NOW, random: () => 0.5, logDays: 30 }
 const sent: Sent = {
   outcomes: [],
   mx: 'mx.example.net',
@@ -20,21 +20,23 @@ const sent: Sent = {
   ms: 42,
 }
 
-function delivery(change: Partial<Claimed> = {}): Claimed {
+function delivery(change: Partial<ClaimedDelivery> = {}): ClaimedDelivery {
   return {
-    _id: 'em_1.1',
-    m: 'em_1',
-    user_id: 'usr_1',
-    rcpt: 'b@example.net',
+    id: 'em_1.1',
+    messageId: 'em_1',
+    userId: 'usr_1',
+    recipient: 'b@example.net',
     site: 'example.net',
     slot: 3,
     lane: 'transactional',
     due: NOW,
-    tok: 'token',
+    claimToken: 'token',
     epoch: 4,
-    att: 0,
-    expires_at: new Date(NOW.getTime() + 72 * HOUR),
-    created_at: NOW,
+    attempts: 0,
+    ambiguousAttempts: 0,
+    isMarked: false,
+    expiresAt: new Date(NOW.getTime() + 72 * HOUR),
+    createdAt: NOW,
     ...change,
   }
 }
@@ -54,10 +56,10 @@ const error = (kind: WireError['kind']): RecipientOutcome => ({ kind: 'error', e
 const unknown: RecipientOutcome = { kind: 'unknown', error: new WireError('timeout', 'no reply within 600 s') }
 
 /** Type of the event, what follows, and how the failure is called. */
-function show(outcome: RecipientOutcome, change: Partial<Claimed> = {}, policy: 'retry' | 'fail' = 'retry') {
-  const result = resultOf(delivery(change), message(policy), outcome, sent, world)
+function show(outcome: RecipientOutcome, change: Partial<ClaimedDelivery> = {}, policy: 'retry' | 'fail' = 'retry') {
+  const result = resultOf(delivery(change), message(policy), outcome, sent, context)
   if (!result) return 'nothing'
-  const { event, next, judged } = result
+  const { event, next, classification } = result
   const follows =
     next.kind === 'retry'
       ? `in ${(next.due.getTime() - NOW.getTime()) / 1_000} s`
@@ -67,15 +69,15 @@ function show(outcome: RecipientOutcome, change: Partial<Claimed> = {}, policy: 
   return [
     event.type,
     follows,
-    judged.kind ?? '-',
+    classification.kind ?? '-',
     event.code ?? '-',
     event.enhanced ?? '-',
     event.ambiguous ? '?' : '!',
   ].join(' ')
 }
 
-const expiring = { expires_at: new Date(NOW.getTime() + 10_000) }
-const expired = { expires_at: NOW }
+const expiring = { expiresAt: new Date(NOW.getTime() + 10_000) }
+const expired = { expiresAt: NOW }
 
 describe('what an outcome comes to', () => {
   test.each<[string, RecipientOutcome, string]>([
@@ -113,17 +115,17 @@ describe('what an outcome comes to', () => {
     expect(show(outcome)).toBe(expected)
   })
 
-  test.each<[string, RecipientOutcome, Partial<Claimed>, 'retry' | 'fail', string]>([
+  test.each<[string, RecipientOutcome, Partial<ClaimedDelivery>, 'retry' | 'fail', string]>([
     ['the last moment: one more try at the end', error('network'), expiring, 'retry', 'deferred in 10 s network - - !'],
     ['the end', error('network'), expired, 'retry', 'expired failed network - - !'],
     ['the end, with a reply', reply('rcpt', 451, '4.3.0'), expired, 'retry', 'expired failed other 451 4.3.0 !'],
     ['the end, but delivered', reply('dot', 250), expired, 'retry', 'delivered delivered - 250 2.0.0 !'],
     ['the end, and unknown', unknown, expired, 'retry', 'expired failed network - - ?'],
-    ['unknown for the second time', unknown, { amb: 1 }, 'retry', 'deferred in 1125 s network - - ?'],
-    ['unknown for the third time', unknown, { amb: 2 }, 'retry', 'failed failed network - - ?'],
+    ['unknown for the second time', unknown, { ambiguousAttempts: 1 }, 'retry', 'deferred in 1125 s network - - ?'],
+    ['unknown for the third time', unknown, { ambiguousAttempts: 2 }, 'retry', 'failed failed network - - ?'],
     ['unknown under the policy "fail"', unknown, {}, 'fail', 'failed failed network - - ?'],
     ['known under the policy "fail"', reply('rcpt', 451), {}, 'fail', 'deferred in 60 s other 451 4.0.0 !'],
-    ['the third try', error('network'), { att: 2 }, 'retry', 'deferred in 600 s network - - !'],
+    ['the third try', error('network'), { attempts: 2 }, 'retry', 'deferred in 600 s network - - !'],
   ])('at %s', (_, outcome, change, policy, expected) => {
     expect(show(outcome, change, policy)).toBe(expected)
   })
@@ -131,7 +133,7 @@ describe('what an outcome comes to', () => {
 
 describe('the event', () => {
   test('tells of the attempt, and goes when the log is old', () => {
-    const result = resultOf(delivery({ att: 2 }), message(), reply('dot', 250, '2.0.0'), sent, world)
+    const result = resultOf(delivery({ attempts: 2 }), message(), reply('dot', 250, '2.0.0'), sent, context)
     expect(result?.event).toEqual({
       _id: 'em_1.1#3',
       m: 'em_1',
@@ -153,15 +155,19 @@ describe('the event', () => {
   })
 
   test('of a failure of our own has no conversation and no host', () => {
-    const failure = { judged: { outcome: 'deferred', kind: 'signing' } as const, enhanced: '4.7.7', text: 'no key' }
-    const { event, next } = localResult(delivery(), message(), failure, world)
+    const failure = {
+      classification: { outcome: 'deferred', kind: 'signing' } as const,
+      enhanced: '4.7.7',
+      text: 'no key',
+    }
+    const { event, next } = localResult(delivery(), message(), failure, context)
     expect(event).toMatchObject({ type: 'deferred', text: 'no key', enhanced: '4.7.7', ms: 0 })
     expect(Object.keys(event)).not.toEqual(expect.arrayContaining(['conversation']))
     expect(next).toMatchObject({ kind: 'retry', due: new Date(NOW.getTime() + 5 * 60_000) })
   })
 
   test('of a worker that died says so, without a host', () => {
-    const { event } = unnotedResult(delivery(), message(), world)
+    const { event } = unrecordedResult(delivery(), message(), context)
     expect(event.text).toMatch(/^the outcome is not known: the worker stopped/)
     expect(event).toMatchObject({ ambiguous: true, ms: 0 })
     expect(event.mx).toBeUndefined()
@@ -172,29 +178,29 @@ test.each([
   [true, true],
   [false, false],
 ])('a next hop that offers DSN (%s) reports itself (%s)', (dsn, expected) => {
-  expect(resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, world)?.reportsItself).toBe(expected)
+  expect(resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, context)?.reportsItself).toBe(expected)
 })
 
 describe('what its worker wrote down before it was gone', () => {
-  type Case = [string, RecipientOutcome, Partial<Claimed>, 'retry' | 'fail']
+  type Case = [string, RecipientOutcome, Partial<ClaimedDelivery>, 'retry' | 'fail']
   const cases: Case[] = [
     ['delivered', reply('dot', 250, '2.0.0'), {}, 'retry'],
     ['refused for good', reply('rcpt', 550, '5.1.1'), {}, 'retry'],
-    ['refused for now', reply('dot', 451, '4.3.0'), { att: 3 }, 'retry'],
+    ['refused for now', reply('dot', 451, '4.3.0'), { attempts: 3 }, 'retry'],
     ['refused for now, at its end', reply('dot', 451, '4.3.0'), expired, 'retry'],
     ['no connection', error('network'), {}, 'retry'],
     ['no reply to the dot', unknown, {}, 'retry'],
-    ['no reply to the dot, for the third time', unknown, { amb: 2 }, 'retry'],
+    ['no reply to the dot, for the third time', unknown, { ambiguousAttempts: 2 }, 'retry'],
     ['no reply to the dot, under the policy "fail"', unknown, {}, 'fail'],
   ]
   test.each(cases)('leads where it would have led: %s', (_, outcome, change, policy) => {
     const held = delivery(change)
-    const first = resultOf(held, message(policy), outcome, sent, world)
+    const first = resultOf(held, message(policy), outcome, sent, context)
     if (!first) throw new Error('no result')
-    const again = recordedResult(held, message(policy), first.event, world)
+    const again = recordedResult(held, message(policy), first.event, context)
     expect(again.next).toEqual(first.next)
     expect(again.event).toBe(first.event)
-    expect(again.judged.outcome === 'delivered').toBe(first.judged.outcome === 'delivered')
+    expect(again.classification.outcome === 'delivered').toBe(first.classification.outcome === 'delivered')
   })
 
   test.each<[EventDoc['type'], string]>([
@@ -203,27 +209,27 @@ describe('what its worker wrote down before it was gone', () => {
     ['expired', 'failed'],
     ['canceled', 'canceled'],
   ])('as %s ends with the status %s', (type, status) => {
-    const event = { ...unnotedResult(delivery(), message(), world).event, type }
-    const { next } = recordedResult(delivery(), message(), event, world)
+    const event = { ...unrecordedResult(delivery(), message(), context).event, type }
+    const { next } = recordedResult(delivery(), message(), event, context)
     expect(next).toEqual({ kind: 'end', status, event: type })
   })
 
   test('as of a worker that was gone itself waits no longer than after any failure', () => {
-    const first = unnotedResult(delivery(), message(), world)
-    expect(recordedResult(delivery(), message(), first.event, world).next).toEqual(first.next)
+    const first = unrecordedResult(delivery(), message(), context)
+    expect(recordedResult(delivery(), message(), first.event, context).next).toEqual(first.next)
     expect(first.next).toEqual({ kind: 'retry', due: new Date(NOW.getTime() + 60_000) })
   })
 
   test('to be tried again is tried again, though its time is over by now', () => {
-    const { event } = resultOf(delivery(), message(), reply('dot', 451, '4.3.0'), sent, world) ?? {}
+    const { event } = resultOf(delivery(), message(), reply('dot', 451, '4.3.0'), sent, context) ?? {}
     if (!event) throw new Error('no result')
-    const next = recordedResult(delivery(expired), message(), event, world).next
+    const next = recordedResult(delivery(expired), message(), event, context).next
     expect(next).toEqual({ kind: 'retry', due: NOW })
   })
 
   test.each([true, false])('of a delivery asks for no report on it: who sends that is not known (%s)', dsn => {
-    const { event } = resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, world) ?? {}
+    const { event } = resultOf(delivery(), message(), reply('dot', 250), { ...sent, dsn }, context) ?? {}
     if (!event) throw new Error('no result')
-    expect(recordedResult(delivery(), message(), event, world).reportsItself).toBe(true)
+    expect(recordedResult(delivery(), message(), event, context).reportsItself).toBe(true)
   })
 })

@@ -1,10 +1,10 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
-import type { Claimed } from '../store/deliveries.ts'
+import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { type Judged, judgeReply } from './rules/outcome.ts'
+import { type Classification, classifyReply } from './rules/outcome.ts'
 import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
 import { type Reply, showReply } from './rules/smtp-reply.ts'
 import type { RecipientOutcome } from './smtp/transaction.ts'
@@ -12,12 +12,12 @@ import type { Sent } from './smtp/transport.ts'
 
 /** An attempt that can be written down. */
 export interface Result {
-  delivery: Claimed
+  delivery: ClaimedDelivery
   message: OutgoingMessage
   event: EventDoc
   /** Delivered, or what comes next. */
   next: { kind: 'delivered' } | NextStep | Withdrawn
-  judged: Judged
+  classification: Classification
   /** The next hop sends reports itself, as the recipient's NOTIFY asked. */
   reportsItself: boolean
   /** It is in its mailbox, not handed to a next hop. */
@@ -31,17 +31,17 @@ interface Withdrawn {
   event: 'canceled'
 }
 
-/** What results need from the world. */
-export interface ResultWorld {
+/** What a result depends on besides the attempt. */
+export interface ResultContext {
   now: Date
-  /** A number from 0 to 1, drawn anew for each call. */
+  /** A number from 0 to 1, another one for each call. */
   random(): number
   logDays: number
 }
 
 /** A failure that comes from ourselves or from DNS, without a conversation. */
 export interface LocalFailure {
-  judged: Judged
+  classification: Classification
   code?: number
   enhanced?: string
   text: string
@@ -51,64 +51,77 @@ const DAY_MS = 86_400_000
 
 /** The result of a transaction for one recipient; undefined when it was withheld, so that nothing is known or changed. */
 export function resultOf(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   outcome: RecipientOutcome,
   sent: Sent,
-  world: ResultWorld,
+  context: ResultContext,
 ): Result | undefined {
   if (outcome.kind === 'withheld') return undefined
   if (outcome.kind === 'unknown') {
     const text = `the outcome is not known: the final dot went out, then ${outcome.error.message}`
-    return ambiguousResult(delivery, message, 'reply', text, world, sent)
+    return ambiguousResult(delivery, message, 'reply', text, context, sent)
   }
-  const { judged, code, enhanced, text } = judge(outcome, delivery.site)
-  return finish(delivery, message, { judged, text, ...(code && { code }), ...(enhanced && { enhanced }) }, world, sent)
+  const { classification, code, enhanced, text } = classify(outcome, delivery.site)
+  return finish(
+    delivery,
+    message,
+    { classification, text, ...(code && { code }), ...(enhanced && { enhanced }) },
+    context,
+    sent,
+  )
 }
 
 /** The result of a failure before any conversation. */
 export function localResult(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   failure: LocalFailure,
-  world: ResultWorld,
+  context: ResultContext,
 ): Result {
-  return finish(delivery, message, failure, world, undefined)
+  return finish(delivery, message, failure, context, undefined)
 }
 
 /** The end of a delivery whose lifetime was over while its site was down. */
-export function expiredResult(delivery: Claimed, message: OutgoingMessage, world: ResultWorld): Result {
-  const { last } = delivery
+export function expiredResult(delivery: ClaimedDelivery, message: OutgoingMessage, context: ResultContext): Result {
+  const { lastAttempt: last } = delivery
   const text = `its time was over while its destination could not be reached${last ? `; the last attempt: ${last.text}` : ''}`
-  const event = { ...eventOf(delivery, message, 'expired', text, world, undefined), enhanced: '4.4.7' }
+  const event = { ...eventOf(delivery, message, 'expired', text, context, undefined), enhanced: '4.4.7' }
   const next = { kind: 'end', status: 'failed', event: 'expired' } as const
-  return { delivery, message, event, next, judged: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
+  return {
+    delivery,
+    message,
+    event,
+    next,
+    classification: { outcome: 'deferred', kind: 'network' },
+    reportsItself: false,
+  }
 }
 
-/** The result of an attempt whose worker was gone before it noted the outcome: the final dot may have gone out. */
-export function unnotedResult(delivery: Claimed, message: OutgoingMessage, world: ResultWorld): Result {
+/** The result of an attempt whose worker was gone before it recorded the outcome: the final dot may have gone out. */
+export function unrecordedResult(delivery: ClaimedDelivery, message: OutgoingMessage, context: ResultContext): Result {
   const text = 'the outcome is not known: the worker stopped between its mark for the final dot and the reply'
-  return ambiguousResult(delivery, message, 'worker', text, world)
+  return ambiguousResult(delivery, message, 'worker', text, context)
 }
 
 /** The result of an attempt that its worker wrote down before it was gone: only the rest of the settlement is missing. */
 export function recordedResult(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   event: EventDoc,
-  world: ResultWorld,
+  context: ResultContext,
 ): Result {
-  const result = { delivery, message, event, next: afterRecorded(delivery, message, event, world) }
-  if (event.type === 'delivered') return { ...result, judged: { outcome: 'delivered' }, reportsItself: true }
+  const result = { delivery, message, event, next: afterRecorded(delivery, message, event, context) }
+  if (event.type === 'delivered') return { ...result, classification: { outcome: 'delivered' }, reportsItself: true }
   const outcome = event.type === 'deferred' ? 'deferred' : 'bounced'
-  return { ...result, judged: { outcome, kind: 'other' }, reportsItself: false }
+  return { ...result, classification: { outcome, kind: 'other' }, reportsItself: false }
 }
 
 function afterRecorded(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   { type, ambiguous, mx }: EventDoc,
-  { now, random }: ResultWorld,
+  { now, random }: ResultContext,
 ): Result['next'] {
   if (type === 'delivered') return { kind: 'delivered' }
   if (type === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
@@ -123,37 +136,44 @@ function afterRecorded(
 }
 
 function ambiguousResult(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   missing: 'reply' | 'worker',
   text: string,
-  world: ResultWorld,
+  context: ResultContext,
   sent?: Sent,
 ): Result {
-  const history = { ...historyOf(delivery, message), ambiguous: (delivery.amb ?? 0) + 1 }
-  const next = afterAmbiguous(missing, history, world.now, world.random())
-  const event = { ...eventOf(delivery, message, typeOf(next), text, world, sent), ambiguous: true }
-  return { delivery, message, event, next, judged: { outcome: 'deferred', kind: 'network' }, reportsItself: false }
+  const history = { ...historyOf(delivery, message), ambiguous: delivery.ambiguousAttempts + 1 }
+  const next = afterAmbiguous(missing, history, context.now, context.random())
+  const event = { ...eventOf(delivery, message, typeOf(next), text, context, sent), ambiguous: true }
+  return {
+    delivery,
+    message,
+    event,
+    next,
+    classification: { outcome: 'deferred', kind: 'network' },
+    reportsItself: false,
+  }
 }
 
 function finish(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
-  { judged, text, code, enhanced }: LocalFailure,
-  world: ResultWorld,
+  { classification, text, code, enhanced }: LocalFailure,
+  context: ResultContext,
   sent: Sent | undefined,
 ): Result {
   const next =
-    judged.outcome === 'delivered'
+    classification.outcome === 'delivered'
       ? { kind: 'delivered' as const }
-      : afterFailure(judged, historyOf(delivery, message), world.now, world.random())
+      : afterFailure(classification, historyOf(delivery, message), context.now, context.random())
   const event: EventDoc = {
-    ...eventOf(delivery, message, typeOf(next), text, world, sent),
+    ...eventOf(delivery, message, typeOf(next), text, context, sent),
     ...(code === undefined ? {} : { code }),
     ...(enhanced === undefined ? {} : { enhanced }),
   }
   const inMailbox = sent?.delivered ? { inMailbox: sent.delivered } : {}
-  return { delivery, message, event, next, judged, reportsItself: sent?.dsn === true, ...inMailbox }
+  return { delivery, message, event, next, classification, reportsItself: sent?.dsn === true, ...inMailbox }
 }
 
 function typeOf(next: Result['next']): EventDoc['type'] {
@@ -161,29 +181,29 @@ function typeOf(next: Result['next']): EventDoc['type'] {
   return next.kind === 'retry' ? 'deferred' : next.event
 }
 
-function historyOf(delivery: Claimed, message: OutgoingMessage) {
+function historyOf(delivery: ClaimedDelivery, message: OutgoingMessage) {
   return {
-    attempts: delivery.att + 1,
-    ambiguous: delivery.amb ?? 0,
-    expiresAt: delivery.expires_at,
+    attempts: delivery.attempts + 1,
+    ambiguous: delivery.ambiguousAttempts,
+    expiresAt: delivery.expiresAt,
     policy: message.ambiguous,
   }
 }
 
 function eventOf(
-  delivery: Claimed,
+  delivery: ClaimedDelivery,
   message: OutgoingMessage,
   type: EventDoc['type'],
   text: string,
-  { now, logDays }: ResultWorld,
+  { now, logDays }: ResultContext,
   sent: Sent | undefined,
 ): EventDoc {
   return {
-    _id: eventId(delivery._id, delivery.att + 1),
+    _id: eventId(delivery.id, delivery.attempts + 1),
     m: message._id,
-    user_id: delivery.user_id,
-    rcpt: delivery.rcpt,
-    attempt: delivery.att + 1,
+    user_id: delivery.userId,
+    rcpt: delivery.recipient,
+    attempt: delivery.attempts + 1,
     type,
     at: now,
     ms: sent?.ms ?? 0,
@@ -197,21 +217,22 @@ function eventOf(
 }
 
 /** A reply by the table; anything that broke is tried again. */
-function judge(
+function classify(
   outcome: Exclude<RecipientOutcome, { kind: 'withheld' | 'unknown' }>,
   site: string,
-): { judged: Judged; code?: number | undefined; enhanced?: string | undefined; text: string } {
+): { classification: Classification; code?: number | undefined; enhanced?: string | undefined; text: string } {
   if (outcome.kind === 'error') {
     const kind = outcome.error.kind === 'tls' ? 'tls' : 'network'
-    return { judged: { outcome: 'deferred', kind }, text: outcome.error.message }
+    return { classification: { outcome: 'deferred', kind }, text: outcome.error.message }
   }
   const { reply } = outcome
-  const judged: Judged = outcome.kind === 'unsupported' ? unsupported(reply) : judgeReply(reply, outcome.stage, site)
-  return { judged, code: reply.code, enhanced: reply.enhanced ?? defaultStatus(reply), text: showReply(reply) }
+  const classification: Classification =
+    outcome.kind === 'unsupported' ? unsupported(reply) : classifyReply(reply, outcome.stage, site)
+  return { classification, code: reply.code, enhanced: reply.enhanced ?? defaultStatus(reply), text: showReply(reply) }
 }
 
 /** A message that does not fit the server, or that could not be made to fit just now. */
-function unsupported({ code, enhanced }: Reply): Judged {
+function unsupported({ code, enhanced }: Reply): Classification {
   if (code < 500) return { outcome: 'deferred', kind: 'signing' }
   return { outcome: 'bounced', kind: enhanced === '5.3.4' ? 'size' : 'unsupported' }
 }

@@ -80,12 +80,12 @@ describe('by MX', () => {
     const { routes } = ways({ 'null.example': { kind: 'permanent', enhanced: '5.1.10', text } })
     expect(await routes('x@null.example')).toEqual({
       kind: 'failed',
-      failure: { judged: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: '5.1.10', text },
+      failure: { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: '5.1.10', text },
     })
     expect(await routes('x@away.example')).toEqual({
       kind: 'failed',
       failure: {
-        judged: { outcome: 'deferred', kind: 'dns' },
+        classification: { outcome: 'deferred', kind: 'dns' },
         enhanced: '4.4.3',
         text: 'nobody answers for away.example',
       },

@@ -53,6 +53,6 @@ function failureOf(
   answer: { kind: 'permanent'; enhanced: string; text: string } | { kind: 'temporary'; text: string },
 ): LocalFailure {
   return answer.kind === 'permanent'
-    ? { judged: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.text }
-    : { judged: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.text }
+    ? { classification: { outcome: 'bounced', kind: 'dns' }, code: 550, enhanced: answer.enhanced, text: answer.text }
+    : { classification: { outcome: 'deferred', kind: 'dns' }, enhanced: '4.4.3', text: answer.text }
 }

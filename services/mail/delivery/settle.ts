@@ -8,8 +8,8 @@ import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
-import { type DeliveryQueue, recipientOf } from '../store/deliveries.ts'
-import type { DeliveryDoc } from '../store/documents.ts'
+import type { DeliveryQueue } from '../store/deliveries.ts'
+import { type ClaimRef, type NextAttempt, recipientIndex } from '../store/delivery.ts'
 import { appendEvents } from '../store/events.ts'
 import type { Outbox, RecipientNote } from '../store/outgoing.ts'
 import type { Result } from './result.ts'
@@ -18,7 +18,7 @@ import { abortableDelay } from './timing.ts'
 /** Writes one result; resolves when it is durable. Rejects only after `signal` aborts. */
 export type Settle = (result: Result) => Promise<void>
 
-/** What settling needs. */
+/** Dependencies of {@link createSettle}. */
 export interface SettleOptions {
   mongo: Mongo
   queue: DeliveryQueue
@@ -49,7 +49,7 @@ export function createSettle(options: SettleOptions): Settle {
     const final = results.filter(({ next }) => next.kind !== 'retry')
     const [removed, moved] = await Promise.all([
       queue.remove(final.map(({ delivery }) => delivery)),
-      queue.reschedule(results.flatMap(toStep)),
+      queue.reschedule(results.flatMap(toNextAttempt)),
     ])
     metrics.mongoSeconds.observe({ collection: 'settle' }, (performance.now() - started) / 1000)
     const fenced = results.length - removed - moved
@@ -61,7 +61,7 @@ export function createSettle(options: SettleOptions): Settle {
     }
     // A 250 counts whoever owns the slot now: without this the recipient would get the message again.
     await queue.removeDelivered(
-      final.filter(({ next }) => next.kind === 'delivered').map(({ delivery }) => delivery._id),
+      final.filter(({ next }) => next.kind === 'delivered').map(({ delivery }) => delivery.id),
     )
   }
 
@@ -88,16 +88,16 @@ export function createSettle(options: SettleOptions): Settle {
   }
 }
 
-function toStep({ delivery, event, next }: Result): { held: Result['delivery']; set: Partial<DeliveryDoc> }[] {
+function toNextAttempt({ delivery, event, next }: Result): { held: ClaimRef; next: NextAttempt }[] {
   if (next.kind !== 'retry') return []
   const { code, enhanced, text, mx, at } = event
-  const last = { text, at, ...(code && { code }), ...(enhanced && { enhanced }), ...(mx && { mx }) }
-  const amb = event.ambiguous ? { amb: (delivery.amb ?? 0) + 1 } : {}
-  return [{ held: delivery, set: { due: next.due, att: event.attempt, last, ...amb } }]
+  const lastAttempt = { text, at, ...(code && { code }), ...(enhanced && { enhanced }), ...(mx && { mx }) }
+  const ambiguous = event.ambiguous ? { ambiguousAttempts: delivery.ambiguousAttempts + 1 } : {}
+  return [{ held: delivery, next: { due: next.due, attempts: event.attempt, lastAttempt, ...ambiguous } }]
 }
 
 function toNote({ delivery, message, event, next }: Result): RecipientNote {
-  const n = recipientOf(delivery._id)
+  const n = recipientIndex(delivery.id)
   const status = next.kind === 'delivered' ? 'delivered' : next.kind === 'retry' ? 'deferred' : next.status
   return {
     messageId: message._id,
@@ -111,7 +111,7 @@ function toNote({ delivery, message, event, next }: Result): RecipientNote {
 }
 
 function observe(
-  { delivery, message, event, next, judged }: Result,
+  { delivery, message, event, next, classification }: Result,
   log: Log,
   metrics: SettleOptions['metrics'],
 ): void {
@@ -123,10 +123,10 @@ function observe(
   log.info(
     {
       m: message._id,
-      delivery: delivery._id,
+      delivery: delivery.id,
       attempt: event.attempt,
       outcome: event.type,
-      ...(judged.kind && { kind: judged.kind }),
+      ...(classification.kind && { kind: classification.kind }),
       ...(event.ambiguous && { ambiguous: true }),
       site: delivery.site,
       code: event.code,

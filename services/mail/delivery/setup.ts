@@ -1,4 +1,4 @@
-/** Puts the engine together from a process's configuration: which way out, which resolver, which keys. */
+/** The configuration half of the engine (engine.ts): which transport, resolver and keys a process's settings mean. */
 
 import { Resolver } from 'node:dns/promises'
 import { hostname } from 'node:os'
@@ -14,11 +14,11 @@ import { fixSlotCount } from '../store/slots.ts'
 import { wakeOf } from '../store/wake.ts'
 import { createEnqueue } from '../submission/store/store-accepted.ts'
 import { createCapture } from './capture.ts'
-import { LEASE_TIMES, type LeaseTimes } from './claiming/slot-leases.ts'
-import { startDelivery } from './deliver.ts'
+import { createDeliveryEngine } from './engine.ts'
 import { createReport } from './failure-report.ts'
 import { captureRoute, directRoutes, type FindRoute, fixedRoute } from './routes.ts'
 import { createKeys } from './signing-keys.ts'
+import { LEASE_TIMES, type LeaseTimes } from './slots/slot-leases.ts'
 import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
 import { fetchStsPolicy } from './smtp/sts-policy.ts'
@@ -51,7 +51,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
   const enqueue = createEnqueue({ mongo, log, metrics, wake: (ids, flows) => wake.ring(ids, flows), ...placement })
   const jobs = await createJobs(mongo, log, metrics, { collection: 'slot_jobs', pollMs: SLOT_POLL_MS, clock })
   const { isSuspended } = createAccounts(mongo.db, clock)
-  return startDelivery({
+  const engine = createDeliveryEngine({
     mongo,
     log,
     metrics,
@@ -63,7 +63,7 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     logDays: config.RETENTION_LOG_DAYS,
     times: setup.times ?? LEASE_TIMES,
     graceMs: setup.graceMs ?? GRACE_MS,
-    ...wayOut(foundation, setup),
+    ...transportOf(foundation, setup),
     findKeys: createKeys({ db: mongo.db, secrets, clock, systemDomain: domainOf(from) }),
     isSuspended,
     report: createReport({
@@ -76,10 +76,12 @@ export async function startConfiguredDelivery(foundation: Foundation, setup: Del
     wake,
     random: Math.random,
   })
+  await engine.start()
+  return engine
 }
 
 /** The transport of DELIVERY_MODE and how its routes are found. */
-function wayOut(
+function transportOf(
   { config, mongo, clock, metrics }: Foundation,
   { deadlines, ca }: DeliverySetup,
 ): { transport: Transport; findRoute: FindRoute } {

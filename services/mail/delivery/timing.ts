@@ -1,5 +1,6 @@
-/** Waiting that can be cut short. */
+/** Waits and repetitions that an abort ends. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../platform/observability/log.ts'
 
 /** Resolves after `ms` or when the signal aborts, whichever is first; never rejects. */
 export async function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
@@ -7,36 +8,13 @@ export async function abortableDelay(ms: number, signal: AbortSignal): Promise<v
   await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }
 
-/** A wait that anybody may end: for loops that poll and are woken. */
-export interface Bell {
-  /** Ends the wait, or the next one if nobody waits. */
-  ring(): void
-  /** Resolves at the next ring or after `ms`; true when it was a ring. */
-  wait(ms: number): Promise<boolean>
-}
-
-/** Makes a bell for one waiter. */
-export function createBell(): Bell {
-  let rung = false
-  let wake: (() => void) | undefined
-  return {
-    ring() {
-      rung = true
-      wake?.()
-    },
-    wait(ms) {
-      return new Promise(resolve => {
-        const done = () => {
-          clearTimeout(timer)
-          wake = undefined
-          const byRing = rung
-          rung = false
-          resolve(byRing)
-        }
-        const timer = setTimeout(done, ms)
-        wake = done
-        if (rung) done()
-      })
-    },
+/** Runs `work` with `ms` between its end and its next start until the signal aborts; a failure is logged as `failed`. */
+export async function repeat(
+  { ms, signal, log, failed }: { ms: number; signal: AbortSignal; log: Pick<Log, 'warn'>; failed: string },
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    await abortableDelay(ms, signal)
+    if (!signal.aborted) await work().catch((error: unknown) => log.warn({ err: error }, failed))
   }
 }

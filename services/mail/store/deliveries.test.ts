@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue, NO_FLOW, underClaim } from './deliveries.ts'
+import { DELIVERIES, DeliveryQueue, NO_FLOW, underClaim } from './deliveries.ts'
+import { type ClaimedDelivery, type Delivery, toDelivery } from './delivery.ts'
 import type { DeliveryDoc } from './documents.ts'
 import { flowOf, rangeOfOtherMode, rangesOfSlots } from './rules/flow.ts'
 
@@ -18,7 +19,7 @@ beforeEach(async () => {
 })
 afterAll(() => mongo?.stop())
 
-async function give(_id: string, change: Partial<DeliveryDoc> = {}): Promise<DeliveryDoc> {
+async function give(_id: string, change: Partial<DeliveryDoc> = {}): Promise<Delivery> {
   const doc: DeliveryDoc = {
     _id,
     m: _id.split('.')[0] ?? '',
@@ -34,15 +35,15 @@ async function give(_id: string, change: Partial<DeliveryDoc> = {}): Promise<Del
     ...change,
   }
   await collectionOf(mongo.db, DELIVERIES).insertOne(doc)
-  return doc
+  return toDelivery(doc)
 }
 
 const stored = (_id: string) => collectionOf(mongo.db, DELIVERIES).findOne({ _id })
-const ids = (docs: readonly { _id: string }[]) => docs.map(({ _id }) => _id)
+const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
 /** Claims these as the owner of slot 0. */
-async function claim(docs: readonly DeliveryDoc[], tok: string, epoch = 1): Promise<readonly Claimed[]> {
-  const scope = { epochs: new Map([[0, epoch]]), tok, now, until: at(120) }
+async function claim(docs: readonly Delivery[], claimToken: string, epoch = 1): Promise<readonly ClaimedDelivery[]> {
+  const scope = { epochs: new Map([[0, epoch]]), claimToken, now, until: at(120) }
   return queue.claim(underClaim(docs, scope), scope)
 }
 
@@ -126,7 +127,7 @@ describe('a timed delivery', () => {
     expect(await queue.makeReady([0], { now }, { ...none, limit: 2 })).toMatchObject({ full: true })
     expect(await queue.makeReady([0], { from: at(-7), now }, none)).toMatchObject({ full: false })
     const left = await collectionOf(mongo.db, DELIVERIES).find({ flow: NO_FLOW }).toArray()
-    expect(ids(left)).toEqual(['em_2.0'])
+    expect(left.map(({ _id }) => _id)).toEqual(['em_2.0'])
   })
 
   test('is what remains of one that waited under the names of the other mode', async () => {
@@ -144,7 +145,7 @@ describe('a claim', () => {
   test('moves what it takes behind its visibility timeout; a second claim gets nothing of it', async () => {
     const docs = [await give('em_a.0', { flow: FLOW }), await give('em_b.0', { flow: FLOW })]
     const first = await claim(docs, 'one')
-    expect(first.map(({ tok, epoch }) => [tok, epoch])).toEqual([
+    expect(first.map(({ claimToken, epoch }) => [claimToken, epoch])).toEqual([
       ['one', 1],
       ['one', 1],
     ])
@@ -163,11 +164,11 @@ describe('a claim', () => {
 })
 
 describe('writes of a holder', () => {
-  /** One delivery that was claimed, and then claimed by somebody else; with the holder that lost it. */
-  async function lost(): Promise<{ old: Claimed; fresh: Claimed }> {
+  /** One delivery that was claimed, and then claimed by another worker; with the holder that lost it. */
+  async function lost(): Promise<{ old: ClaimedDelivery; fresh: ClaimedDelivery }> {
     const doc = await give('em_a.0')
     const [old] = await claim([doc], 'old')
-    await collectionOf(mongo.db, DELIVERIES).updateOne({ _id: doc._id }, { $set: { due: at(-1) } })
+    await collectionOf(mongo.db, DELIVERIES).updateOne({ _id: doc.id }, { $set: { due: at(-1) } })
     const [fresh] = await claim([doc], 'fresh', 2)
     if (!old || !fresh) throw new Error('both claims succeed')
     return { old, fresh }
@@ -177,16 +178,16 @@ describe('writes of a holder', () => {
     const { old, fresh } = await lost()
     expect(await queue.markDot([old])).toEqual(new Set())
     expect(await stored('em_a.0')).not.toHaveProperty('ph')
-    expect(await queue.markDot([fresh, { ...old, _id: 'em_gone.0' }])).toEqual(new Set(['em_a.0']))
+    expect(await queue.markDot([fresh, { ...old, id: 'em_gone.0' }])).toEqual(new Set(['em_a.0']))
     expect(await stored('em_a.0')).toMatchObject({ ph: 'dot' })
   })
 
   test.each([
-    ['keep', (held: Claimed) => queue.keep([held], at(999))],
-    ['release', (held: Claimed) => queue.release([held], at(999))],
-    ['move', (held: Claimed) => queue.move([held], { site: 'elsewhere', slot: 9, flow: 'd', due: at(999) })],
-    ['reschedule', (held: Claimed) => queue.reschedule([{ held, set: { due: at(999), att: 5 } }])],
-    ['remove', (held: Claimed) => queue.remove([held])],
+    ['keep', (held: ClaimedDelivery) => queue.keep([held], at(999))],
+    ['release', (held: ClaimedDelivery) => queue.release([held], at(999))],
+    ['move', (held: ClaimedDelivery) => queue.move([held], { site: 'elsewhere', slot: 9, flow: 'd', due: at(999) })],
+    ['reschedule', (held: ClaimedDelivery) => queue.reschedule([{ held, next: { due: at(999), attempts: 5 } }])],
+    ['remove', (held: ClaimedDelivery) => queue.remove([held])],
   ])('%s changes nothing for one that lost the claim', async (_, write) => {
     const { old } = await lost()
     const before = await stored('em_a.0')
@@ -203,7 +204,7 @@ describe('writes of a holder', () => {
     expect(released).toMatchObject({ ph: 'dot', due: at(5) })
     expect(released).not.toHaveProperty('tok')
     await collectionOf(mongo.db, DELIVERIES).updateOne({ _id: 'em_a.0' }, { $set: { tok: 'one' } })
-    expect(await queue.reschedule([{ held, set: { due: at(60), att: 1 } }])).toBe(1)
+    expect(await queue.reschedule([{ held, next: { due: at(60), attempts: 1 } }])).toBe(1)
     const again = await stored('em_a.0')
     expect(again).toMatchObject({ due: at(60), att: 1 })
     expect(again).not.toHaveProperty('ph')

@@ -6,6 +6,14 @@
  *   time at which that worker must be gone. `tok` names the claim; every later write of the worker is matched on it.
  */
 import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
+import {
+  type ClaimedDelivery,
+  type ClaimRef,
+  type Delivery,
+  type NextAttempt,
+  toDelivery,
+  toStoredFields,
+} from './delivery.ts'
 import type { DeliveryDoc } from './documents.ts'
 import { type FlowRange, flowOf } from './rules/flow.ts'
 
@@ -22,19 +30,11 @@ export function deliveriesOfMessage(messageId: string): { _id: { $gte: string; $
   return { _id: { $gte: `${messageId}.`, $lt: `${messageId}/` } }
 }
 
-/** Which recipient of its message a delivery is for: the index in `rcpts`, which ends the id. */
-export function recipientOf(deliveryId: string): number {
-  return Number(deliveryId.slice(deliveryId.lastIndexOf('.') + 1))
-}
-
-/** A delivery that is ours, with the epoch of its slot under which it was claimed. */
-export type Claimed = DeliveryDoc & { tok: string; epoch: number }
-
 /** Which claim: the worker's slots with their epochs. */
 export interface ClaimScope {
   epochs: ReadonlyMap<number, number>
   /** Names this claim and no other. */
-  tok: string
+  claimToken: string
   now: Date
   /** Until when the claim holds without renewal. */
   until: Date
@@ -87,7 +87,7 @@ export class DeliveryQueue {
   }
 
   /** The first delivery that is due of each of these flows, if any; the cost does not depend on their lengths. */
-  firstOfEach(flows: readonly string[], now: Date): Promise<DeliveryDoc[]> {
+  firstOfEach(flows: readonly string[], now: Date): Promise<Delivery[]> {
     return this.#deliveries
       .aggregate<{ first: DeliveryDoc }>(
         [
@@ -97,7 +97,7 @@ export class DeliveryQueue {
         ],
         ALL_AT_ONCE,
       )
-      .map(({ first }) => first)
+      .map(({ first }) => toDelivery(first))
       .toArray()
   }
 
@@ -105,7 +105,7 @@ export class DeliveryQueue {
    * The first `count` deliveries that are due of each flow, in one command. `from`: earlier ones are known to be taken, so
    * that the keys that their claims left behind in the index are not passed over again.
    */
-  async ready(wanted: readonly Wanted[], now: Date): Promise<DeliveryDoc[]> {
+  async ready(wanted: readonly Wanted[], now: Date): Promise<Delivery[]> {
     const [first, ...others] = wanted.map(({ flow, count, from, slots }) => [
       {
         $match: {
@@ -119,14 +119,18 @@ export class DeliveryQueue {
     ])
     if (!first) return []
     const unions = others.map(pipeline => ({ $unionWith: { coll: DELIVERIES.name, pipeline } }))
-    return this.#deliveries.aggregate<DeliveryDoc>([...first, ...unions], ALL_AT_ONCE).toArray()
+    return this.#deliveries
+      .aggregate<DeliveryDoc>([...first, ...unions], ALL_AT_ONCE)
+      .map(toDelivery)
+      .toArray()
   }
 
   /** Ready deliveries of one flow for recipients of one message: those that one transaction can carry. */
-  siblings(messageId: string, flow: string, now: Date): Promise<DeliveryDoc[]> {
+  siblings(messageId: string, flow: string, now: Date): Promise<Delivery[]> {
     return this.#deliveries
       .find({ ...deliveriesOfMessage(messageId), flow, due: { $lte: now } })
       .limit(SIBLINGS)
+      .map(toDelivery)
       .toArray()
   }
 
@@ -181,52 +185,50 @@ export class DeliveryQueue {
   }
 
   /** Takes them; answers those that are ours. Only the owner of a slot claims in it, so normally that is all of them. */
-  async claim(wanted: readonly Claimed[], scope: ClaimScope): Promise<readonly Claimed[]> {
-    const ids = wanted.map(({ _id }) => _id)
+  async claim(wanted: readonly ClaimedDelivery[], scope: ClaimScope): Promise<readonly ClaimedDelivery[]> {
+    const ids = wanted.map(({ id }) => id)
     const { matchedCount } = await this.#deliveries.updateMany(
       { _id: { $in: ids }, due: { $lte: scope.now } },
-      { $set: { tok: scope.tok, due: scope.until }, $unset: { flow: '' } },
+      { $set: { tok: scope.claimToken, due: scope.until }, $unset: { flow: '' } },
       FAST,
     )
     if (matchedCount === wanted.length) return wanted
-    const ours = await this.#heldIds(ids, [scope.tok])
-    return wanted.filter(({ _id }) => ours.has(_id))
+    const ours = await this.#heldIds(ids, [scope.claimToken])
+    return wanted.filter(({ id }) => ours.has(id))
   }
 
   /** Notes durably that the final dot may go out now; answers the ids for which it may. */
-  async markDot(held: readonly Pick<Claimed, '_id' | 'tok'>[]): Promise<ReadonlySet<string>> {
-    const ids = held.map(({ _id }) => _id)
-    const toks = [...new Set(held.map(({ tok }) => tok))]
+  async markDot(held: readonly ClaimRef[]): Promise<ReadonlySet<string>> {
+    const ids = held.map(({ id }) => id)
     const { matchedCount } = await this.#deliveries.updateMany(
-      { _id: { $in: ids }, tok: { $in: toks } },
+      heldBy(held),
       { $set: { ph: 'dot' } },
       { writeConcern: { w: 'majority', j: true } },
     )
-    return matchedCount === ids.length ? new Set(ids) : this.#heldIds(ids, toks)
+    return matchedCount === ids.length ? new Set(ids) : this.#heldIds(ids, tokensOf(held))
   }
 
   /** Extends claims of deliveries that are still in hand. */
-  async keep(held: readonly Pick<Claimed, '_id' | 'tok'>[], until: Date): Promise<void> {
+  async keep(held: readonly ClaimRef[], until: Date): Promise<void> {
     await this.#update(held, { $set: { due: until } })
   }
 
   /** Gives claims back, to be tried at `due`; an attempt does not count. A marked delivery stays marked. */
-  async release(held: readonly Pick<Claimed, '_id' | 'tok'>[], due: Date): Promise<void> {
+  async release(held: readonly ClaimRef[], due: Date): Promise<void> {
     await this.#update(held, { $set: { due }, $unset: { tok: '' } })
   }
 
   /** Gives claims back to another site, and so perhaps to another slot; they are ready there at once. */
-  async move(held: readonly Pick<Claimed, '_id' | 'tok'>[], to: Pick<DeliveryDoc, 'site' | 'slot' | 'flow' | 'due'>) {
+  async move(held: readonly ClaimRef[], to: Pick<DeliveryDoc, 'site' | 'slot' | 'flow' | 'due'>) {
     await this.#update(held, { $set: to, $unset: { tok: '' } })
   }
 
   /** Removes deliveries that are final; answers how many were still held under these tokens. */
-  async remove(held: readonly Pick<Claimed, '_id' | 'tok'>[]): Promise<number> {
+  async remove(held: readonly ClaimRef[]): Promise<number> {
     if (held.length === 0) return 0
-    const { deletedCount } = await this.#deliveries.deleteMany(
-      { _id: { $in: held.map(({ _id }) => _id) }, tok: { $in: [...new Set(held.map(({ tok }) => tok))] } },
-      { writeConcern: { w: 'majority', j: true } },
-    )
+    const { deletedCount } = await this.#deliveries.deleteMany(heldBy(held), {
+      writeConcern: { w: 'majority', j: true },
+    })
     return deletedCount
   }
 
@@ -239,15 +241,13 @@ export class DeliveryQueue {
   }
 
   /** Sets the next attempt of each; answers how many were still held. */
-  async reschedule(
-    steps: readonly { held: Pick<Claimed, '_id' | 'tok'>; set: Partial<DeliveryDoc> }[],
-  ): Promise<number> {
+  async reschedule(steps: readonly { held: ClaimRef; next: NextAttempt }[]): Promise<number> {
     if (steps.length === 0) return 0
     const { matchedCount } = await this.#deliveries.bulkWrite(
-      steps.map(({ held, set }) => ({
+      steps.map(({ held, next }) => ({
         updateOne: {
-          filter: { _id: held._id, tok: held.tok },
-          update: { $set: set, $unset: { tok: '' as const, ph: '' as const } },
+          filter: { _id: held.id, tok: held.claimToken },
+          update: { $set: toStoredFields(next), $unset: { tok: '' as const, ph: '' as const } },
         },
       })),
       { ordered: false, writeConcern: { w: 'majority', j: true } },
@@ -296,18 +296,14 @@ export class DeliveryQueue {
     }
   }
 
-  async #update(held: readonly Pick<Claimed, '_id' | 'tok'>[], change: object): Promise<void> {
+  async #update(held: readonly ClaimRef[], change: object): Promise<void> {
     if (held.length === 0) return
-    await this.#deliveries.updateMany(
-      { _id: { $in: held.map(({ _id }) => _id) }, tok: { $in: [...new Set(held.map(({ tok }) => tok))] } },
-      change,
-      FAST,
-    )
+    await this.#deliveries.updateMany(heldBy(held), change, FAST)
   }
 
-  async #heldIds(ids: readonly string[], toks: readonly string[]): Promise<ReadonlySet<string>> {
+  async #heldIds(ids: readonly string[], tokens: readonly string[]): Promise<ReadonlySet<string>> {
     const held = await this.#deliveries
-      .find({ _id: { $in: [...ids] }, tok: { $in: [...new Set(toks)] } })
+      .find({ _id: { $in: [...ids] }, tok: { $in: [...tokens] } })
       .project<{ _id: string }>({ _id: 1 })
       .toArray()
     return new Set(held.map(({ _id }) => _id))
@@ -315,6 +311,15 @@ export class DeliveryQueue {
 }
 
 /** These deliveries as they are once the claim succeeded: known beforehand, so that a claim of unknown outcome can be undone. */
-export function underClaim(found: readonly DeliveryDoc[], scope: ClaimScope): Claimed[] {
-  return found.map(doc => ({ ...doc, tok: scope.tok, epoch: scope.epochs.get(doc.slot) ?? 0 }))
+export function underClaim(found: readonly Delivery[], { claimToken, epochs }: ClaimScope): ClaimedDelivery[] {
+  return found.map(delivery => ({ ...delivery, claimToken, epoch: epochs.get(delivery.slot) ?? 0 }))
+}
+
+/** Filter for deliveries as far as they are held under these claims. */
+function heldBy(held: readonly ClaimRef[]) {
+  return { _id: { $in: held.map(({ id }) => id) }, tok: { $in: tokensOf(held) } }
+}
+
+function tokensOf(held: readonly ClaimRef[]): string[] {
+  return [...new Set(held.map(({ claimToken }) => claimToken))]
 }

@@ -4,11 +4,12 @@
  */
 import { describe, expect, test } from 'vitest'
 import { createReport } from '../../../services/mail/delivery/failure-report.ts'
-import { type Result, resultOf, unnotedResult } from '../../../services/mail/delivery/result.ts'
+import { type Result, resultOf, unrecordedResult } from '../../../services/mail/delivery/result.ts'
 import { createSettle } from '../../../services/mail/delivery/settle.ts'
 import type { Sent } from '../../../services/mail/delivery/smtp/transport.ts'
 import { readBody } from '../../../services/mail/store/bodies.ts'
-import { type Claimed, DeliveryQueue } from '../../../services/mail/store/deliveries.ts'
+import { DeliveryQueue } from '../../../services/mail/store/deliveries.ts'
+import { type ClaimedDelivery, type ClaimRef, toDelivery } from '../../../services/mail/store/delivery.ts'
 import { Outbox } from '../../../services/mail/store/outgoing.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
@@ -85,24 +86,27 @@ async function marked(scene: Scene, message: { to?: string; ambiguous?: 'fail' }
   })
   const [delivery] = await scene.deliveries(id)
   if (!delivery) throw new Error('no delivery')
-  const held: Claimed = { ...delivery, tok: 'old', epoch: 1 }
+  const held: ClaimedDelivery = { ...toDelivery(delivery), claimToken: 'old', epoch: 1 }
   await hold(scene, held)
   return { id, held, message: await scene.message(id) }
 }
 
-async function hold(scene: Scene, { _id, tok }: Claimed, ph: 'dot' | undefined = 'dot') {
+async function hold(scene: Scene, { id, claimToken }: ClaimRef, ph: 'dot' | undefined = 'dot') {
   await scene.mongo.db
     .collection<{ _id: string }>('deliveries')
-    .updateOne({ _id }, { $set: { tok, ...(ph && { ph }), due: new Date(Date.now() + 60_000) }, $unset: { flow: '' } })
+    .updateOne(
+      { _id: id },
+      { $set: { tok: claimToken, ...(ph && { ph }), due: new Date(Date.now() + 60_000) }, $unset: { flow: '' } },
+    )
 }
 
-const world = (scene: Scene) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
+const contextOf = (scene: Scene) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
 const reports = (scene: Scene) => scene.mongo.db.collection('messages').countDocuments({ user_id: 'system' })
 
 async function resultFor(scene: Scene, code: number): Promise<{ id: string; result: Result }> {
   const { id, held, message } = await marked(scene)
   const enhanced = `${Math.floor(code / 100)}.0.0`
-  const result = resultOf(held, message, reply(code, enhanced), SENT, world(scene))
+  const result = resultOf(held, message, reply(code, enhanced), SENT, contextOf(scene))
   if (!result) throw new Error('no result')
   return { id, result }
 }
@@ -197,8 +201,14 @@ describe('a result that comes after another worker took over', () => {
   ])('%i: does not undo "delivered"', async code => {
     const scene = await deliveryScene()
     const { id, result } = await resultFor(scene, code)
-    const other = resultOf({ ...result.delivery, tok: 'new' }, result.message, reply(250, '2.0.0'), SENT, world(scene))
-    await hold(scene, { ...result.delivery, tok: 'new' })
+    const other = resultOf(
+      { ...result.delivery, claimToken: 'new' },
+      result.message,
+      reply(250, '2.0.0'),
+      SENT,
+      contextOf(scene),
+    )
+    await hold(scene, { ...result.delivery, claimToken: 'new' })
     if (other) await late(scene, other)
     const before = await scene.message(id)
     expect(before).toMatchObject({ left: 0, rcpts: [{ status: 'delivered', code: 250 }] })
@@ -212,17 +222,23 @@ describe('a result that comes after another worker took over', () => {
     const scene = await deliveryScene()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const message = await scene.message(id)
-    const [first, second] = await scene.deliveries(id)
+    const [first, second] = (await scene.deliveries(id)).map(toDelivery)
     if (!first || !second) throw new Error('no deliveries')
-    for (const delivery of [first, second]) await hold(scene, { ...delivery, tok: 'new', epoch: 2 })
+    for (const delivery of [first, second]) await hold(scene, { ...delivery, claimToken: 'new' })
     for (const delivery of [first, second]) {
-      const held = { ...delivery, tok: 'new', epoch: 2 }
-      const result = resultOf(held, message, reply(250, '2.0.0'), SENT, world(scene))
+      const held = { ...delivery, claimToken: 'new', epoch: 2 }
+      const result = resultOf(held, message, reply(250, '2.0.0'), SENT, contextOf(scene))
       if (result) await late(scene, result)
     }
     const before = await scene.message(id)
     expect(before).toMatchObject({ left: 0, rcpts: [{ status: 'delivered' }, { status: 'delivered' }] })
-    const stale = resultOf({ ...second, tok: 'old', epoch: 1 }, message, reply(code, '4.0.0'), SENT, world(scene))
+    const stale = resultOf(
+      { ...second, claimToken: 'old', epoch: 1 },
+      message,
+      reply(code, '4.0.0'),
+      SENT,
+      contextOf(scene),
+    )
     if (stale) await late(scene, stale)
     expect(await scene.message(id)).toEqual(before)
   })
@@ -232,8 +248,8 @@ describe('a result that comes after another worker took over', () => {
     const { id, result } = await resultFor(scene, 250)
     // The new owner found the mark without a note: unknown, so a second attempt is planned.
     const { delivery, message } = result
-    await hold(scene, { ...delivery, tok: 'new' })
-    await late(scene, unnotedResult({ ...delivery, tok: 'new' }, message, world(scene)))
+    await hold(scene, { ...delivery, claimToken: 'new' })
+    await late(scene, unrecordedResult({ ...delivery, claimToken: 'new' }, message, contextOf(scene)))
     expect(await scene.deliveries(id)).toMatchObject([{ att: 1, amb: 1 }])
     await late(scene, result, times)
     expect(await scene.deliveries(id)).toEqual([])
@@ -244,7 +260,7 @@ describe('a result that comes after another worker took over', () => {
   test('250 does not remove what the new owner has past its own dot', async () => {
     const scene = await deliveryScene()
     const { id, result } = await resultFor(scene, 250)
-    await hold(scene, { ...result.delivery, tok: 'new' })
+    await hold(scene, { ...result.delivery, claimToken: 'new' })
     await late(scene, result)
     expect(await scene.deliveries(id)).toMatchObject([{ tok: 'new', ph: 'dot' }])
   })

@@ -1,28 +1,27 @@
 import { expect, test } from 'vitest'
 import { createByteGate } from '../../../platform/concurrency/byte-limit.ts'
-import type { Claimed } from '../../store/deliveries.ts'
-import { abortableDelay, createBell } from '../timing.ts'
-import { Hand } from './in-flight.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
+import { InFlight } from './in-flight.ts'
 
-const delivery = (id: string, slot: number) => ({ _id: id, slot, tok: 'n', epoch: 1 }) as Claimed
+const delivery = (id: string, slot: number) => ({ id, slot }) as ClaimedDelivery
 
-test('a slot is idle when nothing of it is in hand', async () => {
-  const hand = new Hand()
+test('a slot is idle when nothing of it is in flight', async () => {
+  const inFlight = new InFlight()
   const seen: string[] = []
-  await hand.idle(1)
-  hand.take([delivery('a', 1), delivery('b', 1), delivery('c', 2)])
-  const waits = [hand.idle(1).then(() => seen.push('slot 1')), hand.idle().then(() => seen.push('all'))]
-  hand.drop(delivery('a', 1))
-  hand.drop(delivery('a', 1))
-  expect(hand.size).toBe(2)
-  hand.drop(delivery('b', 1))
+  await inFlight.whenIdle(1)
+  inFlight.add([delivery('a', 1), delivery('b', 1), delivery('c', 2)])
+  const waits = [inFlight.whenIdle(1).then(() => seen.push('slot 1')), inFlight.whenIdle().then(() => seen.push('all'))]
+  inFlight.remove(delivery('a', 1))
+  inFlight.remove(delivery('a', 1))
+  expect(inFlight.size).toBe(2)
+  inFlight.remove(delivery('b', 1))
   await waits[0]
   expect(seen).toEqual(['slot 1'])
-  hand.drop(delivery('c', 2))
+  inFlight.remove(delivery('c', 2))
   await waits[1]
   expect(seen).toEqual(['slot 1', 'all'])
-  expect(hand.has('a')).toBe(false)
-  expect(hand.all()).toEqual([])
+  expect(inFlight.has('a')).toBe(false)
+  expect(inFlight.all()).toEqual([])
 })
 
 test('large things wait for room, in order; one larger than all of it goes alone', async () => {
@@ -66,37 +65,19 @@ test('an account inside a gate gets no more than stays free, in its own order; o
   expect(inside).toEqual(['a1', 'b1', 'c1'])
 })
 
-test('a body counts for as long as anything of its message is in hand', () => {
-  const hand = new Hand()
-  const of = (id: string) => ({ ...delivery(id, 1), m: id.split('.')[0] ?? '', site: id, user_id: 'usr_a' })
-  hand.take([of('x.0'), of('x.1'), of('y.0')])
-  hand.addBody('x', 100)
-  hand.addBody('y', 20)
-  hand.addBody('z', 7)
-  expect([hand.bodyBytes, hand.heldFor('usr_a')]).toEqual([120, 3])
-  hand.drop(of('x.0'))
-  expect(hand.bodyBytes).toBe(120)
-  hand.drop(of('x.1'))
-  hand.drop(of('x.1'))
-  expect(hand.bodyBytes).toBe(20)
-  hand.drop(of('y.0'))
-  expect([hand.bodyBytes, hand.heldFor('usr_a')]).toEqual([0, 0])
-})
-
-test('a bell ends one wait, also when it rang before', async () => {
-  const bell = createBell()
-  bell.ring()
-  expect(await bell.wait(60_000)).toBe(true)
-  const wait = bell.wait(60_000)
-  bell.ring()
-  expect(await wait).toBe(true)
-  expect(await bell.wait(1)).toBe(false)
-})
-
-test('a delay ends early when the signal aborts', async () => {
-  const end = new AbortController()
-  const delay = abortableDelay(60_000, end.signal)
-  end.abort()
-  await delay
-  await abortableDelay(60_000, end.signal)
+test('a body counts for as long as anything of its message is in flight', () => {
+  const inFlight = new InFlight()
+  const of = (id: string) => ({ ...delivery(id, 1), messageId: id.split('.')[0] ?? '', site: id, userId: 'usr_a' })
+  inFlight.add([of('x.0'), of('x.1'), of('y.0')])
+  inFlight.addBody('x', 100)
+  inFlight.addBody('y', 20)
+  inFlight.addBody('z', 7)
+  expect([inFlight.bodyBytes, inFlight.countOf('usr_a')]).toEqual([120, 3])
+  inFlight.remove(of('x.0'))
+  expect(inFlight.bodyBytes).toBe(120)
+  inFlight.remove(of('x.1'))
+  inFlight.remove(of('x.1'))
+  expect(inFlight.bodyBytes).toBe(20)
+  inFlight.remove(of('y.0'))
+  expect([inFlight.bodyBytes, inFlight.countOf('usr_a')]).toEqual([0, 0])
 })

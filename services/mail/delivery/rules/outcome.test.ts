@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { judgeReply, type Stage } from './outcome.ts'
+import { classifyReply, type Stage } from './outcome.ts'
 import { parseReply } from './smtp-reply.ts'
 
-const judge = (line: string, stage: Stage = 'rcpt', site = 'example.com') =>
-  judgeReply(parseReply([line]) ?? { code: 0, text: '' }, stage, site)
+const classify = (line: string, stage: Stage = 'rcpt', site = 'example.com') =>
+  classifyReply(parseReply([line]) ?? { code: 0, text: '' }, stage, site)
 
-describe('judgeReply', () => {
+describe('classifyReply', () => {
   test.each<[string, Stage, string, string, string | undefined, boolean]>([
     ['250 2.0.0 queued', 'dot', 'example.com', 'delivered', undefined, false],
     ['550 5.1.1 no such user', 'rcpt', 'example.com', 'bounced', 'address', false],
@@ -48,14 +48,14 @@ describe('judgeReply', () => {
     ['250 ok', 'data', 'example.com', 'deferred', 'other', false],
     ['354 again', 'dot', 'example.com', 'deferred', 'other', false],
   ])('%s (%s, %s): %s %s', (line, stage, site, outcome, kind, slowDown) => {
-    const judged = judge(line, stage, site)
-    expect(judged.outcome).toBe(outcome)
-    expect(judged.kind).toBe(kind)
-    expect(judged.slowDown ?? false).toBe(slowDown)
+    const classification = classify(line, stage, site)
+    expect(classification.outcome).toBe(outcome)
+    expect(classification.kind).toBe(kind)
+    expect(classification.slowDown ?? false).toBe(slowDown)
   })
 
   test('every 4xx is tried again and no 5xx is, apart from providers that say 5xx and mean 4xx', () => {
     for (let code = 400; code < 600; code++)
-      expect(judge(`${code} whatever`).outcome).toBe(code < 500 ? 'deferred' : 'bounced')
+      expect(classify(`${code} whatever`).outcome).toBe(code < 500 ? 'deferred' : 'bounced')
   })
 })

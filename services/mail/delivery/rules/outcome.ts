@@ -20,8 +20,8 @@ export type FailureKind =
   | 'signing'
   | 'other'
 
-/** The judgement of one attempt for one recipient. */
-export interface Judged {
+/** What an attempt came to for one recipient. */
+export interface Classification {
   outcome: 'delivered' | 'deferred' | 'bounced'
   kind?: FailureKind
   /** The receiver asks for less: the site's limit shrinks. */
@@ -36,12 +36,12 @@ interface Row {
   codes?: RegExp
   text?: RegExp
   enhanced?: RegExp
-  judged: Judged
+  classification: Classification
 }
 
-const slow = (kind: FailureKind): Judged => ({ outcome: 'deferred', kind, slowDown: true })
-const later = (kind: FailureKind): Judged => ({ outcome: 'deferred', kind })
-const never = (kind: FailureKind): Judged => ({ outcome: 'bounced', kind })
+const slow = (kind: FailureKind): Classification => ({ outcome: 'deferred', kind, slowDown: true })
+const later = (kind: FailureKind): Classification => ({ outcome: 'deferred', kind })
+const never = (kind: FailureKind): Classification => ({ outcome: 'bounced', kind })
 
 /**
  * First match wins. Provider rows come first, because some providers answer 550 to a sender that is only too fast, or
@@ -54,69 +54,69 @@ const TABLE: readonly Row[] = [
     sites: ['tencent'],
     codes: /^[45]/,
     text: /frequency limited|sending (rate|frequency)|too many/i,
-    judged: slow('throttled'),
+    classification: slow('throttled'),
   },
   {
     sites: ['tencent'],
     codes: /^5/,
     text: /mailbox (unavailable|not found)|does not exist/i,
-    judged: never('address'),
+    classification: never('address'),
   },
   // NetEase: help.163.com, "MI:CEL", "RP:CEL", "MI:DMC", "RP:TRC" are frequency codes, whatever the reply code.
   {
     sites: ['netease'],
     codes: /^[45]/,
     text: /\b(MI:CEL|RP:CEL|MI:DMC|RP:TRC|RP:QRC|MI:STC|IB:FRL)\b/,
-    judged: slow('throttled'),
+    classification: slow('throttled'),
   },
   // Microsoft: a block of the network, lifted on request (S3140, S3150).
-  { sites: ['microsoft'], codes: /^5/, text: /\bS3(140|150)\b|\(S775\)/, judged: never('policy') },
+  { sites: ['microsoft'], codes: /^5/, text: /\bS3(140|150)\b|\(S775\)/, classification: never('policy') },
   // Yahoo: TSS04 and its like are "temporarily deferred".
-  { sites: ['yahoo'], codes: /^4/, text: /\[TSS?\d+\]|temporarily deferred/i, judged: slow('throttled') },
-  { codes: /^421/, judged: slow('throttled') },
-  { codes: /^4/, text: /gr[ea]y-?\s?list/i, judged: later('greylisted') },
-  { codes: /^4/, enhanced: /^4\.2\.2$/, judged: later('mailbox_full') },
+  { sites: ['yahoo'], codes: /^4/, text: /\[TSS?\d+\]|temporarily deferred/i, classification: slow('throttled') },
+  { codes: /^421/, classification: slow('throttled') },
+  { codes: /^4/, text: /gr[ea]y-?\s?list/i, classification: later('greylisted') },
+  { codes: /^4/, enhanced: /^4\.2\.2$/, classification: later('mailbox_full') },
   {
     codes: /^4/,
     text: /mailbox (is )?full|over ?quota|quota exceeded|insufficient (mailbox )?storage/i,
-    judged: later('mailbox_full'),
+    classification: later('mailbox_full'),
   },
   {
     codes: /^4/,
     text: /\brate(d|limit\w*)?\b|too (many|much|fast|quick|often)|throttl|frequen|slow(er)? down|\bbusy\b/i,
-    judged: slow('throttled'),
+    classification: slow('throttled'),
   },
   // "Try again later" without a reason: what rspamd and others say to a sender that they see for the first time.
-  { codes: /^4/, enhanced: /^4\.7\.1$/, judged: later('greylisted') },
-  { codes: /^4/, enhanced: /^4\.7\./, judged: slow('throttled') },
-  { codes: /^4/, judged: later('other') },
-  { codes: /^5/, enhanced: /^5\.1\.[0-36]$|^5\.2\.1$/, judged: never('address') },
-  { codes: /^5/, enhanced: /^5\.1\.10$/, judged: never('address') },
-  { codes: /^5/, enhanced: /^5\.2\.2$/, judged: never('mailbox_full') },
-  { codes: /^552/, text: /mailbox|quota|storage/i, judged: never('mailbox_full') },
-  { codes: /^5/, enhanced: /^5\.(2\.3|3\.4)$/, judged: never('size') },
-  { codes: /^5/, enhanced: /^5\.7\./, judged: never('policy') },
-  { codes: /^5/, enhanced: /^5\.6\.[79]$/, judged: never('unsupported') },
+  { codes: /^4/, enhanced: /^4\.7\.1$/, classification: later('greylisted') },
+  { codes: /^4/, enhanced: /^4\.7\./, classification: slow('throttled') },
+  { codes: /^4/, classification: later('other') },
+  { codes: /^5/, enhanced: /^5\.1\.[0-36]$|^5\.2\.1$/, classification: never('address') },
+  { codes: /^5/, enhanced: /^5\.1\.10$/, classification: never('address') },
+  { codes: /^5/, enhanced: /^5\.2\.2$/, classification: never('mailbox_full') },
+  { codes: /^552/, text: /mailbox|quota|storage/i, classification: never('mailbox_full') },
+  { codes: /^5/, enhanced: /^5\.(2\.3|3\.4)$/, classification: never('size') },
+  { codes: /^5/, enhanced: /^5\.7\./, classification: never('policy') },
+  { codes: /^5/, enhanced: /^5\.6\.[79]$/, classification: never('unsupported') },
   {
     codes: /^55[0134]/,
     text: /(user|mailbox|recipient|address|account)\b.{0,40}\b(unknown|not found|not exist|doesn'?t exist|invalid|no such|disabled|unavailable)|no such (user|mailbox|recipient)|unknown (user|recipient|mailbox)/i,
-    judged: never('address'),
+    classification: never('address'),
   },
   {
     codes: /^5/,
     text: /spam|blacklist|blocklist|blocked|reputation|policy|dmarc|\bspf\b|dkim/i,
-    judged: never('policy'),
+    classification: never('policy'),
   },
-  { codes: /^5/, judged: never('other') },
+  { codes: /^5/, classification: never('other') },
 ]
 
 /**
- * Judges a reply. A refusal before MAIL concerns the connection, not the recipient, and is never final: another host
+ * Classifies a reply. A refusal before MAIL concerns the connection, not the recipient, and is never final: another host
  * or a later time may do. `site` is the destination site of rules/assign-slot.ts.
  */
-export function judgeReply(reply: Reply, stage: Stage, site: string): Judged {
+export function classifyReply(reply: Reply, stage: Stage, site: string): Classification {
   if (reply.code < 400) return stage === 'dot' && reply.code < 300 ? { outcome: 'delivered' } : later('other')
-  const found = TABLE.find(row => matches(row, reply, site))?.judged ?? later('other')
+  const found = TABLE.find(row => matches(row, reply, site))?.classification ?? later('other')
   if (stage === 'auth') return later('relay_login')
   if (stage === 'greeting' || stage === 'ehlo' || stage === 'starttls')
     return { ...found, outcome: 'deferred', kind: found.outcome === 'bounced' ? 'policy' : (found.kind ?? 'other') }

@@ -1,5 +1,5 @@
 /** What follows an attempt: the time of the next one, or the end. A table, the same for all messages. */
-import type { FailureKind, Judged } from './outcome.ts'
+import type { Classification, FailureKind } from './outcome.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -42,9 +42,9 @@ export type NextStep =
   | { kind: 'end'; status: 'bounced' | 'failed'; event: 'bounced' | 'expired' | 'failed' }
 
 /** Decides after an attempt whose outcome is known and is not "delivered". `jitter` is a number from 0 to 1. */
-export function afterFailure(judged: Judged, history: History, now: Date, jitter: number): NextStep {
-  if (judged.outcome === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
-  return retryOrExpire(waitAfter(judged.kind ?? 'other', history.attempts), history, now, jitter)
+export function afterFailure(classification: Classification, history: History, now: Date, jitter: number): NextStep {
+  if (classification.outcome === 'bounced') return { kind: 'end', status: 'bounced', event: 'bounced' }
+  return retryOrExpire(waitAfter(classification.kind ?? 'other', history.attempts), history, now, jitter)
 }
 
 /**

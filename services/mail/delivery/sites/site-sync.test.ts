@@ -4,7 +4,7 @@ import { databaseForThisTest } from '../../../../test/support/database/test-data
 import { collectionOf } from '../../../platform/database/mongo.ts'
 import { reserveProbe, SITES, troubledSites } from '../../store/sites.ts'
 import { createSiteExchange } from './site-sync.ts'
-import type { SiteNews, Sites } from './sites.ts'
+import type { SiteState, Sites } from './sites.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const at = (ms: number) => new Date(NOW.getTime() + ms)
@@ -20,7 +20,7 @@ async function scene() {
   return { mongo, worker, advance: (ms: number) => (now = new Date(now.getTime() + ms)) }
 }
 
-const down: SiteNews = {
+const down: SiteState = {
   ...{ site: 'a.example', status: 'down', since: NOW.getTime(), reason: 'ECONNREFUSED' },
   ...{ resumeAt: NOW.getTime() + 60_000, window: 2 },
 }

@@ -2,12 +2,12 @@
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { SiteDoc } from '../../store/documents.ts'
 import { changedSites, writeSites } from '../../store/sites.ts'
-import type { SiteNews, Sites } from './sites.ts'
+import type { SiteState, Sites } from './sites.ts'
 
 /** The exchange of one worker. */
 export interface SiteExchange {
   /** Notes a change for the next {@link SiteExchange.exchange}. */
-  note(news: SiteNews): void
+  note(state: SiteState): void
   /** Writes and reads changes. Rejects when the database is away; nothing is lost then. */
   exchange(): Promise<void>
 }
@@ -25,7 +25,7 @@ export function createSiteExchange(options: {
   learn: Sites['learn']
 }): SiteExchange {
   const { mongo, owner, now, learn } = options
-  let changed = new Map<string, SiteNews>()
+  let changed = new Map<string, SiteState>()
   let since = new Date(now().getTime() - FIRST_MS)
   const seen = new Map<string, number>()
 
@@ -35,7 +35,7 @@ export function createSiteExchange(options: {
     try {
       await writeSites(
         mongo,
-        [...batch.values()].map(news => toDoc(news, owner, now())),
+        [...batch.values()].map(state => toDoc(state, owner, now())),
       )
     } catch (error) {
       changed = new Map([...batch, ...changed])
@@ -48,14 +48,14 @@ export function createSiteExchange(options: {
     for await (const doc of changedSites(mongo, since)) {
       if (doc.by === owner || seen.get(doc._id) === doc.updated_at.getTime()) continue
       seen.set(doc._id, doc.updated_at.getTime())
-      learn(toNews(doc))
+      learn(toFinding(doc))
     }
     since = new Date(asked.getTime() - OVERLAP_MS)
     for (const [site, at] of seen) if (at < since.getTime()) seen.delete(site)
   }
 
   return {
-    note: news => void changed.set(news.site, news),
+    note: state => void changed.set(state.site, state),
     async exchange() {
       await write()
       await read()
@@ -63,7 +63,7 @@ export function createSiteExchange(options: {
   }
 }
 
-function toDoc({ site, status, since, reason, resumeAt, window, rate }: SiteNews, by: string, now: Date): SiteDoc {
+function toDoc({ site, status, since, reason, resumeAt, window, rate }: SiteState, by: string, now: Date): SiteDoc {
   return {
     ...{ _id: site, state: status, since: new Date(since), limit: window, by, updated_at: now },
     ...(reason !== undefined && { reason }),
@@ -72,7 +72,7 @@ function toDoc({ site, status, since, reason, resumeAt, window, rate }: SiteNews
   }
 }
 
-function toNews({ _id, state, since, reason, suspended_until, rate, updated_at }: SiteDoc) {
+function toFinding({ _id, state, since, reason, suspended_until, rate, updated_at }: SiteDoc) {
   return {
     site: _id,
     status: state ?? 'throttled', // documents of release 0.1.0 say only that there is a pause

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { PROBE_MS, RELAY_PROBE_MS, type SiteLimits } from '../rules/site-control.ts'
-import { createSites, type SiteNews } from './sites.ts'
+import { type SiteState, Sites } from './sites.ts'
+
+/** Everything that follows at once has happened. */
+const settled = () => new Promise(resolve => setImmediate(resolve))
 
 /** Sites on a clock that the test moves, with work that ends when told. */
 function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}) {
@@ -10,37 +13,36 @@ function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}
   const running: { site: string; end: () => void; limits: SiteLimits }[] = []
   const putBack: string[] = []
   const room: string[] = []
-  const changes: SiteNews[] = []
+  const changes: SiteState[] = []
   const places = new Map<string, number>()
-  const sites = createSites({
+  const sites = new Sites({
     shareOf: () => share,
     relay: options.relay ?? false,
     now: () => now,
-    after: (ms, call) => void timers.push({ at: now + ms, call }),
-    placesAt: site => places.get(site) ?? 0,
+    schedule: (ms, call) => void timers.push({ at: now + ms, call }),
+    messagesAt: site => places.get(site) ?? 0,
     onRoom: site => room.push(site),
-    onChange: news => changes.push(news),
+    onChange: state => changes.push(state),
   })
-  const submit = (site: string, count = 1) => {
+  /** Asks for places; resolves when those that are free are taken. */
+  const submit = async (site: string, count = 1) => {
     for (let n = 0; n < count; n++) {
       places.set(site, (places.get(site) ?? 0) + 1)
       const leave = () => places.set(site, (places.get(site) ?? 1) - 1)
-      sites.submit({
-        site,
-        run: limits =>
-          new Promise(resolve => {
-            const end = () => {
-              leave()
-              resolve()
-            }
-            running.push({ site, limits, end })
-          }),
-        putBack() {
+      void sites.enter(site).then(place => {
+        if (!place) {
           leave()
           putBack.push(site)
-        },
+          return
+        }
+        const end = () => {
+          leave()
+          place.leave()
+        }
+        running.push({ site, limits: place.limits, end })
       })
     }
+    await settled()
   }
   return {
     ...{ sites, running, putBack, room, changes, submit, share },
@@ -50,15 +52,15 @@ function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}
       const due = timers.filter(({ at }) => at <= now)
       timers = timers.filter(({ at }) => at > now)
       for (const { call } of due) call()
-      await new Promise(resolve => setImmediate(resolve))
+      await settled()
     },
     /** Ends the oldest transactions and lets the sites go on. */
     async end(count = 1, report: 'delivered' | 'nothing' = 'delivered') {
       for (const { site, end } of running.splice(0, count)) {
-        end()
         if (report === 'delivered') sites.succeeded(site)
+        end()
       }
-      await new Promise(resolve => setImmediate(resolve))
+      await settled()
     },
   }
 }
@@ -66,7 +68,7 @@ function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}
 describe('a site', () => {
   test('starts with three transactions and opens with each delivery, up to its limit', async () => {
     const { submit, running, end } = scene()
-    submit('example.com', 60)
+    await submit('example.com', 60)
     const open = [running.length]
     for (let n = 0; n < 4; n++) {
       await end(running.length)
@@ -82,7 +84,7 @@ describe('a site', () => {
     { owned: 1, parts: 64, limit: 1 },
   ])('of which $owned of $parts slots are ours has $limit transactions', async ({ owned, parts, limit }) => {
     const { submit, running, end } = scene({ owned, parts })
-    submit('example.com', 60)
+    await submit('example.com', 60)
     for (let n = 0; n < 4; n++) await end(running.length)
     expect(running).toHaveLength(limit)
   })
@@ -90,7 +92,7 @@ describe('a site', () => {
   test('has room for its transactions and a little ahead, and says when it has room again', async () => {
     const { sites, submit, room, end, running } = scene()
     expect(sites.roomAt('example.com')).toBe(5)
-    submit('example.com', 5)
+    await submit('example.com', 5)
     expect(sites.roomAt('example.com')).toBe(0)
     expect(room).toEqual([])
     await end()
@@ -102,7 +104,7 @@ describe('a site', () => {
   test('that is fast is given a quarter of a second ahead', async () => {
     const { sites, submit, end, running, advance } = scene()
     for (let n = 0; n < 400; n++) {
-      submit('example.com', Math.max(0, 10 - running.length))
+      await submit('example.com', Math.max(0, 10 - running.length))
       await end(1)
       if (n % 4 === 0) await advance(10)
     }
@@ -111,10 +113,10 @@ describe('a site', () => {
     expect(sites.roomAt('example.com') + running.length).toBeLessThan(130)
   })
 
-  test('does not stand in the way of others', () => {
+  test('does not stand in the way of others', async () => {
     const { submit, running } = scene()
-    submit('slow.example', 100)
-    submit('other.example')
+    await submit('slow.example', 100)
+    await submit('other.example')
     expect(running.filter(({ site }) => site === 'other.example')).toHaveLength(1)
   })
 })
@@ -122,13 +124,13 @@ describe('a site', () => {
 describe('a site that cannot be reached', () => {
   test('gets nothing for a minute, then one probe; what waited goes back untouched', async () => {
     const { sites, submit, running, putBack, end, advance, room, changes } = scene()
-    submit('down.example', 5)
+    await submit('down.example', 5)
     sites.unreachable('down.example', 'ECONNREFUSED')
     await end(3, 'nothing')
     expect(putBack).toHaveLength(2)
     expect(sites.roomAt('down.example')).toBe(0)
     expect(sites.isPaused('down.example')).toBe(true)
-    submit('down.example')
+    await submit('down.example')
     expect(putBack).toHaveLength(3)
     expect(changes).toMatchObject([{ status: 'down', reason: 'ECONNREFUSED' }])
 
@@ -137,7 +139,7 @@ describe('a site that cannot be reached', () => {
     expect(sites.isPaused('down.example')).toBe(false)
     expect(sites.isDown('down.example')).toBe(true)
     expect(sites.roomAt('down.example')).toBe(1)
-    submit('down.example')
+    await submit('down.example')
     expect(running).toHaveLength(1)
     expect(sites.roomAt('down.example')).toBe(0)
 
@@ -166,7 +168,7 @@ describe('a receiver that asks for less', () => {
   test('is given what it took, paced', async () => {
     const { sites, submit, running, end, advance, changes } = scene()
     for (let n = 0; n < 20; n++) {
-      submit('busy.example')
+      await submit('busy.example')
       await end()
       await advance(100)
     }
@@ -175,7 +177,7 @@ describe('a receiver that asks for less', () => {
     const rate = changes[0]?.rate ?? 0
     expect(rate).toBeGreaterThan(7)
     expect(rate).toBeLessThan(10)
-    submit('busy.example', 60)
+    await submit('busy.example', 60)
     let began = running.length
     for (let n = 0; n < 30; n++) {
       await end(running.length, 'nothing')
@@ -204,10 +206,11 @@ describe('a receiver that asks for less', () => {
 
 test('what another worker found out holds here', async () => {
   const { sites, submit, putBack, advance, room } = scene()
-  submit('shared.example', 5)
+  await submit('shared.example', 5)
   const since = 1_000_000
   const news = { site: 'shared.example', since, reason: 'ECONNREFUSED', at: since }
   sites.learn({ ...news, status: 'down', resumeAt: since + 30_000 })
+  await settled()
   expect(putBack).toHaveLength(2)
   expect(sites.roomAt('shared.example')).toBe(0)
   sites.learn({ ...news, status: 'up', resumeAt: 0 })
@@ -244,7 +247,7 @@ describe('a site that is down', () => {
 
   test('is not believed to be when it took a message since', async () => {
     const { sites, submit, end } = scene()
-    submit('works.example')
+    await submit('works.example')
     await end()
     const news = { site: 'works.example', since: 0, status: 'down', resumeAt: 9_000_000 } as const
     sites.learn({ ...news, at: 999_999 })
@@ -256,7 +259,7 @@ describe('a site that is down', () => {
 
 test('a site that works and has no free address pauses for a second, with its window', async () => {
   const { sites, submit, end, advance, changes } = scene()
-  submit('works.example', 3)
+  await submit('works.example', 3)
   await end(3)
   const room = sites.roomAt('works.example')
   for (let n = 0; n < 20; n++) sites.unreachable('works.example', 'all failed lately', 1_000_000 + 60_000)
@@ -293,11 +296,11 @@ test('20,000 sites are remembered: those that were not asked for lately are forg
   expect([known.has('kept.example'), known.has('0.example'), known.has('49999.example')]).toEqual([true, false, true])
 })
 
-test('after the stop nothing begins, and what waits goes back', () => {
+test('after the stop nothing begins, and what waits goes back', async () => {
   const { sites, submit, running, putBack } = scene()
-  submit('example.com', 5)
+  await submit('example.com', 5)
   sites.stop()
-  submit('example.com')
+  await submit('example.com')
   expect(running).toHaveLength(3)
   expect(putBack).toHaveLength(3)
   expect(sites.roomAt('example.com')).toBe(0)

@@ -95,7 +95,7 @@ async function askAddresses(
   host: string,
   allowPrivate: boolean,
 ): Promise<{ value: AddressAnswer; ms: number }> {
-  if (isIP(host)) return { value: judge(host, [host], allowPrivate), ms: MOST_MS }
+  if (isIP(host)) return { value: evaluate(host, [host], allowPrivate), ms: MOST_MS }
   const answers = await Promise.allSettled([lookup.resolve4(host, { ttl: true }), lookup.resolve6(host, { ttl: true })])
   const found = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
   if (found.length === 0) {
@@ -108,10 +108,10 @@ async function askAddresses(
   }
   const ttl = Math.min(...found.map(record => record.ttl)) * 1_000
   const ips = found.map(({ address }) => address)
-  return { value: judge(host, ips, allowPrivate), ms: Math.min(Math.max(ttl, LEAST_MS), MOST_MS) }
+  return { value: evaluate(host, ips, allowPrivate), ms: Math.min(Math.max(ttl, LEAST_MS), MOST_MS) }
 }
 
-function judge(host: string, ips: readonly string[], allowPrivate: boolean): AddressAnswer {
+function evaluate(host: string, ips: readonly string[], allowPrivate: boolean): AddressAnswer {
   const usable = allowPrivate ? ips : ips.filter(isPublicAddress)
   if (usable.length > 0) return { kind: 'addresses', ips: usable }
   return { kind: 'permanent', text: `${host} has only private addresses, which DELIVERY_ALLOW_PRIVATE forbids` }

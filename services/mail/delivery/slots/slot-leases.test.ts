@@ -1,11 +1,11 @@
 /** Ownership against a real database: who may finish what, and that a worker fences itself before others may begin. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { databaseForThisTest } from '../../../../test/support/database/test-database.ts'
 import { until } from '../../../../test/support/time/until.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { JobRun, Jobs } from '../../../platform/jobs/jobs.ts'
 import { silentLog } from '../../../platform/observability/log.ts'
+import type { SlotDoc } from '../../store/documents.ts'
 import {
   beat,
   fixSlotCount,
@@ -16,9 +16,9 @@ import {
   takeSlots,
   unownedSlots,
 } from '../../store/slots.ts'
-import { createLeases, type Leases, type LeaseTimes } from './slot-leases.ts'
+import { type LeaseTimes, SlotLeases } from './slot-leases.ts'
 
-/** Agenda's part, played by the test: nobody is invited unless it says so. */
+/** Agenda's part, played by the test: no worker is invited unless it says so. */
 function invitations() {
   let take: ((run: JobRun<{ key: string }>) => Promise<void>) | undefined
   const jobs: Jobs = {
@@ -40,15 +40,15 @@ function invitations() {
 const QUICK: LeaseTimes = { ttl: 1_500, renew: 100, margin: 300, run: 1_000 }
 const NEVER_RENEWS: LeaseTimes = { ttl: 600, renew: 60_000, margin: 200, run: 1_000 }
 
-interface Worker extends Leases {
+interface Worker extends SlotLeases {
   taken: number[]
   counts: number[]
   /** Slots that it gave back, those of one write together. */
   released: (readonly number[])[]
   invite(slot: number, signal?: AbortSignal): Promise<void>
-  /** Slots with something in hand. */
+  /** Slots with a delivery in flight. */
   busy: Map<number, PromiseWithResolvers<void>>
-  /** Nothing is in hand of the slot any more. */
+  /** No delivery of the slot is in flight any more. */
   end(slot: number): void
 }
 
@@ -58,11 +58,11 @@ function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Work
   const released: (readonly number[])[] = []
   const busy = new Map<number, PromiseWithResolvers<void>>()
   const { jobs, invite } = invitations()
-  const leases = createLeases({
+  const leases = new SlotLeases({
     ...{ mongo, owner, times, slots, log: silentLog, jobs },
     onTaken: async ids => void taken.push(...ids),
     onReleased: ids => void released.push(ids),
-    idle: slot => busy.get(slot)?.promise ?? Promise.resolve(),
+    whenIdle: slot => busy.get(slot)?.promise ?? Promise.resolve(),
     isIdle: slot => !busy.has(slot),
     onCount: count => counts.push(count),
   })
@@ -75,7 +75,7 @@ function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Work
     for (const slot of busy.keys()) end(slot)
     await leases.stop().catch(() => undefined) // a test may have let it fail
   })
-  return { ...leases, invite, taken, counts, released, busy, end }
+  return Object.assign(leases, { invite, taken, counts, released, busy, end })
 }
 
 /** Slots that a worker left behind long ago. */
@@ -90,6 +90,17 @@ const owners = async (mongo: Mongo) =>
   (await mongo.db.collection<{ _id: number; owner: string }>(SLOTS.name).find().sort({ _id: 1 }).toArray()).map(
     ({ owner }) => owner,
   )
+
+/** What another worker gets of a slot that it tries to take all this time. */
+async function takenWithin(ms: number, mongo: Mongo, slot: number): Promise<SlotDoc[]> {
+  const end = performance.now() + ms
+  const taken: SlotDoc[] = []
+  await until(async () => {
+    taken.push(...(await takeSlots(mongo, 'two', [slot], 60_000)))
+    return performance.now() > end
+  })
+  return taken
+}
 
 describe('a worker', () => {
   test('takes what a gone one left, under a new epoch, and may finish only under that', async () => {
@@ -112,26 +123,19 @@ describe('a worker', () => {
     const mongo = await abandonedSlots(1)
     const one = worker(mongo, 'one', QUICK, 1)
     await one.start()
-    const end = performance.now() + QUICK.ttl * 2
-    while (performance.now() < end) {
-      expect(await takeSlots(mongo, 'two', [0], 60_000)).toEqual([])
-      await sleep(50)
-    }
+    expect(await takenWithin(2 * QUICK.ttl, mongo, 0)).toEqual([])
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(true)
     expect(one.taken).toEqual([0])
   })
 
-  test('that does not renew has stopped finishing before anybody else can begin', async () => {
+  test('that does not renew has stopped finishing before another worker can begin', async () => {
     const mongo = await abandonedSlots(1)
     const one = worker(mongo, 'one', NEVER_RENEWS, 1)
     await one.start()
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(true)
-    for (;;) {
-      const [stolen] = await takeSlots(mongo, 'two', [0], 60_000)
-      if (!stolen) continue
-      expect(stolen).toMatchObject({ owner: 'two', epoch: 8 })
-      break
-    }
+    const stolen: SlotDoc[] = []
+    await until(async () => stolen.push(...(await takeSlots(mongo, 'two', [0], 60_000))) > 0)
+    expect(stolen).toMatchObject([{ owner: 'two', epoch: 8 }])
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(false)
     expect([...one.claimable()]).toEqual([])
   })
@@ -140,7 +144,7 @@ describe('a worker', () => {
     const mongo = await abandonedSlots(1)
     const one = worker(mongo, 'one', NEVER_RENEWS, 1)
     await one.start()
-    while (one.mayFinish({ slot: 0, epoch: 7 })) await sleep(1)
+    await until(() => !one.mayFinish({ slot: 0, epoch: 7 }))
     expect(await unownedSlots(mongo)).toEqual({ expired: [], free: [] })
     expect(await owners(mongo)).toEqual(['one'])
   })
@@ -151,13 +155,13 @@ describe('a worker', () => {
     await one.start()
     const slots = mongo.db.collection<{ _id: number }>(SLOTS.name)
     await slots.updateOne({ _id: 0 }, { $set: { owner: 'two', epoch: 8, until: new Date(Date.now() + 60_000) } })
-    while (one.claimable().has(0)) await sleep(10)
+    await until(() => !one.claimable().has(0))
     expect(one.mayFinish({ slot: 0, epoch: 7 })).toBe(false)
     expect(one.mayFinish({ slot: 0, epoch: 8 })).toBe(false)
     expect(one.mayFinish({ slot: 1, epoch: 7 })).toBe(true)
   })
 
-  test('takes what nobody has without an invitation, up to its fair share', async () => {
+  test('takes free slots without an invitation, up to its fair share', async () => {
     const mongo = await databaseForThisTest()
     await fixSlotCount(mongo, 5)
     await beat(mongo, 'two', 60_000)
@@ -165,11 +169,11 @@ describe('a worker', () => {
     await one.start()
     expect((await owners(mongo)).toSorted()).toEqual(['', '', 'one', 'one', 'one'])
     await mongo.db.collection<{ _id: string }>('workers').deleteOne({ _id: 'two' })
-    while (one.claimable().size < 5) await sleep(10)
+    await until(() => one.claimable().size === 5)
     expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one', 'one'])
   })
 
-  test('finds a slot that is its own without its knowing, and looks there for what was left', async () => {
+  test('finds a slot that is its own without its knowing, and recovers what was left there', async () => {
     const mongo = await abandonedSlots(2)
     await takeSlots(mongo, 'one', [1], 60_000) // the answer to this was lost
     const one = worker(mongo, 'one', QUICK, 2)
@@ -200,7 +204,7 @@ describe('an invitation', () => {
     expect(one.mayFinish({ slot: 3, epoch: 2 })).toBe(true)
   })
 
-  test('to a slot that somebody else has is not followed', async () => {
+  test('to a slot that another worker has is not followed', async () => {
     const { mongo, one } = await invited([])
     await one.invite(0)
     expect(await owners(mongo)).toEqual(['two', 'two', 'two', 'two'])
@@ -220,17 +224,17 @@ test('a worker with more than its share begins nothing more in the surplus, fini
   await one.start()
   for (const slot of [0, 1, 2, 3]) one.busy.set(slot, Promise.withResolvers())
   await beat(mongo, 'two', 60_000)
-  while (one.claimable().size > 2) await sleep(5)
+  await until(() => one.claimable().size <= 2)
   expect([0, 1, 2, 3].every(slot => one.mayFinish({ slot, epoch: 7 }))).toBe(true)
   expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one'])
   const kept = [...one.claimable().keys()]
   for (const slot of one.busy.keys()) one.end(slot)
-  while ((await owners(mongo)).filter(owner => owner === 'one').length > 2) await sleep(5)
+  await until(async () => (await owners(mongo)).filter(owner => owner === 'one').length <= 2)
   expect([...one.claimable().keys()]).toEqual(kept)
   expect([0, 1, 2, 3].filter(slot => one.mayFinish({ slot, epoch: 7 }))).toEqual(kept)
 })
 
-test('slots with nothing in hand are given back first and at once; the others each when it is done', async () => {
+test('slots with nothing in flight are given back first and at once; the others each when it is done', async () => {
   const mongo = await abandonedSlots(6)
   const one = worker(mongo, 'one', QUICK, 6)
   await one.start()
@@ -279,7 +283,7 @@ test('free slots are shared at once by workers that hear of them in the same mom
 })
 
 describe('a worker that retires', () => {
-  test('gives back at once what has nothing in hand, the rest as it ends, and keeps that until then', async () => {
+  test('gives back at once what has nothing in flight, the rest as it ends, and keeps that until then', async () => {
     const mongo = await abandonedSlots()
     const one = worker(mongo, 'one', QUICK)
     await one.start()
@@ -288,11 +292,7 @@ describe('a worker that retires', () => {
     await until(() => one.released.length === 1)
     expect(await owners(mongo)).toEqual(['', '', 'one', ''])
     expect(one.claimable().size).toBe(0)
-    const end = performance.now() + QUICK.ttl * 2
-    while (performance.now() < end) {
-      expect(await takeSlots(mongo, 'two', [2], 60_000)).toEqual([])
-      await sleep(50)
-    }
+    expect(await takenWithin(2 * QUICK.ttl, mongo, 2)).toEqual([])
     expect(one.mayFinish({ slot: 2, epoch: 7 })).toBe(true)
     expect(await livingWorkers(mongo)).toBe(0)
     one.end(2)
@@ -346,7 +346,7 @@ test('a slot that was lost while it was to be given back, and came back since, i
   expect(one.released).toEqual([])
 })
 
-test('a worker that stops takes nothing that is given back meanwhile, and does not count as one that lives', async () => {
+test('a worker that stops takes nothing that is given back by then, and does not count as one that lives', async () => {
   const mongo = await abandonedSlots()
   const one = worker(mongo, 'one', QUICK)
   await one.start()
@@ -368,7 +368,7 @@ describe('a database that refuses to take slots back', () => {
     await one.start()
     await refuse(mongo, true)
     await beat(mongo, 'two', 60_000)
-    while (one.claimable().size === 4) await sleep(5)
+    await until(() => one.claimable().size < 4)
     return { mongo, one }
   }
 
@@ -382,7 +382,7 @@ describe('a database that refuses to take slots back', () => {
     expect(one.claimable().size).toBe(2)
   })
 
-  test('leaves none that nobody works on: what was not given back is claimed from again, under its epoch', async () => {
+  test('leaves none that no worker works on: what was not given back is claimed from again, under its epoch', async () => {
     const { mongo, one } = await shareOfTwo()
     await leave(mongo, 'two')
     await until(() => one.claimable().size === 4)

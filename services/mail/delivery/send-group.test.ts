@@ -1,62 +1,56 @@
 /** What an attempt says about its site. The attempt is given; sites and database are real where they matter. */
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
-import { collectionOf } from '../../platform/database/mongo.ts'
 import { silentLog } from '../../platform/observability/log.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue } from '../store/deliveries.ts'
-import type { DeliveryDoc } from '../store/documents.ts'
+import type { ClaimedDelivery } from '../store/delivery.ts'
 import { reserveProbe } from '../store/sites.ts'
-import type { Attempted, Group } from './attempt.ts'
-import { Hand } from './claiming/in-flight.ts'
+import type { Attempted } from './attempt.ts'
+import { InFlight } from './claiming/in-flight.ts'
+import type { Group } from './group-by-route.ts'
 import type { Result } from './result.ts'
-import { createTransactions } from './send-groups.ts'
-import { createSites, type SiteNews } from './sites/sites.ts'
+import { createSend } from './send-group.ts'
+import { type SiteState, Sites } from './sites/sites.ts'
 
 const START = 1_000_000
 
-/** Submits transactions of which each comes to what the test says, and waits for their end. */
+/** Sends groups of which each comes to what the test says. */
 async function scene({ relay = false }: { relay?: boolean } = {}) {
   const mongo = await databaseForThisTest()
   let now = START
-  const changes: SiteNews[] = []
+  const changes: SiteState[] = []
   const outcomes: Attempted[] = []
   let attempts = 0
-  const sites = createSites({
-    ...{ relay, now: () => now, shareOf: () => ({ owned: 1, parts: 1 }), placesAt: () => 0 },
-    after: () => undefined,
+  const sites = new Sites({
+    ...{ relay, now: () => now, shareOf: () => ({ owned: 1, parts: 1 }), messagesAt: () => 0 },
+    schedule: () => undefined,
     onRoom: () => undefined,
-    onChange: news => changes.push(news),
+    onChange: state => changes.push(state),
   })
-  const submit = createTransactions({
-    ...{ mongo, log: silentLog, relay, sites, queue: new DeliveryQueue(mongo), hand: new Hand() },
+  const inFlight = new InFlight()
+  const send = createSend({
+    ...{ mongo, log: silentLog, relay, sites, inFlight },
     clock: { now: () => new Date(now) },
-    signal: new AbortController().signal,
-    settle: async () => undefined,
     async attempt() {
       attempts++
       return outcomes.shift() ?? { results: [], untouched: [] }
     },
   })
   return {
-    ...{ mongo, sites, changes },
+    ...{ mongo, sites, changes, inFlight },
     attempts: () => attempts,
     advance: (ms: number) => (now += ms),
     /** Runs one transaction at the site. */
-    async attempt(site: string, attempted: Attempted) {
+    attempt(site: string, attempted: Attempted, deliveries: readonly ClaimedDelivery[] = []) {
       outcomes.push(attempted)
-      const before = attempts
-      submit({ site, deliveries: [] } as unknown as Group)
-      // A probe asks the database first.
-      await expect.poll(() => attempts > before || sites.isPaused(site)).toBe(true)
-      await new Promise(resolve => setImmediate(resolve))
+      return send({ site, deliveries } as unknown as Group)
     },
   }
 }
 
 const result = (text: string, slowDown = false): Result =>
   ({
-    delivery: { _id: 'em_1.0' },
-    judged: { outcome: 'deferred', ...(slowDown && { slowDown: true }) },
+    delivery: { id: 'em_1.0' },
+    classification: { outcome: 'deferred', ...(slowDown && { slowDown: true }) },
     event: { text },
     next: { kind: 'retry', due: new Date() },
   }) as Result
@@ -67,25 +61,25 @@ const refusedGreeting: Attempted = {
 }
 
 describe('a transaction', () => {
-  test.each([
-    ['waits in its flow', {}, { flow: 'f', due: new Date(START) }],
-    [
-      'waits until its hosts may be asked again',
-      { unreachable: { reason: 'dead', until: START + 9_000 } },
-      { due: new Date(START + 9_000) },
-    ],
-    [
-      'is ready when they may be asked by now',
-      { unreachable: { reason: 'dead', until: START - 1 } },
-      { flow: 'f', due: new Date(START) },
-    ],
-  ])('that sent nothing: its mail %s', async (_, attempted, expected) => {
-    const { mongo, attempt } = await scene()
-    const _id = 'em_1.0'
-    const deliveries = collectionOf(mongo.db, DELIVERIES)
-    await deliveries.insertOne({ _id, tok: 'ours', due: new Date(START + 120_000) } as DeliveryDoc)
-    await attempt('x.example', { results: [], untouched: [{ _id, tok: 'ours', flow: 'f' } as Claimed], ...attempted })
-    await expect.poll(() => deliveries.findOne({ _id })).toEqual({ _id, ...expected })
+  test('frees the places of its deliveries, which stay in flight until they are settled or given back', async () => {
+    const { attempt, inFlight } = await scene()
+    const deliveries = ['em_1.0', 'em_1.1'].map(
+      id => ({ id, messageId: 'em_1', site: 'x.example', slot: 0, userId: 'usr_1' }) as ClaimedDelivery,
+    )
+    inFlight.add(deliveries)
+    await attempt('x.example', { results: [], untouched: deliveries }, deliveries)
+    expect([inFlight.messagesAt('x.example'), inFlight.size]).toEqual([0, 2])
+  })
+
+  test('at a site that pauses is not attempted: all of it is untouched', async () => {
+    const { sites, attempt, attempts } = await scene()
+    sites.unreachable('down.example', 'ECONNREFUSED')
+    const deliveries = [{ id: 'em_1.0' } as ClaimedDelivery]
+    expect(await attempt('down.example', { results: [], untouched: [] }, deliveries)).toEqual({
+      results: [],
+      untouched: deliveries,
+    })
+    expect(attempts()).toBe(0)
   })
 
   test('whose recipient is refused ends the outage of its site: a session began', async () => {

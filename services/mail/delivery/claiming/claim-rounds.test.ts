@@ -4,15 +4,17 @@ import { freshDatabase } from '../../../../test/support/database/test-database.t
 import { until } from '../../../../test/support/time/until.ts'
 import { collectionOf, ensureIndexes, type Mongo } from '../../../platform/database/mongo.ts'
 import { silentLog } from '../../../platform/observability/log.ts'
-import { type Claimed, DELIVERIES, DeliveryQueue } from '../../store/deliveries.ts'
+import { DELIVERIES, DeliveryQueue } from '../../store/deliveries.ts'
+import type { ClaimedDelivery } from '../../store/delivery.ts'
 import type { DeliveryDoc, MessageDoc } from '../../store/documents.ts'
 import { MESSAGES } from '../../store/messages.ts'
 import { Outbox } from '../../store/outgoing.ts'
 import { flowOf, RELAY_SITE } from '../../store/rules/flow.ts'
-import type { SiteNews } from '../sites/sites.ts'
-import { type ClaimingOptions, createClaiming } from './claim.ts'
-import { createPostpone } from './give-back.ts'
-import { Hand } from './in-flight.ts'
+import type { SiteState } from '../sites/sites.ts'
+import { ClaimRounds, type ClaimRoundsOptions } from './claim-rounds.ts'
+import { createGiveBack } from './give-back.ts'
+import { InFlight } from './in-flight.ts'
+import { WakeUps } from './wake-ups.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const ago = (ms: number) => new Date(NOW.getTime() - ms)
@@ -48,40 +50,55 @@ async function messageTo(count: number): Promise<void> {
   await give(...Array.from({ length: count }, (_, n) => ({ _id: `em_m.${n}` })))
 }
 
+const clock = { now: () => NOW }
+
+function giveBackOf(inFlight: InFlight) {
+  const signal = new AbortController().signal
+  return createGiveBack({ queue: new DeliveryQueue(mongo), inFlight, clock, log: silentLog, signal })
+}
+
 function scene(
-  options: { slots?: number[]; relay?: boolean; room?: number; down?: string[] } & Partial<ClaimingOptions> = {},
+  options: { slots?: number[]; relay?: boolean; room?: number; down?: string[] } & Partial<ClaimRoundsOptions> = {},
 ) {
   const { slots = [0], relay = false, room = 1_000, down = [], ...more } = options
   const owned = { slots }
-  const hand = new Hand(({ site }) => (relay ? RELAY_SITE : site))
-  const taken: Claimed[] = []
+  const inFlight = more.inFlight ?? new InFlight(({ site }) => (relay ? RELAY_SITE : site))
+  const taken: ClaimedDelivery[] = []
   const rooms = new Map<string, number>()
   const paused = new Set(down)
-  const claiming = createClaiming({
+  const wakeUps = new WakeUps()
+  const rounds = new ClaimRounds({
     queue: new DeliveryQueue(mongo),
     outbox: new Outbox(mongo, 30),
-    hand,
+    inFlight,
     sites: {
-      roomAt: site => Math.max(0, (rooms.get(site) ?? room) - hand.placesAt(site)),
+      roomAt: site => Math.max(0, (rooms.get(site) ?? room) - inFlight.messagesAt(site)),
       isPaused: site => paused.has(site),
-      troubled: () => [...paused].map(site => ({ site, status: 'down' }) as SiteNews),
+      troubled: () => [...paused].map(site => ({ site, status: 'down' }) as SiteState),
     },
-    relay,
+    ...{ relay, wakeUps, clock, giveBack: giveBackOf(inFlight) },
     slotsOf: () => owned.slots,
-    inHand: 100,
+    mostInFlight: 100,
     claimable: () => new Map(owned.slots.map(slot => [slot, 1])),
-    world: () => ({ now: NOW }),
-    postpone: () => undefined,
-    async sort(claimed) {
-      taken.push(...claimed)
-    },
     ...more,
   })
   return {
-    ...{ claiming, hand, taken, rooms, paused, owned },
-    ids: () => taken.map(({ _id }) => _id),
+    ...{ rounds, wakeUps, inFlight, taken, rooms, paused, owned },
+    /** One round: how many it took, and whether there may be more. */
+    async next() {
+      const { batch, full } = await rounds.next()
+      taken.push(...(batch?.deliveries ?? []))
+      return { taken: batch?.deliveries.length ?? 0, full }
+    },
+    /** Takes what has expired at sites that are down; how many. */
+    async expire() {
+      const before = taken.length
+      for await (const { deliveries } of rounds.expired()) taken.push(...deliveries)
+      return taken.length - before
+    },
+    ids: () => taken.map(({ id }) => id),
     /** The accounts of what was taken, in order. */
-    users: () => taken.map(({ user_id }) => user_id),
+    users: () => taken.map(({ userId }) => userId),
   }
 }
 
@@ -89,20 +106,20 @@ describe('a round', () => {
   test('takes what is ready, and timed deliveries whose time has come; nothing twice', async () => {
     await give({ _id: 'em_a.0' }, { _id: 'em_b.0', flow: 'timed' })
     await give({ _id: 'em_later.0', flow: 'timed', due: new Date(NOW.getTime() + 1) }, { _id: 'em_other.0', slot: 1 })
-    const { claiming, ids } = scene()
-    expect(await claiming.round()).toEqual({ taken: 2, full: false })
-    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    const { next, ids } = scene()
+    expect(await next()).toEqual({ taken: 2, full: false })
+    expect(await next()).toEqual({ taken: 0, full: false })
     expect(ids().toSorted()).toEqual(['em_a.0', 'em_b.0'])
   })
 
-  test('without slots, and with the hand full, takes nothing', async () => {
+  test('without slots, and with as much in flight as may be, takes nothing', async () => {
     await give(...many(5, 'a'))
-    const { claiming, owned, hand } = scene({ slots: [] })
-    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    const { next, owned, inFlight } = scene({ slots: [] })
+    expect(await next()).toEqual({ taken: 0, full: false })
     owned.slots = [0]
-    const held = many(100, 'held').map(({ _id }) => ({ _id, m: _id, site: 'x', slot: 0, tok: 't', epoch: 1 }))
-    hand.take(held as Claimed[])
-    expect(await claiming.round()).toEqual({ taken: 0, full: false })
+    const held = many(100, 'held').map(({ _id }) => ({ id: _id, messageId: _id, site: 'x', slot: 0 }))
+    inFlight.add(held as unknown as ClaimedDelivery[])
+    expect(await next()).toEqual({ taken: 0, full: false })
   })
 
   test('learns the flows of a hundred thousand sites with as many questions about them, and keeps 20,000', async () => {
@@ -110,7 +127,7 @@ describe('a round', () => {
     const queue = new DeliveryQueue(mongo)
     queue.heads = async () => names.map(_id => ({ _id, due: ago(1_000) }))
     let questions = 0
-    const { claiming } = scene({
+    const { next } = scene({
       queue,
       sites: {
         roomAt: () => 1,
@@ -121,86 +138,70 @@ describe('a round', () => {
         troubled: () => [],
       },
     })
-    expect(await claiming.round()).toEqual({ taken: 0, full: false })
-    await claiming.round()
+    expect(await next()).toEqual({ taken: 0, full: false })
+    await next()
     expect(questions).toBeLessThan(100_000)
   })
 
-  test('finds what a hint names at once, without looking at the index again', async () => {
-    const { claiming, ids } = scene()
-    await claiming.round()
+  test('finds what a hint names at once, without another scan of the index', async () => {
+    const { next, wakeUps, ids } = scene()
+    await next()
     await give({ _id: 'em_new.0' })
-    claiming.hint([
+    wakeUps.newMail([
       flowOf({ slot: 0, site: 'example.net', user_id: 'usr_a', lane: 'transactional' }, false),
       'nonsense',
     ])
-    await claiming.round()
+    await next()
     expect(ids()).toEqual(['em_new.0'])
   })
 
   test('finds what no hint named, also with an old time in a flow that is being read', async () => {
     await give(...many(3, 'a'))
-    const { claiming, ids } = scene()
-    await claiming.round()
+    const { next, ids } = scene()
+    await next()
     await give({ _id: 'em_late.0', due: ago(3_600_000) })
-    while (!ids().includes('em_late.0')) await claiming.round()
+    while (!ids().includes('em_late.0')) await next()
   })
 
   test('leaves what a flow holds beyond its room in the queue, untouched', async () => {
     await give(...many(50, 'a'))
-    const { claiming, hand, taken } = scene({ room: 7 })
-    await claiming.round()
+    const { next, wakeUps, inFlight, taken } = scene({ room: 7 })
+    await next()
     expect(taken).toHaveLength(7)
-    await claiming.round()
+    await next()
     expect(taken).toHaveLength(7)
-    for (const delivery of taken.slice(0, 3)) hand.leave(delivery)
-    claiming.readmit('example.net')
-    await claiming.round()
+    for (const delivery of taken.slice(0, 3)) inFlight.leaveSite(delivery)
+    wakeUps.siteHasRoom('example.net')
+    await next()
     expect(taken).toHaveLength(10)
     expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ flow: { $gte: '' } })).toBe(40)
   })
 
   test('goes on with a flow as its site gets room, without being told', async () => {
     await give(...many(50, 'a'))
-    const { claiming, hand, taken } = scene({ room: 7 })
+    const { next, inFlight, taken } = scene({ room: 7 })
     for (let left = 0; left < 50; left = taken.length) {
-      await claiming.round()
+      await next()
       expect(taken.length).toBe(Math.min(50, left + 7))
-      for (const delivery of taken) hand.leave(delivery)
+      for (const delivery of taken) inFlight.leaveSite(delivery)
     }
   })
 
   test('takes the recipients of one message together, though the limit lies between them', async () => {
     await messageTo(30)
-    const { claiming, taken, hand } = scene({ room: 5 })
-    await claiming.round()
+    const { next, taken, inFlight } = scene({ room: 5 })
+    await next()
     expect(taken).toHaveLength(30)
-    expect(hand.placesAt('example.net')).toBe(1)
+    expect(inFlight.messagesAt('example.net')).toBe(1)
   })
-})
-
-test('a claim that is not taken over goes back whole, with the recipients that were taken besides', async () => {
-  await messageTo(30)
-  const hand = new Hand()
-  const postpone = createPostpone(new DeliveryQueue(mongo), hand, silentLog, new AbortController().signal)
-  const away = new Error('not primary')
-  const { claiming } = scene({ room: 5, hand, postpone, sort: () => Promise.reject(away) })
-  await expect(claiming.round()).rejects.toBe(away)
-  await hand.idle(0)
-  expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ tok: { $exists: false }, due: { $lte: NOW } })).toBe(
-    30,
-  )
 })
 
 test('what is given back while its claim is under way does not stay claimed', async () => {
   await give(...many(3, 'a'))
-  const hand = new Hand()
-  const queue = new DeliveryQueue(mongo)
-  const postpone = createPostpone(queue, hand, silentLog, new AbortController().signal)
   const outbox = { load: () => Promise.reject(new Error('not primary')) }
-  const { claiming } = scene({ hand, postpone, outbox })
-  await expect(claiming.round()).rejects.toThrow('not primary')
-  await hand.idle(0)
+  const { inFlight, next } = scene({ outbox })
+  await expect(next()).rejects.toThrow('not primary')
+  await inFlight.whenIdle(0)
   expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ tok: { $exists: true } })).toBe(0)
 })
 
@@ -214,8 +215,8 @@ describe('fairness', () => {
       })
       await give(...many(1_000, 'a', { ...named('usr_a'), due: ago(600_000) }))
       await give(...many(3, 'b', named('usr_b')))
-      const { claiming, users } = scene({ relay, room: 20 })
-      await claiming.round()
+      const { next, users } = scene({ relay, room: 20 })
+      await next()
       expect(users().filter(user => user === 'usr_b')).toHaveLength(3)
       expect(users()).toHaveLength(13)
     },
@@ -224,26 +225,26 @@ describe('fairness', () => {
   test('one dead site of an account does not hold up its other mail, nor that of others', async () => {
     await give(...many(1_000, 'dead', { site: 'dead.example', due: ago(600_000) }))
     await give(...many(2, 'x', { site: 'x.example' }), ...many(2, 'y', { site: 'dead.example', user_id: 'usr_b' }))
-    const { claiming, taken, paused, rooms } = scene({ down: ['dead.example'] })
-    await claiming.round()
+    const { next, wakeUps, taken, paused, rooms } = scene({ down: ['dead.example'] })
+    await next()
     expect(taken.map(({ site }) => site)).toEqual(['x.example', 'x.example'])
     paused.clear()
     rooms.set('dead.example', 1)
-    claiming.readmit('dead.example')
-    await claiming.round()
+    wakeUps.siteHasRoom('dead.example')
+    await next()
     expect(taken.map(({ site }) => site)).toEqual(['x.example', 'x.example', 'dead.example'])
   })
 
   const silent = (count: number, user_id: string) =>
     Array.from({ length: count }, (_, n) => ({ _id: `em_${user_id}${n}.0`, site: `${user_id}${n}.example`, user_id }))
 
-  test('an account whose mail stays in hand leaves places for others, and others for the next one', async () => {
-    const { claiming, users } = scene()
+  test('an account whose mail stays in flight leaves places for others, and others for the next one', async () => {
+    const { next, wakeUps, users } = scene()
     for (const user of ['usr_a', 'usr_b', 'usr_c']) {
       const docs = silent(300, user)
       await give(...docs)
-      claiming.hint(docs.map(doc => flowOf({ slot: 0, lane: 'transactional', ...doc }, false)))
-      while ((await claiming.round()).taken > 0);
+      wakeUps.newMail(docs.map(doc => flowOf({ slot: 0, lane: 'transactional', ...doc }, false)))
+      while ((await next()).taken > 0);
     }
     const count = (user: string) => users().filter(one => one === user).length
     expect([count('usr_a'), count('usr_b'), count('usr_c')]).toEqual([75, 18, 5])
@@ -251,47 +252,47 @@ describe('fairness', () => {
 
   test('one account alone with a relay gets nearly everything', async () => {
     await give(...many(300, 'a', { flow: 'r usr_a transactional' }))
-    const { claiming, hand } = scene({ relay: true })
-    while ((await claiming.round()).taken > 0);
-    expect(hand.size).toBe(100)
+    const { next, inFlight } = scene({ relay: true })
+    while ((await next()).taken > 0);
+    expect(inFlight.size).toBe(100)
   })
 
   test('recipients beyond the share of an account are not taken besides', async () => {
     await messageTo(90)
-    const { claiming, hand } = scene({ room: 5 })
-    await claiming.round()
-    expect(hand.size).toBe(5)
+    const { next, inFlight } = scene({ room: 5 })
+    await next()
+    expect(inFlight.size).toBe(5)
   })
 
   test('timed mail behind a campaign of the same moment becomes ready before that is delivered', async () => {
     await give(...many(5_000, 'a', { flow: 'timed', due: ago(2_000) }))
     await give({ _id: 'em_b.0', flow: 'timed', user_id: 'usr_b' })
-    const { claiming } = scene({ room: 10 })
-    await claiming.round()
+    const { next } = scene({ room: 10 })
+    await next()
     const timed = { _id: 'em_b.0', flow: { $exists: false } }
     await until(async () => (await collectionOf(mongo.db, DELIVERIES).countDocuments(timed)) === 0)
   })
 
   test('thousands of flows are reached a few at a time', async () => {
     await give(...Array.from({ length: 3_000 }, (_, n) => ({ _id: `em_${n}.0`, site: `s${n}.example` })))
-    const { claiming, taken, hand } = scene({ inHand: 5_000 })
-    while (taken.length < 3_000) await claiming.round()
+    const { next, taken, inFlight } = scene({ mostInFlight: 5_000 })
+    while (taken.length < 3_000) await next()
     expect(new Set(taken.map(({ site }) => site)).size).toBe(3_000)
-    expect(hand.size).toBe(3_000)
+    expect(inFlight.size).toBe(3_000)
   })
 })
 
 describe('slots', () => {
-  test('that come are looked at at once, that went are left alone', async () => {
+  test('that come are scanned at once, that went are left alone', async () => {
     await give(...many(40, 'a'), ...many(2, 'b', { slot: 1, site: 'b.example' }))
-    const { claiming, taken, owned } = scene({ room: 5 })
-    await claiming.round()
+    const { next, taken, owned } = scene({ room: 5 })
+    await next()
     owned.slots = [1]
-    await claiming.round()
+    await next()
     expect(taken.slice(5).map(({ slot }) => slot)).toEqual([1, 1])
   })
 
-  test('that come are all looked at in the next round, however many flows are known', async () => {
+  test('that come are all scanned in the next round, however many flows are known', async () => {
     const queue = new DeliveryQueue(mongo)
     const asked: string[] = []
     const known = Array.from({ length: 3_000 }, (_, n) => ({
@@ -302,26 +303,26 @@ describe('slots', () => {
       asked.push(from)
       return from === 'd 0000 ' ? known : []
     }
-    const { claiming, owned } = scene({ queue })
-    await claiming.round()
+    const { next, owned } = scene({ queue })
+    await next()
     owned.slots = [0, 1, 2, 3]
     asked.length = 0
-    await claiming.round()
+    await next()
     expect(asked.slice(0, 3)).toEqual(['d 0001 ', 'd 0002 ', 'd 0003 '])
   })
 
   test('that are given back while a round reads are not claimed from any more', async () => {
     await give(...many(3, 'a'), ...many(2, 'b', { slot: 1, site: 'b.example' }))
     const queue = new DeliveryQueue(mongo)
-    const { claiming, taken, owned, hand } = scene({ queue, slots: [0, 1] })
+    const { next, taken, owned, inFlight } = scene({ queue, slots: [0, 1] })
     const ready = queue.ready.bind(queue)
     queue.ready = async (...given) => {
       owned.slots = [1]
       return ready(...given)
     }
-    await claiming.round()
+    await next()
     expect(taken.map(({ slot }) => slot)).toEqual([1, 1])
-    expect(hand.size).toBe(2)
+    expect(inFlight.size).toBe(2)
     const stored = await collectionOf(mongo.db, DELIVERIES).find({ slot: 0 }).toArray()
     expect(stored.every(({ tok }) => tok === undefined)).toBe(true)
   })
@@ -329,45 +330,45 @@ describe('slots', () => {
   test('of others are passed over in relay mode, where flows span all slots', async () => {
     const flow = 'r usr_a transactional'
     await give(...many(10, 'a', { flow }), ...many(10, 'b', { flow, slot: 1 }))
-    const { claiming, taken } = scene({ relay: true, slots: [1] })
-    await claiming.round()
+    const { next, taken } = scene({ relay: true, slots: [1] })
+    await next()
     expect(taken.map(({ slot }) => slot)).toEqual(Array(10).fill(1))
   })
 })
 
-test('what a failover put back while it is in hand makes no round follow at once', async () => {
+test('what a failover put back while it is in flight makes no round follow at once', async () => {
   const [one] = many(1, 'a')
   await give(one as { _id: string })
-  const { claiming, hand, taken } = scene()
-  await claiming.round()
+  const { next, wakeUps, inFlight, taken } = scene()
+  await next()
   await collectionOf(mongo.db, DELIVERIES).deleteMany({})
   await give(one as { _id: string })
-  claiming.hint([taken[0]?.flow ?? ''])
-  expect(await claiming.round()).toEqual({ taken: 0, full: false })
-  expect(hand.size).toBe(1)
+  wakeUps.newMail([taken[0]?.flow ?? ''])
+  expect(await next()).toEqual({ taken: 0, full: false })
+  expect(inFlight.size).toBe(1)
 })
 
-test('the age of the oldest mail is known from the look at the index', async () => {
-  const { claiming, owned } = scene()
-  expect(claiming.oldest()).toBeUndefined()
+test('the age of the oldest mail is known from the scan of the index', async () => {
+  const { next, rounds, owned } = scene()
+  expect(rounds.oldest()).toBeUndefined()
   await give({ _id: 'em_a.0' }, { _id: 'em_b.0', site: 'b.example', due: ago(9_000) })
-  await claiming.round()
-  expect(claiming.oldest()).toEqual(ago(9_000))
+  await next()
+  expect(rounds.oldest()).toEqual(ago(9_000))
   owned.slots = []
-  expect(claiming.oldest()).toBeUndefined()
+  expect(rounds.oldest()).toBeUndefined()
 })
 
 test('mail that was accepted in the other delivery mode is found', async () => {
   await give(...many(3, 'a', { flow: 'r usr_a transactional' }))
-  const { claiming, taken } = scene()
-  while (taken.length < 3) await claiming.round()
+  const { next, taken } = scene()
+  while (taken.length < 3) await next()
   expect(taken).toHaveLength(3)
 })
 
 test('mail of the previous release, which names no flow, is found', async () => {
   await give(...many(3, 'a', { flow: 'timed', due: ago(1) }))
-  const { claiming, taken } = scene()
-  await claiming.round()
+  const { next, taken } = scene()
+  await next()
   expect(taken).toHaveLength(3)
 })
 
@@ -378,8 +379,8 @@ test('what expires behind mail with a longer lifetime is found, however long the
   await give(...many(3, 'short', { site, expires_at: ago(1), due: at(4_500) }))
   await give({ _id: 'em_other.0', site, user_id: 'usr_b', due: ago(9_000) })
   await give({ _id: 'em_othershort.0', site, user_id: 'usr_b', expires_at: ago(1), due: ago(1) })
-  const { claiming, ids } = scene({ down: [site] })
-  for (let n = 0; n < 8; n++) await claiming.expire()
+  const { expire, ids } = scene({ down: [site] })
+  for (let n = 0; n < 8; n++) await expire()
   expect(ids().toSorted()).toEqual(['em_othershort.0', ...many(3, 'short').map(({ _id }) => _id)])
 })
 
@@ -387,8 +388,8 @@ test('what has expired at a site that is down is taken to be ended, and nothing 
   const expired = { site: 'down.example', expires_at: ago(1), due: ago(9_000) }
   await give(...many(5, 'old', expired), ...many(5, 'young', { site: 'down.example' }))
   await give(...many(5, 'up', { ...expired, site: 'up.example' }))
-  const { claiming, ids } = scene({ down: ['down.example'] })
-  expect(await claiming.expire()).toBe(5)
+  const { expire, ids } = scene({ down: ['down.example'] })
+  expect(await expire()).toBe(5)
   expect(ids().every(id => id.startsWith('em_old'))).toBe(true)
-  expect(await claiming.expire()).toBe(0)
+  expect(await expire()).toBe(0)
 })
