@@ -6,7 +6,7 @@ import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { mountPanel, PANEL_FOLDER } from './mail/http/panel-files.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
-import { openDoor } from './mail/submission/submission-service.ts'
+import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { createMaySendFrom } from './mail/submission/system-sender.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { serveHttp } from './platform/http/http-server.ts'
@@ -35,7 +35,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     await ensureFirstCredential(foundation, admin._id)
     await ensureSandboxDomain(foundation, admin._id)
   }
-  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
+  const door = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({

@@ -3,7 +3,7 @@
 import { mountSend, sendCollections } from './mail/http/mount-send.ts'
 import { authoriseWith } from './mail/http/shared/authorise.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
-import { openDoor } from './mail/submission/submission-service.ts'
+import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { serveHttp } from './platform/http/http-server.ts'
 import { securityHeaders } from './platform/http/security-headers.ts'
@@ -16,7 +16,7 @@ import type { Running } from './platform/running.ts'
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
   await ensureIndexes(mongo.db, [...sendCollections, FORWARDING_NOTES])
-  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
+  const door = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({

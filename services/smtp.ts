@@ -13,7 +13,7 @@ import { MESSAGES } from './mail/store/messages.ts'
 import { fixSlotCount } from './mail/store/slots.ts'
 import { listenForSubmission } from './mail/submission/smtp/listener.ts'
 import { QUOTAS } from './mail/submission/store/quota-leases.ts'
-import { openDoor } from './mail/submission/submission-service.ts'
+import { createSubmissionService } from './mail/submission/submission-service.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { type Foundation, run } from './platform/process/run.ts'
 import type { Running } from './platform/running.ts'
@@ -37,7 +37,7 @@ const COLLECTIONS = [
 export async function smtp(foundation: Foundation): Promise<Running & { ports: number[] }> {
   const { config, log, metrics, mongo, clock, secrets } = foundation
   await ensureIndexes(mongo.db, COLLECTIONS)
-  const door = openDoor(foundation, await fixSlotCount(mongo, config.SLOTS))
+  const submissions = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const limiter = createLoginLimiter({ db: mongo.db, metrics, channel: 'smtp' })
   const { logIn: checkLogin, renew: renewLogin } = createSmtpLogin({
     db: mongo.db,
@@ -47,8 +47,8 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
     secrets,
     limiter,
   })
-  const { accept, openRest, judgeSender } = door
-  const checks = { accept, openRest, judgeSender, checkLogin, renewLogin, isUp: mongo.isUp }
+  const { accept, openRest, validateSender } = submissions
+  const checks = { accept, openRest, validateSender, checkLogin, renewLogin, isUp: mongo.isUp }
   const certificate = tellCertificate({ mongo, clock, log }, config.SUBMISSION_TLS_CERT ?? '')
   const onCertificate = (pem: string) => void certificate.serve(pem)
   const listener = await listenForSubmission({ config, log, metrics, ...checks, onCertificate })
@@ -57,7 +57,7 @@ export async function smtp(foundation: Foundation): Promise<Running & { ports: n
     async stop() {
       certificate.stop()
       await listener.stop()
-      await door.stop()
+      await submissions.stop()
     },
   }
 }

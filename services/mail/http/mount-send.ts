@@ -23,7 +23,7 @@ import { WORKERS } from '../store/slots.ts'
 import { addLimitsRoute } from '../submission/http/limits.ts'
 import { addSendRoutes } from '../submission/http/send.ts'
 import { QUOTAS } from '../submission/store/quota-leases.ts'
-import type { OpenDoor } from '../submission/submission-service.ts'
+import type { SubmissionService } from '../submission/submission-service.ts'
 import type { Access } from './shared/access.ts'
 import type { Principal } from './shared/authorise.ts'
 import { createRateLimit, requestLimits, withRates } from './shared/rate-limit.ts'
@@ -51,7 +51,7 @@ export const sendCollections = [
 /** What the operations need. */
 export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'clockSkewMs'> {
   authorise: Authorise<Access, Principal>
-  door: OpenDoor
+  door: SubmissionService
   /** Aborts when the process stops: live streams end. */
   closing: AbortSignal
 }
@@ -68,7 +68,7 @@ export function mountSend(app: Koa, mount: SendMount): void {
     seconds: 2,
   })
   const limited = withRates(mount.authorise, mongo.db, config)
-  const deps = { ...mount, authorise: limited, takeSend, accept: door.accept, judgeSender: door.judgeSender }
+  const deps = { ...mount, authorise: limited, takeSend, accept: door.accept, judgeSender: door.validateSender }
   const router = createRouter()
   addSendRoutes(router, { ...deps, authorise: mount.authorise })
   addLogRoutes(router, deps)

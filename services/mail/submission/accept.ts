@@ -1,4 +1,4 @@
-/** The one door for SMTP and HTTP: judges a message, stores it durably, answers. */
+/** Single entry point for SMTP and HTTP submissions: validates a message, stores it durably and returns the result. */
 import { within } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Log } from '../../platform/observability/log.ts'
@@ -10,10 +10,10 @@ import { DAY_MS, HOUR_MS } from './store/quota-leases.ts'
 import type { Enqueue } from './store/store-accepted.ts'
 import type { Accept, Accepted, Refused, Submission, Submitter } from './submission.ts'
 import { refuse } from './validate-sender.ts'
-import { type JudgeOptions, judge, LOOKUP_MS } from './validate-submission.ts'
+import { LOOKUP_MS, type ValidationOptions, validateSubmission } from './validate-submission.ts'
 
-/** What the door needs. */
-export interface AcceptOptions extends JudgeOptions {
+/** Dependencies of {@link createAccept}. */
+export interface AcceptOptions extends ValidationOptions {
   mongo: Mongo
   log: Log
   metrics: Pick<Metrics, 'accepted' | 'refused' | 'acceptSeconds'>
@@ -22,20 +22,21 @@ export interface AcceptOptions extends JudgeOptions {
   recipientsPerDay(userId: string): Promise<number>
 }
 
-/** The door, and its end: what it leased for later messages is given back. */
-export interface Door {
+/** Accepts messages; made by {@link createAccept}. */
+export interface Acceptance {
   accept: Accept
+  /** Returns unused quota leases to the database. */
   stop(): Promise<void>
 }
 
-/** Makes the door of one process. */
-export function createAccept(options: AcceptOptions): Door {
+/** One per process. */
+export function createAccept(options: AcceptOptions): Acceptance {
   const quota = createQuota(options)
   return {
     async accept(submission) {
       const started = performance.now()
-      const answer = await pass(options, quota, submission).catch((error: unknown) => {
-        options.log.warn({ err: error }, 'message not judged; it was refused for now')
+      const answer = await acceptDurably(options, quota, submission).catch((error: unknown) => {
+        options.log.warn({ err: error }, 'message not validated; it was refused for now')
         return refuse('queue_unavailable')
       })
       record(options, submission, answer, (performance.now() - started) / 1000)
@@ -55,10 +56,14 @@ function discardRest({ rest }: Submission, answer: Accepted | Refused): void {
   if (rest && !isNamed) void rest.discard()
 }
 
-async function pass(options: AcceptOptions, quota: Quota, submission: Submission): Promise<Accepted | Refused> {
+async function acceptDurably(
+  options: AcceptOptions,
+  quota: Quota,
+  submission: Submission,
+): Promise<Accepted | Refused> {
   const { mongo, enqueue } = options
   if (!mongo.isUp()) return refuse('queue_unavailable')
-  const message = await judge(options, submission)
+  const message = await validateSubmission(options, submission)
   if ('kind' in message) return message
   const earlier = message.idem && (await within(LOOKUP_MS, answerOfKey(mongo, message)))
   if (earlier) return earlier

@@ -20,7 +20,7 @@ export interface Stamp {
 /** More text and attachments than these are encoded in turns, in octets. */
 const LARGE_BYTES = 128 * 1024
 
-/** The complete message with CRLF line ends. Bcc stands in no header: it is never handed to the composer. */
+/** The complete message with CRLF line ends. Bcc is in no header: the composer never gets it. */
 export async function compose(request: EmailRequest, stamp: Stamp): Promise<Buffer> {
   if (sizeOf(request) <= LARGE_BYTES) {
     const [text, html] = [request.text, request.html].map(part => (part === undefined ? undefined : crlf(part)))
@@ -63,7 +63,7 @@ function optionsOf(request: EmailRequest, { messageId, date }: Stamp): MailCompo
 }
 
 function address({ name, email }: Mailbox): { name: string; address: string } {
-  // A run of spaces could fill a whole folded line, which the door takes for a hidden end of the header.
+  // A run of spaces could fill a whole folded line, which acceptance takes for a hidden end of the header.
   return { name: name.replaceAll(/\s{2,}/g, ' '), address: email }
 }
 
@@ -82,7 +82,7 @@ function foldable(text: string): string {
   return UNFOLDABLE.test(text) ? mimeFuncs.encodeWord(text, 'B', 52) : text
 }
 
-/** One kind of line end; a bare CR or LF would be refused at the door. */
+/** One kind of line end; a bare CR or LF would be refused. */
 function crlf(text: string): string {
   return text.replaceAll(/\r\n?|\n/g, '\r\n')
 }

@@ -21,22 +21,22 @@ export type Taken = { kind: 'taken'; putBack(): void } | { kind: 'used_up'; left
 export interface Quota {
   /** Takes `amount` from what the holder has in this period: all of it or nothing. Rejects without a database. */
   take(holder: string, allowance: Allowance, amount?: number): Promise<Taken>
-  /** Gives back what was leased and not spent; call it when nothing is accepted any more. */
+  /** Gives back what was leased and not spent; call it when no message is accepted any more. */
   stop(): Promise<void>
 }
 
-/** What this process holds of one holder's period. */
-interface Purse {
+/** What this process has leased of one holder's period and not spent. */
+interface HeldQuota {
   period: Period
   limit: number
   left: number
-  /** Size of the next block: it doubles while the purse is in use. */
+  /** Size of the next block: it doubles while the quota is in use. */
   block: number
   usedAt: number
-  /** The last "no": until then, whoever needs as much or more need not ask again. */
+  /** The last "no": until then, a need as large or larger need not ask again. */
   refused: { need: number; rest: number; until: number } | undefined
-  /** The write that is under way; others wait for it and look again. */
-  turn: Promise<void> | undefined
+  /** The write that is under way; others wait for it and check again. */
+  writing: Promise<void> | undefined
 }
 
 /** A block is at most this part of the limit: other processes find at least the rest, whatever one has left over. */
@@ -44,98 +44,115 @@ const PARTS = 20
 const LARGEST_BLOCK = 200
 /** How long "used up" is believed: another process may give back what it did not need. */
 const REFUSED_MS = 5_000
-/** A purse that was not used for so long gives back what it holds. */
+/** What was not used for this time is given back. */
 const REST_MS = 2_000
 
 /** Makes the counter of this process. */
-export function createQuota({ mongo, clock, log }: { mongo: Mongo; clock: Clock; log: Log }): Quota {
-  const purses = new Map<string, Purse>()
+export function createQuota(options: { mongo: Mongo; clock: Clock; log: Log }): Quota {
+  return new LeasedQuota(options)
+}
 
-  const purseOf = (period: Period, now: number): Purse => {
-    const found = purses.get(period.holder)
-    const purse = found?.period.index === period.index ? found : emptyPurse(period)
-    if (purse !== found) purses.set(period.holder, purse)
-    purse.usedAt = now
-    return purse
+class LeasedQuota implements Quota {
+  readonly #mongo: Mongo
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #held = new Map<string, HeldQuota>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor({ mongo, clock, log }: { mongo: Mongo; clock: Clock; log: Log }) {
+    this.#mongo = mongo
+    this.#clock = clock
+    this.#log = log
+    this.#timer = setInterval(() => this.#returnIdle(), REST_MS).unref()
   }
 
-  /** One write at a time for a purse. */
-  const turn = (purse: Purse, write: () => Promise<void>): Promise<void> => {
-    purse.turn ??= write().finally(() => {
-      purse.turn = undefined
+  async take(holder: string, { limit, periodMs }: Allowance, amount = 1): Promise<Taken> {
+    const now = this.#clock.now().getTime()
+    const period = { holder, ms: periodMs, index: Math.floor(now / periodMs) }
+    const held = this.#heldOf(period, now)
+    while (held.limit !== limit || held.left < amount) {
+      const need = amount - held.left
+      if (held.writing) await held.writing
+      else if (held.limit !== limit) await this.#changeLimit(held, limit)
+      else if (held.refused && need >= held.refused.need && now < held.refused.until) return usedUp(held, held.refused)
+      else await this.#write(held, () => this.#lease(held, need, now))
+    }
+    held.left -= amount
+    return { kind: 'taken', putBack: () => this.#putBack(period, amount) }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    const held = [...this.#held.values()]
+    this.#held.clear()
+    await Promise.all(held.map(one => this.#return(one)))
+  }
+
+  #heldOf(period: Period, now: number): HeldQuota {
+    const found = this.#held.get(period.holder)
+    const held = found?.period.index === period.index ? found : nothingHeld(period)
+    if (held !== found) this.#held.set(period.holder, held)
+    held.usedAt = now
+    return held
+  }
+
+  /** What belongs to a period that is over is worth nothing. */
+  #putBack({ holder, ms, index }: Period, amount: number): void {
+    const now = this.#clock.now().getTime()
+    if (Math.floor(now / ms) === index) this.#heldOf({ holder, ms, index }, now).left += amount
+  }
+
+  #changeLimit(held: HeldQuota, limit: number): Promise<void> {
+    held.limit = limit
+    held.refused = undefined
+    return this.#write(held, () => this.#return(held))
+  }
+
+  /** One write at a time for a holder. */
+  #write(held: HeldQuota, write: () => Promise<void>): Promise<void> {
+    held.writing ??= write().finally(() => {
+      held.writing = undefined
     })
-    return purse.turn
+    return held.writing
   }
 
-  const giveBack = async (purse: Purse): Promise<void> => {
-    const unused = purse.left
-    purse.left = 0
-    purse.block = 1
-    if (unused > 0) await returnQuota(mongo, purse.period, unused)
+  async #lease(held: HeldQuota, need: number, now: number): Promise<void> {
+    const { period, limit } = held
+    const wanted = Math.max(need, Math.min(held.block, LARGEST_BLOCK, Math.floor(limit / PARTS)))
+    held.block = 2 * wanted
+    const { granted, rest } = await leaseQuota(this.#mongo, period, { limit, need, wanted })
+    held.left += granted
+    held.refused = granted === 0 ? { need, rest, until: now + REFUSED_MS } : undefined
   }
 
-  const fill = async (purse: Purse, need: number, now: number): Promise<void> => {
-    const { period, limit } = purse
-    const wanted = Math.max(need, Math.min(purse.block, LARGEST_BLOCK, Math.floor(limit / PARTS)))
-    purse.block = 2 * wanted
-    const { granted, rest } = await leaseQuota(mongo, period, { limit, need, wanted })
-    purse.left += granted
-    purse.refused = granted === 0 ? { need, rest, until: now + REFUSED_MS } : undefined
+  async #return(held: HeldQuota): Promise<void> {
+    const unused = held.left
+    held.left = 0
+    held.block = 1
+    if (unused > 0) await returnQuota(this.#mongo, held.period, unused)
   }
 
-  /** Gives back what nobody spends, and forgets the purses. */
-  const settle = () => {
-    const now = clock.now().getTime()
-    for (const [holder, purse] of purses) {
-      if (purse.turn || now - purse.usedAt < REST_MS) continue
-      if (purse.left === 0 && now >= (purse.refused?.until ?? 0)) purses.delete(holder)
-      else if (purse.left > 0)
-        turn(purse, () => giveBack(purse)).catch((error: unknown) =>
-          log.warn(
+  /** Gives back what is not in use, and forgets its holders. */
+  #returnIdle(): void {
+    const now = this.#clock.now().getTime()
+    for (const [holder, held] of this.#held) {
+      if (held.writing || now - held.usedAt < REST_MS) continue
+      if (held.left === 0 && now >= (held.refused?.until ?? 0)) this.#held.delete(holder)
+      else if (held.left > 0)
+        this.#write(held, () => this.#return(held)).catch((error: unknown) =>
+          this.#log.warn(
             { err: error, holder },
             'unused part of a limit not given back; it is missing until the period ends',
           ),
         )
     }
   }
-  const timer = setInterval(settle, REST_MS).unref()
-
-  return {
-    async take(holder, { limit, periodMs }, amount = 1) {
-      const now = clock.now().getTime()
-      const period = { holder, ms: periodMs, index: Math.floor(now / periodMs) }
-      const purse = purseOf(period, now)
-      while (purse.limit !== limit || purse.left < amount) {
-        const need = amount - purse.left
-        if (purse.turn) await purse.turn
-        else if (purse.limit !== limit) {
-          purse.limit = limit
-          purse.refused = undefined
-          await turn(purse, () => giveBack(purse))
-        } else if (purse.refused && need >= purse.refused.need && now < purse.refused.until) {
-          const endsAt = new Date((period.index + 1) * periodMs)
-          return { kind: 'used_up', left: Math.min(limit, purse.left + purse.refused.rest), endsAt }
-        } else await turn(purse, () => fill(purse, need, now))
-      }
-      purse.left -= amount
-      return {
-        kind: 'taken',
-        putBack() {
-          const then = clock.now().getTime()
-          // What belongs to a period that is over is worth nothing.
-          if (Math.floor(then / periodMs) === period.index) purseOf(period, then).left += amount
-        },
-      }
-    },
-    async stop() {
-      clearInterval(timer)
-      const held = [...purses.values()]
-      purses.clear()
-      await Promise.all(held.map(giveBack))
-    },
-  }
 }
 
-function emptyPurse(period: Period): Purse {
-  return { period, limit: 0, left: 0, block: 1, usedAt: 0, refused: undefined, turn: undefined }
+function usedUp({ period, limit, left }: HeldQuota, { rest }: { rest: number }): Taken {
+  return { kind: 'used_up', left: Math.min(limit, left + rest), endsAt: new Date((period.index + 1) * period.ms) }
+}
+
+function nothingHeld(period: Period): HeldQuota {
+  return { period, limit: 0, left: 0, block: 1, usedAt: 0, refused: undefined, writing: undefined }
 }

@@ -1,4 +1,4 @@
-/** From a parsed HTTP request to the one door: composes the message and hands it over with its envelope. */
+/** Submits a parsed HTTP request: composes the message and accepts it with its envelope. */
 import type { Clock } from '../../platform/clock.ts'
 import { nextTurn, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
 import { newId } from '../../platform/ids.ts'
@@ -14,7 +14,7 @@ export interface Caller {
   idem?: { key: string; hash: string }
 }
 
-/** What sending needs. */
+/** Dependencies of {@link sendEmail} and {@link sendRawEmail}. */
 export interface SendDeps {
   accept: Accept
   clock: Clock

@@ -1,4 +1,4 @@
-/** Looks at the rest of a large message and stores it, part by part, while it comes in. */
+/** Checks the rest of a large message and stores it, part by part, while it comes in. */
 import type { Clock } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 import { createLineScanner } from '../message/line-endings.ts'

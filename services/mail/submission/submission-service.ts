@@ -1,24 +1,24 @@
-/** Opens the one door of a process: what SMTP and HTTP submission share, joined to the database. */
+/** The submission service of a process: what SMTP and HTTP submission share, connected to the database. */
 import { createAccounts } from '../../accounts/account-status.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { createSenderDomains } from '../domains/store/domains.ts'
 import { wakeOf } from '../store/wake.ts'
-import { createAccept, type Door } from './accept.ts'
+import { type Acceptance, createAccept } from './accept.ts'
 import { createOpenRest } from './stage-large-message.ts'
 import { createStaging } from './store/staged-body.ts'
 import { createEnqueue } from './store/store-accepted.ts'
 import type { OpenRest, Refused, Submitter } from './submission.ts'
-import { judgeEnvelopeSender } from './validate-sender.ts'
+import { validateEnvelopeSender } from './validate-sender.ts'
 
-/** The door, the way in for what is too large to be held, and the judgement of a sender alone for early answers. */
-export interface OpenDoor extends Door {
+/** Accepts messages, stores what is too large to be held while it comes in, and validates senders alone for early answers. */
+export interface SubmissionService extends Acceptance {
   openRest: OpenRest
   /** Why this login may not send as `address`, or undefined when it may. */
-  judgeSender(submitter: Submitter, address: string): Promise<Refused | undefined>
+  validateSender(submitter: Submitter, address: string): Promise<Refused | undefined>
 }
 
-/** Opens the door. `slots` is the number of slots of this database. */
-export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number): OpenDoor {
+/** `slots` is the number of slots of this database. */
+export function createSubmissionService(foundation: Omit<Foundation, 'secrets'>, slots: number): SubmissionService {
   const { config, log, metrics, mongo, clock } = foundation
   const findSenderDomain = createSenderDomains(mongo.db, clock, {
     requireVerified: config.SEND_REQUIRES_VERIFIED,
@@ -38,14 +38,14 @@ export function openDoor(foundation: Omit<Foundation, 'secrets'>, slots: number)
   const { isSuspended, active } = createAccounts(mongo.db, clock)
   const recipientsPerDay = async (userId: string) => (await active(userId))?.recipientsPerDay ?? 0
   const rules = { findSenderDomain, isSuspended, recipientsPerDay }
-  const door = createAccept({ mongo, config, clock, log, metrics, enqueue, ...rules })
+  const acceptance = createAccept({ mongo, config, clock, log, metrics, enqueue, ...rules })
   const stageBody = createStaging({ mongo, clock, bodyDays: config.RETENTION_BODY_DAYS })
   return {
-    ...door,
+    ...acceptance,
     openRest: createOpenRest({ clock, stageBody }),
-    async judgeSender(submitter, address) {
-      const judged = await judgeEnvelopeSender(findSenderDomain, submitter, address)
-      return judged.kind === 'refused' ? judged : undefined
+    async validateSender(submitter, address) {
+      const result = await validateEnvelopeSender(findSenderDomain, submitter, address)
+      return result.kind === 'refused' ? result : undefined
     },
   }
 }

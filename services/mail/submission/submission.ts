@@ -1,9 +1,9 @@
-/** What SMTP and HTTP hand to the one door, and what it answers. */
+/** What SMTP and HTTP submit, and the result. */
 import type { ProblemCode } from '../../platform/problems.ts'
 import type { LineFault } from '../message/line-endings.ts'
 import type { MessageDoc, RecipientState } from '../store/documents.ts'
 
-/** The login that submits, as the door needs to know it. */
+/** The login that submits. */
 export interface Submitter {
   userId: string
   /** Credential or token. */
@@ -34,7 +34,7 @@ export interface SubmittedRest {
   /** Bytes, and the parts that hold them. */
   size: number
   parts: number
-  /** The first fault in the lines of the whole message. */
+  /** The first error in the lines of the whole message. */
   lineFault: LineFault | undefined
   /** Of envelope and bytes, when the message has an idempotency key. */
   hash: string | undefined
@@ -55,7 +55,7 @@ export interface IncomingRest {
 /** Begins to store the rest of a message whose envelope and beginning (`raw`, with the whole header) are known. */
 export type OpenRest = (submission: Submission) => IncomingRest
 
-/** A message at the door: the bytes as submitted and the envelope, whatever the channel. */
+/** A submitted message: the bytes as they came in and the envelope, whatever the channel. */
 export interface Submission {
   submitter: Submitter
   /** Envelope sender as submitted; empty only where the submitter may. */
@@ -96,9 +96,9 @@ export interface Refused {
   kind: 'refused'
   code: ProblemCode
   detail: string
-  /** Of a limit that is used up: how much there is and was left, and when it starts anew. */
+  /** Of a limit that is used up: how much there is and was left, and when it starts again. */
   quota?: { limit: number; left: number; resetSeconds: number }
 }
 
-/** The one door (accept.ts). Resolves only after the message is durable; `queue_unavailable` on any doubt. */
+/** See accept.ts. Resolves only after the message is durable; `queue_unavailable` on any doubt. */
 export type Accept = (submission: Submission) => Promise<Accepted | Refused>

@@ -8,19 +8,19 @@ import type { Refused, Submitter } from './submission.ts'
 export type FindSenderDomain = (userId: string, name: string) => Promise<{ id: string; maySend: boolean } | undefined>
 
 /** A sender that passed. */
-export interface JudgedSender {
+export interface AllowedSender {
   kind: 'allowed'
   /** As it goes out, the domain as an A-label. */
   email: string
   domainId: string
 }
 
-/** Judges one address of an envelope or a From field. */
-export async function judgeSender(
+/** Validates one address of an envelope or a From field. */
+export async function validateSender(
   find: FindSenderDomain,
   submitter: Submitter,
   address: string,
-): Promise<JudgedSender | Refused> {
+): Promise<AllowedSender | Refused> {
   if (address === '') return refuse('null_sender_refused')
   const email = normaliseEmail(address)
   if (email === undefined) return refuse('sender_not_allowed', 'The sender address is not valid.')
@@ -34,26 +34,26 @@ export async function judgeSender(
 }
 
 /**
- * Judges an envelope sender: an empty one passes where the login may have it; one that the login may not use becomes its
+ * Validates an envelope sender: an empty one passes where the login may have it; one that the login may not use becomes its
  * fallback sender. An own domain that is not verified stays refused: its owner should hear of it.
  */
-export async function judgeEnvelopeSender(
+export async function validateEnvelopeSender(
   find: FindSenderDomain,
   submitter: Submitter,
   address: string,
 ): Promise<{ kind: 'allowed'; email: string } | Refused> {
   if (address === '' && submitter.allowNullSender) return { kind: 'allowed', email: '' }
-  const judged = await judgeSender(find, submitter, address)
+  const result = await validateSender(find, submitter, address)
   const { fallbackSender } = submitter
-  if (!fallbackSender || !needsFallback(judged)) return judged
-  const fallback = await judgeSender(find, submitter, fallbackSender)
+  if (!fallbackSender || !needsFallback(result)) return result
+  const fallback = await validateSender(find, submitter, fallbackSender)
   if (fallback.kind === 'allowed') return fallback
   return { ...fallback, detail: `The fallback sender of this login cannot be used. ${fallback.detail}` }
 }
 
-/** True for a sender that is nobody's here; false for one of an own domain that may not send yet. */
-export function needsFallback(judged: { kind: 'allowed' } | Refused): boolean {
-  return judged.kind === 'refused' && judged.code === 'sender_not_allowed'
+/** True for a sender that the account does not own; false for one of an own domain that may not send yet. */
+export function needsFallback(result: { kind: 'allowed' } | Refused): boolean {
+  return result.kind === 'refused' && result.code === 'sender_not_allowed'
 }
 
 /** A refusal with the register's sentence unless a better one is given. */

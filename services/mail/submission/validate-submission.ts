@@ -1,4 +1,4 @@
-/** Judges a submission as a whole and makes of it the message that will be stored. */
+/** Validates a submission as a whole and makes of it the message that will be stored. */
 import type { Clock } from '../../platform/clock.ts'
 import { nextTurn, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
 import { within } from '../../platform/concurrency/timeout.ts'
@@ -17,20 +17,20 @@ import {
 import type { NewMessage } from './store/message-documents.ts'
 import type { Refused, Submission, SubmittedRest, Submitter } from './submission.ts'
 import {
+  type AllowedSender,
   type FindSenderDomain,
-  type JudgedSender,
-  judgeEnvelopeSender,
-  judgeSender,
   needsFallback,
   refuse,
+  validateEnvelopeSender,
+  validateSender,
 } from './validate-sender.ts'
 
-/** What judging needs to know of the world. */
-export interface JudgeOptions {
+/** Dependencies of {@link validateSubmission}. */
+export interface ValidationOptions {
   config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS' | 'RECEIVED_SHOWS_CLIENT'>
   clock: Clock
   findSenderDomain: FindSenderDomain
-  /** True for an account that may do nothing any more; at most 5 s behind the database. */
+  /** True for an account that may not send any more; at most 5 s behind the database. */
   isSuspended(userId: string): Promise<boolean>
 }
 
@@ -38,16 +38,19 @@ export interface JudgeOptions {
 export const LOOKUP_MS = 5_000
 
 /** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
-export async function judge(options: JudgeOptions, submission: Submission): Promise<NewMessage | Refused> {
+export async function validateSubmission(
+  options: ValidationOptions,
+  submission: Submission,
+): Promise<NewMessage | Refused> {
   const { config } = options
   const lines = submission.rest ?? (await checkLines(submission.raw))
   const read = readMessage(submission.raw, config.MAX_MESSAGE_BYTES, lines, submission.submitter.fallbackSender)
   if ('code' in read) return refuse(read.code, read.detail)
-  const recipients = judgeRecipients(submission, config.MAX_RECIPIENTS)
+  const recipients = validateRecipients(submission, config.MAX_RECIPIENTS)
   if ('kind' in recipients) return recipients
   const key = keyOf(submission, read.idempotencyKey)
   if (key && 'kind' in key) return key
-  const senders = await within(LOOKUP_MS, judgeSenders(options, submission, read))
+  const senders = await within(LOOKUP_MS, validateSenders(options, submission, read))
   if ('kind' in senders) return senders
   const message = toMessage(options, submission, { ...senders, recipients })
   return key ? withKey(message, key) : message
@@ -64,40 +67,40 @@ async function checkLines(raw: Buffer): Promise<Pick<SubmittedRest, 'size' | 'li
   return { size: 0, lineFault: scanner.end() }
 }
 
-function judgeRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {
+function validateRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {
   if (submission.recipients.length === 0) return refuse('bad_recipient', 'The message has no recipient.')
   if (submission.recipients.length > most)
     return refuse('too_many_recipients', `A message has at most ${most} recipients.`)
-  const judged: NewMessage['recipients'][number][] = []
+  const recipients: NewMessage['recipients'][number][] = []
   for (const { email: written, type, notify, orcpt } of submission.recipients) {
     const email = normaliseEmail(written)
     if (email === undefined || (needsSmtpUtf8(email) && !submission.smtputf8))
       return refuse('bad_recipient', `"${written.slice(0, 80)}" is not a recipient address that mail can go to.`)
-    judged.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
+    recipients.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
   }
-  return judged
+  return recipients
 }
 
 /** Senders that passed, and the message as it goes out in their name. */
-interface JudgedSenders {
+interface AllowedSenders {
   mailFrom: string
   domainId: string
   read: ReadMessage
 }
 
 /**
- * The account, the envelope sender, every author and everybody else in whose name the message goes (Sender, Resent-From)
+ * The account, the envelope sender, every author and every other identity in whose name the message goes (Sender, Resent-From)
  * must pass; the first author's domain owns the message. A login with a fallback sender sends in that name instead.
  */
-async function judgeSenders(
-  options: JudgeOptions,
+async function validateSenders(
+  options: ValidationOptions,
   { submitter, mailFrom, smtputf8 }: Submission,
   read: ReadMessage,
-): Promise<JudgedSenders | Refused> {
+): Promise<AllowedSenders | Refused> {
   if (await options.isSuspended(submitter.userId)) return refuse('account_suspended')
   const [envelope, names] = await Promise.all([
-    judgeEnvelopeSender(options.findSenderDomain, submitter, mailFrom),
-    judgeReadings(options, submitter, read),
+    validateEnvelopeSender(options.findSenderDomain, submitter, mailFrom),
+    validateReadings(options, submitter, read),
   ])
   if (envelope.kind === 'refused') return envelope
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
@@ -110,43 +113,43 @@ async function judgeSenders(
  * The message as written; for a login with a fallback sender then without Sender, and in the name of the fallback sender
  * only when that is not enough: an author that the login may use stays.
  */
-async function judgeReadings(
-  options: JudgeOptions,
+async function validateReadings(
+  options: ValidationOptions,
   submitter: Submitter,
   read: ReadMessage,
-): Promise<(JudgedSender & { read: ReadMessage }) | Refused> {
+): Promise<(AllowedSender & { read: ReadMessage }) | Refused> {
   const { fallbackSender } = submitter
   const further = fallbackSender ? [withoutSender(read), withFallbackSender(read, fallbackSender)] : []
   let reading = read
-  let names = await judgeNames(options, submitter, reading)
+  let names = await validateNames(options, submitter, reading)
   for (const next of further) {
     if (!needsFallback(names)) break
     reading = next
-    names = await judgeNames(options, submitter, reading)
+    names = await validateNames(options, submitter, reading)
   }
   return names.kind === 'refused' ? names : { ...names, read: reading }
 }
 
 /** The authors and the other names in the header; answers the first author, or the first that is refused. */
-async function judgeNames(
-  { findSenderDomain }: JudgeOptions,
+async function validateNames(
+  { findSenderDomain }: ValidationOptions,
   submitter: Submitter,
   { from, identities }: ReadMessage,
-): Promise<JudgedSender | Refused> {
+): Promise<AllowedSender | Refused> {
   const named = [...from.map(email => ({ email, field: undefined })), ...identities]
-  const judged = await Promise.all(
+  const results = await Promise.all(
     named.map(async ({ email, field }) => {
-      const one = await judgeSender(findSenderDomain, submitter, email)
+      const one = await validateSender(findSenderDomain, submitter, email)
       return one.kind === 'refused' && field ? { ...one, detail: `${field}: ${one.detail}` } : one
     }),
   )
-  return judged.find(one => one.kind === 'refused') ?? judged[0] ?? refuse('sender_not_allowed')
+  return results.find(one => one.kind === 'refused') ?? results[0] ?? refuse('sender_not_allowed')
 }
 
 function toMessage(
-  { config, clock }: JudgeOptions,
+  { config, clock }: ValidationOptions,
   submission: Submission,
-  { read, ...judged }: JudgedSenders & { recipients: NewMessage['recipients'] },
+  { read, ...envelope }: AllowedSenders & { recipients: NewMessage['recipients'] },
 ): NewMessage {
   const at = clock.now()
   const { submitter, received, rest, scheduledAt, expiresAt, body8bit, dsn, tags, metadata } = submission
@@ -158,15 +161,15 @@ function toMessage(
   return {
     id,
     user_id: submitter.userId,
-    domain_id: judged.domainId,
+    domain_id: envelope.domainId,
     via: submitter.via,
-    mail_from: judged.mailFrom,
+    mail_from: envelope.mailFrom,
     from: read.from[0],
     subject: read.subject,
     message_id: messageId,
     raw,
     ...(rest && { rest: { size: rest.size, parts: rest.parts } }),
-    recipients: judged.recipients,
+    recipients: envelope.recipients,
     lane: submission.lane ?? 'transactional',
     ambiguous: submission.ambiguous ?? 'retry',
     ...(submitter.test && { test: true }),

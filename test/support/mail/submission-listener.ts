@@ -93,7 +93,7 @@ export async function startListener(
     },
     isUp: () => true,
     renewLogin: async submitter => submitter,
-    judgeSender: async (_, mailFrom) =>
+    validateSender: async (_, mailFrom) =>
       mailFrom.endsWith('@example.org') ? undefined : refuse(mailFrom ? 'sender_not_allowed' : 'null_sender_refused'),
     ...rest,
   })

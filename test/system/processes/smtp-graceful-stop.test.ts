@@ -37,7 +37,7 @@ describe('a session that has begun a message', () => {
   test('while its sender is looked up finishes it, too', async () => {
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
     const listener = await startListener({
-      judgeSender() {
+      validateSender() {
         asked.resolve()
         return answer.promise
       },

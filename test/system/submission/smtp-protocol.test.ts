@@ -130,7 +130,7 @@ describe('login', () => {
   test('one that is known to be away is not waited for, by logins and by messages', async () => {
     let up = true
     const never = () => new Promise<never>(() => undefined)
-    const listener = await startListener({ isUp: () => up, judgeSender: never })
+    const listener = await startListener({ isUp: () => up, validateSender: never })
     const [early, late] = [await loggedIn(listener), await converse(listener.tls, { tls: true })]
     await late.reply()
     up = false

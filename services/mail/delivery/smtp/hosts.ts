@@ -7,7 +7,7 @@ import type { TlsPolicy } from './tls-policy.ts'
 import { DEADLINES, type Deadlines, type RecipientOutcome, Refusal, Session } from './transaction.ts'
 import type { Relay, Route } from './transport.ts'
 
-/** What connecting needs. */
+/** Dependencies of {@link Connector}. */
 export interface ConnectorOptions {
   mx: Mx
   tlsPolicy: TlsPolicy
@@ -34,92 +34,37 @@ interface Failed {
   unreachable?: { reason: string; until?: number; ofDomain?: boolean } | undefined
 }
 
-/** An address that did not answer is passed over for so long; one that let us wait, longer. */
+/** Times for which an address that failed is passed over: after an error, and after a timeout. */
 const DOWN_MS = 2 * 60_000
 const TIMEOUT_DOWN_MS = 15 * 60_000
-/** Where all addresses failed lately, one is asked again so soon: a little sooner than its site's next probe. */
+/** Where all addresses failed lately, one is asked again after this time: a little sooner than its site's next probe. */
 const AGAIN_MS = PROBE_MS - 5_000
 const RELAY_AGAIN_MS = RELAY_PROBE_MS - 500
 
 type TlsSetting = 'implicit' | 'require' | 'offered' | 'off'
 
-/** Makes the function that connects; it remembers which addresses are down. */
-export function createConnector(options: ConnectorOptions): (route: Route) => Promise<Connected> {
-  const { relay, tlsPolicy, mx, now } = options
-  const down = new Map<string, { failedAt: number; until: number }>()
-  const againMs = relay ? RELAY_AGAIN_MS : AGAIN_MS
+/** Connects to hosts of routes; remembers which addresses are down. */
+export class Connector {
+  readonly #options: ConnectorOptions
+  readonly #down: DownAddresses
 
-  const open = (host: string, ip: string, tls: TlsSetting) =>
-    Session.open({
-      host,
-      ip,
-      tls,
-      port: relay?.port ?? options.port,
-      helo: options.helo,
-      deadlines: options.deadlines ?? DEADLINES,
-      ca: options.ca,
-      login: relay?.login,
-      slow: down.has(ip),
-    })
-
-  const settingOf = (host: string, route: Route): TlsSetting | undefined => {
-    if (relay?.implicitTls) return 'implicit'
-    // A relay that asks for a password gets it only over a connection whose certificate is good.
-    if (relay?.login) return 'require'
-    const mode = tlsPolicy.modeOf(host, route.policy)
-    return mode && ({ 'require-verified': 'require', opportunistic: 'offered', off: 'off' } as const)[mode]
+  constructor(options: ConnectorOptions) {
+    this.#options = options
+    this.#down = new DownAddresses(options)
   }
 
-  const markDown = (ip: string, error: WireError) => {
-    if (error.kind === 'tls') return
-    if (down.size > 10_000) down.clear()
-    const usual = error.kind === 'timeout' ? TIMEOUT_DOWN_MS : DOWN_MS
-    down.set(ip, { failedAt: now(), until: now() + (relay ? againMs : usual) })
+  /** Tries the hosts in order. Where all addresses failed lately, those that failed some time ago are asked again. */
+  async connect(route: Route): Promise<Connected> {
+    const first = await this.#tryHosts(route, false)
+    return 'session' in first || first.unreachable?.until === undefined ? first : this.#tryHosts(route, true)
   }
 
-  const tryAddress = async (host: string, ip: string, tls: TlsSetting): Promise<Connected> => {
-    try {
-      return { session: await open(host, ip, tls) }
-    } catch (error) {
-      if (error instanceof Refusal) return refused(error, ip)
-      if (!(error instanceof WireError)) throw error
-      markDown(ip, error)
-      if (error.kind !== 'tls' || tls !== 'offered') return failed(error, ip)
-    }
-    tlsPolicy.rememberClear(host)
-    return tryAddress(host, ip, 'off')
-  }
-
-  /** Addresses that failed lately are passed over; `again`: those that failed some time ago are not. */
-  const mayTry = (ip: string, again: boolean) => {
-    const mark = down.get(ip)
-    return !mark || (again ? mark.failedAt + againMs : mark.until) <= now()
-  }
-
-  const tryHost = async (host: string, route: Route, again: boolean): Promise<Connected | Marked> => {
-    const tls = settingOf(host, route)
-    if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host, true)
-    const answer = await mx.addressesOf(host)
-    if (answer.kind === 'permanent') {
-      const reply = { code: 550, enhanced: '5.4.4', text: answer.text }
-      return { outcome: { kind: 'unsupported', reply }, notes: [`-- ${answer.text}`] }
-    }
-    if (answer.kind === 'temporary') return failed(new WireError('network', answer.text), host)
-    let last: Connected | undefined
-    for (const ip of answer.ips) {
-      if (!mayTry(ip, again)) continue
-      last = await tryAddress(host, ip, tls)
-      if ('session' in last) return last
-    }
-    return last ?? { marked: answer.ips.map(ip => (down.get(ip)?.failedAt ?? now()) + againMs) }
-  }
-
-  const tryHosts = async (route: Route, again: boolean): Promise<Connected> => {
+  async #tryHosts(route: Route, again: boolean): Promise<Connected> {
     const notes: string[] = []
     const marked: number[] = []
     let found: Failed = { outcome: { kind: 'error', error: new WireError('network', 'no host to try') }, notes }
     for (const host of route.hosts) {
-      const result = await tryHost(host, route, again)
+      const result = await this.#tryHost(host, route, again)
       if ('session' in result) return result
       if ('marked' in result) {
         marked.push(...result.marked)
@@ -134,9 +79,86 @@ export function createConnector(options: ConnectorOptions): (route: Route) => Pr
     return { outcome: { kind: 'withheld' }, notes: [], unreachable: { reason, until: Math.min(...marked) } }
   }
 
-  return async route => {
-    const first = await tryHosts(route, false)
-    return 'session' in first || first.unreachable?.until === undefined ? first : tryHosts(route, true)
+  async #tryHost(host: string, route: Route, again: boolean): Promise<Connected | Marked> {
+    const tls = this.#tlsSettingOf(host, route)
+    if (!tls) return failed(new WireError('tls', `the MTA-STS policy does not list ${host}`), host, true)
+    const answer = await this.#options.mx.addressesOf(host)
+    if (answer.kind === 'permanent') {
+      const reply = { code: 550, enhanced: '5.4.4', text: answer.text }
+      return { outcome: { kind: 'unsupported', reply }, notes: [`-- ${answer.text}`] }
+    }
+    if (answer.kind === 'temporary') return failed(new WireError('network', answer.text), host)
+    let last: Connected | undefined
+    for (const ip of answer.ips) {
+      if (!this.#down.mayTry(ip, again)) continue
+      last = await this.#tryAddress(host, ip, tls)
+      if ('session' in last) return last
+    }
+    return last ?? { marked: answer.ips.map(ip => this.#down.againAt(ip)) }
+  }
+
+  async #tryAddress(host: string, ip: string, tls: TlsSetting): Promise<Connected> {
+    try {
+      return { session: await this.#open(host, ip, tls) }
+    } catch (error) {
+      if (error instanceof Refusal) return refused(error, ip)
+      if (!(error instanceof WireError)) throw error
+      if (error.kind !== 'tls') this.#down.add(ip, error.kind === 'timeout')
+      if (error.kind !== 'tls' || tls !== 'offered') return failed(error, ip)
+    }
+    this.#options.tlsPolicy.rememberClear(host)
+    return this.#tryAddress(host, ip, 'off')
+  }
+
+  #open(host: string, ip: string, tls: TlsSetting): Promise<Session> {
+    const { relay, port, helo, deadlines = DEADLINES, ca } = this.#options
+    const slow = this.#down.has(ip)
+    return Session.open({ host, ip, tls, port: relay?.port ?? port, helo, deadlines, ca, login: relay?.login, slow })
+  }
+
+  #tlsSettingOf(host: string, route: Route): TlsSetting | undefined {
+    const { relay, tlsPolicy } = this.#options
+    if (relay?.implicitTls) return 'implicit'
+    // A relay that asks for a password gets it only over a connection whose certificate is good.
+    if (relay?.login) return 'require'
+    const mode = tlsPolicy.modeOf(host, route.policy)
+    return mode && ({ 'require-verified': 'require', opportunistic: 'offered', off: 'off' } as const)[mode]
+  }
+}
+
+/** Addresses that failed, in milliseconds of the process's clock. */
+class DownAddresses {
+  readonly #failures = new Map<string, { failedAt: number; until: number }>()
+  readonly #isRelay: boolean
+  readonly #againMs: number
+  readonly #now: () => number
+
+  constructor({ relay, now }: Pick<ConnectorOptions, 'relay' | 'now'>) {
+    this.#isRelay = relay !== undefined
+    this.#againMs = relay ? RELAY_AGAIN_MS : AGAIN_MS
+    this.#now = now
+  }
+
+  has(ip: string): boolean {
+    return this.#failures.has(ip)
+  }
+
+  add(ip: string, byTimeout: boolean): void {
+    if (this.#failures.size > 10_000) this.#failures.clear()
+    const usual = byTimeout ? TIMEOUT_DOWN_MS : DOWN_MS
+    const failedAt = this.#now()
+    this.#failures.set(ip, { failedAt, until: failedAt + (this.#isRelay ? this.#againMs : usual) })
+  }
+
+  /** Addresses that failed lately are passed over; `again`: those that failed some time ago are not. */
+  mayTry(ip: string, again: boolean): boolean {
+    const failure = this.#failures.get(ip)
+    return !failure || (again ? failure.failedAt + this.#againMs : failure.until) <= this.#now()
+  }
+
+  /** When an address may be asked again. */
+  againAt(ip: string): number {
+    return (this.#failures.get(ip)?.failedAt ?? this.#now()) + this.#againMs
   }
 }
 

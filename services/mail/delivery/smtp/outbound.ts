@@ -1,19 +1,19 @@
-/** The SMTP way out: a kept session or a new one, one transaction, and what happened. */
-import { type ConnectorOptions, createConnector } from './hosts.ts'
+/** The SMTP transport: a kept session or a new one, one transaction, and what happened. */
+import { Connector, type ConnectorOptions } from './hosts.ts'
 import { createPool } from './pool.ts'
 import type { RecipientOutcome, Session, Transaction } from './transaction.ts'
 import type { Route, Sent, Transport, Unopened } from './transport.ts'
 
-/** What the SMTP transport needs. */
+/** Dependencies of {@link createOutbound}. */
 export interface OutboundOptions extends ConnectorOptions {
-  /** Told the number of open connections. */
+  /** Called with the number of open connections when it changes. */
   onConnections(count: number): void
 }
 
 /** Makes the SMTP transport. */
 export function createOutbound(options: OutboundOptions): Transport {
   const pool = createPool(options)
-  const connect = createConnector(options)
+  const connector = new Connector(options)
 
   /** Makes the function that gives the transaction for an open session; `closed`: the server did not wait for it. */
   const openingOf = (given: Transaction | Unopened) => {
@@ -34,7 +34,7 @@ export function createOutbound(options: OutboundOptions): Transport {
   const sessionOf = async (route: Route) => {
     const held = pool.take(route.key)
     if (held) return { session: held, held: true }
-    const found = await connect(route)
+    const found = await connector.connect(route)
     if (!('session' in found)) return found
     pool.opened()
     return { session: found.session, held: false }
@@ -58,7 +58,7 @@ export function createOutbound(options: OutboundOptions): Transport {
           return sent(started, undefined, all({ kind: 'withheld' }), '')
         }
         const outcomes = transaction === 'closed' ? undefined : await session.transact(transaction)
-        // A kept connection that the server closed meanwhile says nothing about the message: take another.
+        // A kept connection that the server closed since says nothing about the message: take another.
         if (!outcomes || (held && outcomes.every(closedBefore))) {
           pool.gone(session)
           return undefined

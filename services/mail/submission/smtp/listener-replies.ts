@@ -1,4 +1,4 @@
-/** Between the library and the door: sessions become submissions, answers become replies. */
+/** Between the library and the submission service: sessions become submissions, answers become replies. */
 import type { SMTPServerSession } from 'smtp-server'
 import { type ProblemCode, problems } from '../../../platform/problems.ts'
 import { toOrcpt, toXtext } from '../../message/xtext.ts'
@@ -34,7 +34,7 @@ function replyCodes(code: ProblemCode): [reply: number, enhanced: string] {
 const ORCPT_CHARACTERS = 500
 const ENVID_CHARACTERS = 100
 
-/** What the door gets of a session whose message came in whole. The library decodes DSN values; they are kept encoded. */
+/** The submission of a session whose message came in whole. The library decodes DSN values; they are kept encoded. */
 export function toSubmission(submitter: Submitter, session: SMTPServerSession, raw: Buffer): Submission {
   const { mailFrom, rcptTo, smtpUtf8, bodyType, dsn } = session.envelope
   const ret = dsn?.ret === 'FULL' || dsn?.ret === 'HDRS' ? dsn.ret : undefined

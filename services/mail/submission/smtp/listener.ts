@@ -8,7 +8,8 @@ import type { Metrics } from '../../../platform/observability/metrics.ts'
 import type { Config } from '../../../platform/process/config.ts'
 import { type Entrance, type Origin, openEntrance } from './entrance.ts'
 import { SubmissionConnection } from './listener-connection.ts'
-import { createSessions, type SessionLimits, type SessionOptions, type Sessions } from './listener-session.ts'
+import type { SessionLimits, SessionOptions } from './listener-session.ts'
+import { Sessions } from './listener-sessions.ts'
 import { createClients } from './open-connections.ts'
 import { readTlsFiles, type TlsPair, watchTlsFiles } from './tls-files.ts'
 
@@ -18,7 +19,7 @@ export interface SubmissionLimits extends SessionLimits {
   handshakeMs: number
   /** Silence of a client that owes us a command (RFC 5321 4.5.3.2.7 wants five minutes). */
   idleMs: number
-  /** How long a stop waits for messages in hand. */
+  /** How long a stop waits for messages under way. */
   drainMs: number
 }
 
@@ -41,7 +42,7 @@ const COMMANDS_BEFORE_LOGIN = 15
 /** RFC 4954 4 wants 12,288 octets for AUTH; everything else is far shorter. */
 const COMMAND_OCTETS = 12_288
 
-/** What the listeners need. */
+/** Dependencies of {@link listenForSubmission}. */
 export interface ListenerOptions extends Omit<SessionOptions, 'limits' | 'maxMessageBytes'> {
   config: Pick<
     Config,
@@ -67,7 +68,7 @@ export interface ListenerOptions extends Omit<SessionOptions, 'limits' | 'maxMes
 export interface Listener {
   /** Bound ports in the order of SUBMISSION_LISTEN. */
   ports: number[]
-  /** Stops accepting, finishes messages in hand, says 421 to the others; bounded by `drainMs`. */
+  /** Stops accepting, finishes messages under way, says 421 to the others; bounded by `drainMs`. */
   stop(): Promise<void>
 }
 
@@ -77,9 +78,11 @@ export async function listenForSubmission(options: ListenerOptions): Promise<Lis
   const limits = { ...SUBMISSION_LIMITS, ...options.limits }
   const { SUBMISSION_TLS_CERT: certPath, SUBMISSION_TLS_KEY: keyPath } = config
   if (!certPath || !keyPath)
-    throw new Error('SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate nobody can log in')
+    throw new Error(
+      'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate no client can log in',
+    )
   const pair = await readTlsFiles(certPath, keyPath)
-  const sessions = createSessions({ ...options, limits, maxMessageBytes: config.MAX_MESSAGE_BYTES })
+  const sessions = new Sessions({ ...options, limits, maxMessageBytes: config.MAX_MESSAGE_BYTES })
   const servers = {
     starttls: createServer(config, limits, sessions, pair, false),
     tls: createServer(config, limits, sessions, pair, true),

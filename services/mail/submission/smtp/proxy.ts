@@ -24,7 +24,7 @@ export function takeProxyHeader(socket: Socket, ms: number): Promise<ProxySource
       for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read())
         octets = Buffer.concat([octets, chunk])
       const header = readProxyHeader(octets)
-      if (header.kind === 'fault') return fail(header.reason)
+      if (header.kind === 'error') return fail(header.reason)
       if (header.kind === 'more') return undefined
       const rest = octets.subarray(header.length)
       if (rest.length > 0) socket.unshift(rest)

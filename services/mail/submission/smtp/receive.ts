@@ -14,7 +14,7 @@ export interface ReceiveLimits {
   account: string
 }
 
-/** Where the octets behind {@link HEAD_BYTES} go while the message comes in. */
+/** Where the octets after {@link HEAD_BYTES} go while the message comes in. */
 export interface PartSink {
   /** Resolves when the part is stored; its memory is used again then. Rejects when it cannot be stored. */
   write(part: Buffer): Promise<void>
@@ -46,7 +46,7 @@ const PART_BYTES = 1024 * 1024
 const FIRST_BLOCK_BYTES = 8 * 1024
 /** Of the beginning there are up to three copies until it is stored: as received, with its trace, and compressed. */
 const COPIES = 2
-/** How many times in its window a sender's rate is looked at. */
+/** How many times in its window a sender's rate is checked. */
 const CHECKS = 30
 
 /** Reads a message to its end or to the first reason not to. `open` is called when more comes than its beginning. Never rejects. */
@@ -55,126 +55,141 @@ export async function receiveMessage<S extends PartSink>(
   limits: ReceiveLimits,
   open: (head: Buffer) => S,
 ): Promise<Received<S>> {
-  const store = createStore(limits, open)
-  const so: { bytes: number; refused?: RefusedCode; cut?: CutCode } = { bytes: 0 }
-  const rate = watchRate(limits, () => so.bytes, tooSlow)
+  const buffer = new MessageBuffer(limits, open)
+  const seen: { bytes: number; refused?: RefusedCode; cut?: CutCode } = { bytes: 0 }
+  const rate = watchRate(limits, () => seen.bytes, tooSlow)
   function tooSlow() {
-    so.cut = 'too_slow'
+    seen.cut = 'too_slow'
     stream.destroy()
   }
   const refuse = (code: RefusedCode) => {
-    so.refused = code
-    store.drop()
+    seen.refused = code
+    buffer.drop()
   }
   const take = async (chunk: Buffer): Promise<void> => {
-    so.bytes += chunk.length
+    seen.bytes += chunk.length
     // SMTP answers at the end, so the rest of a message that is refused is read and thrown away; within reason.
-    if (so.bytes > 2 * limits.maxBytes) so.cut = 'message_too_large'
-    if (so.cut || so.refused) return
-    if (so.bytes > limits.maxBytes) return refuse('message_too_large')
-    const added = store.add(chunk)
+    if (seen.bytes > 2 * limits.maxBytes) seen.cut = 'message_too_large'
+    if (seen.cut || seen.refused) return
+    if (seen.bytes > limits.maxBytes) return refuse('message_too_large')
+    const added = buffer.add(chunk)
     if (!(added === true || (await rate.pause(added)))) refuse('queue_unavailable')
   }
   const end = async (): Promise<Received<S>> => {
-    const whole = so.cut || so.refused ? undefined : await rate.pause(store.finish())
+    const whole = seen.cut || seen.refused ? undefined : await rate.pause(buffer.finish())
     if (whole) return { kind: 'whole', ...whole }
-    store.drop()
-    return so.cut ? { kind: 'cut', code: so.cut } : { kind: 'refused', code: so.refused ?? 'queue_unavailable' }
+    buffer.drop()
+    return seen.cut ? { kind: 'cut', code: seen.cut } : { kind: 'refused', code: seen.refused ?? 'queue_unavailable' }
   }
   stream.on('error', () => undefined) // the loop ends with it
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       await take(chunk)
-      if (so.cut) break
+      if (seen.cut) break
     }
     return await end()
   } catch {
-    store.drop()
-    return so.cut ? { kind: 'cut', code: so.cut } : { kind: 'gone' }
+    buffer.drop()
+    return seen.cut ? { kind: 'cut', code: seen.cut } : { kind: 'gone' }
   } finally {
     rate.stop()
   }
 }
 
-/** Holds the beginning of a message and hands on what follows. */
-function createStore<S extends PartSink>({ budget, account }: ReceiveLimits, open: (head: Buffer) => S) {
-  let held = 0
-  let head = Buffer.alloc(0)
-  let headBytes = 0
-  let part: Buffer | undefined
-  let partBytes = 0
-  let sink: S | undefined
+/** Keeps the beginning of a message in memory and writes what follows to storage. */
+class MessageBuffer<S extends PartSink> {
+  readonly #budget: MemoryBudget
+  readonly #account: string
+  readonly #open: (head: Buffer) => S
+  /** Memory that is counted, in bytes. */
+  #counted = 0
+  #head = Buffer.alloc(0)
+  #headBytes = 0
+  #part: Buffer | undefined
+  #partBytes = 0
+  #sink: S | undefined
 
-  const take = (bytes: number): boolean => {
-    if (!budget.take(account, bytes)) return false
-    held += bytes
-    return true
+  constructor({ budget, account }: ReceiveLimits, open: (head: Buffer) => S) {
+    this.#budget = budget
+    this.#account = account
+    this.#open = open
   }
-  const release = () => {
-    budget.give(account, held)
-    held = 0
+
+  /** False, now or later, when there is no room for the octets. One call at a time. */
+  add(octets: Buffer): boolean | Promise<boolean> {
+    const room = HEAD_BYTES - this.#headBytes
+    if (octets.length <= room) return this.#addToHead(octets)
+    return (room === 0 || this.#addToHead(octets.subarray(0, room))) && this.#addToPart(octets.subarray(room))
   }
-  /** Copies into a buffer of our own: a chunk may be a few octets of a large one that lives on with it. */
-  const addToHead = (octets: Buffer): boolean => {
-    const wanted = headBytes + octets.length
-    if (wanted > head.length) {
-      const size = Math.min(HEAD_BYTES, Math.max(FIRST_BLOCK_BYTES, 2 ** Math.ceil(Math.log2(wanted))))
-      if (!take(size - head.length)) return false
-      const larger = Buffer.allocUnsafeSlow(size)
-      head.copy(larger, 0, 0, headBytes)
-      head = larger
+
+  /** Writes the last part; undefined when it, or the copies of the beginning, find no room. */
+  async finish(): Promise<{ raw: Buffer; rest: S | undefined; release(): void } | undefined> {
+    if (!(await this.#flush())) return undefined
+    if (this.#part) {
+      this.#part = undefined
+      this.#budget.give(this.#account, PART_BYTES)
+      this.#counted -= PART_BYTES
     }
-    octets.copy(head, headBytes)
-    headBytes = wanted
+    if (!this.#count(COPIES * this.#headBytes)) return undefined
+    const raw = this.#head.subarray(0, this.#headBytes)
+    return { raw, rest: this.#sink, release: () => this.#release() }
+  }
+
+  /** Forgets everything, also what was written. */
+  drop(): void {
+    this.#release()
+    this.#head = Buffer.alloc(0)
+    this.#part = undefined
+    void this.#sink?.discard()
+    this.#sink = undefined
+  }
+
+  #count(bytes: number): boolean {
+    if (!this.#budget.take(this.#account, bytes)) return false
+    this.#counted += bytes
     return true
   }
-  const flush = async (): Promise<boolean> => {
-    if (!sink || !part || partBytes === 0) return true
-    const full = part.subarray(0, partBytes)
-    partBytes = 0
-    return sink.write(full).then(
+
+  #release(): void {
+    this.#budget.give(this.#account, this.#counted)
+    this.#counted = 0
+  }
+
+  /** Copies into a buffer of our own: a chunk may be a few octets of a large one that lives on with it. */
+  #addToHead(octets: Buffer): boolean {
+    const wanted = this.#headBytes + octets.length
+    if (wanted > this.#head.length) {
+      const size = Math.min(HEAD_BYTES, Math.max(FIRST_BLOCK_BYTES, 2 ** Math.ceil(Math.log2(wanted))))
+      if (!this.#count(size - this.#head.length)) return false
+      const larger = Buffer.allocUnsafeSlow(size)
+      this.#head.copy(larger, 0, 0, this.#headBytes)
+      this.#head = larger
+    }
+    octets.copy(this.#head, this.#headBytes)
+    this.#headBytes = wanted
+    return true
+  }
+
+  #addToPart(octets: Buffer): boolean | Promise<boolean> {
+    if (!this.#part) {
+      if (!this.#count(PART_BYTES)) return false
+      this.#part = Buffer.allocUnsafeSlow(PART_BYTES)
+      this.#sink = this.#open(this.#head)
+    }
+    const fits = octets.copy(this.#part, this.#partBytes)
+    this.#partBytes += fits
+    if (this.#partBytes < PART_BYTES) return true
+    return this.#flush().then(stored => stored && (fits === octets.length || this.#addToPart(octets.subarray(fits))))
+  }
+
+  async #flush(): Promise<boolean> {
+    if (!this.#sink || !this.#part || this.#partBytes === 0) return true
+    const full = this.#part.subarray(0, this.#partBytes)
+    this.#partBytes = 0
+    return this.#sink.write(full).then(
       () => true,
       () => false,
     )
-  }
-  const addToPart = (octets: Buffer): boolean | Promise<boolean> => {
-    if (!part) {
-      if (!take(PART_BYTES)) return false
-      part = Buffer.allocUnsafeSlow(PART_BYTES)
-      sink = open(head)
-    }
-    const fits = octets.copy(part, partBytes)
-    partBytes += fits
-    if (partBytes < PART_BYTES) return true
-    return flush().then(stored => stored && (fits === octets.length || addToPart(octets.subarray(fits))))
-  }
-
-  return {
-    /** False, now or later, when there is no room for the octets. One call at a time. */
-    add(octets: Buffer): boolean | Promise<boolean> {
-      const room = HEAD_BYTES - headBytes
-      if (octets.length <= room) return addToHead(octets)
-      return (room === 0 || addToHead(octets.subarray(0, room))) && addToPart(octets.subarray(room))
-    },
-    /** Hands on the last part; undefined when it, or the copies of the beginning, find no room. */
-    async finish(): Promise<{ raw: Buffer; rest: S | undefined; release(): void } | undefined> {
-      if (!(await flush())) return undefined
-      if (part) {
-        part = undefined
-        budget.give(account, PART_BYTES)
-        held -= PART_BYTES
-      }
-      if (!take(COPIES * headBytes)) return undefined
-      return { raw: head.subarray(0, headBytes), rest: sink, release }
-    },
-    /** Forgets everything, also what was handed on. */
-    drop(): void {
-      release()
-      head = Buffer.alloc(0)
-      part = undefined
-      void sink?.discard()
-      sink = undefined
-    },
   }
 }
 
@@ -189,7 +204,7 @@ function watchRate({ bytesPerSecond, windowMs }: ReceiveLimits, octets: () => nu
     if (octets() - before < (bytesPerSecond * windowMs) / 1000) tooSlow()
   }, windowMs / CHECKS)
   return {
-    /** Waits for something that the sender has to wait for as well; its window begins again behind it. */
+    /** Waits for something that the sender has to wait for as well; its window begins again afterwards. */
     async pause<T>(work: T | Promise<T>): Promise<T> {
       paused = true
       try {

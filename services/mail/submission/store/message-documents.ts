@@ -7,7 +7,7 @@ import { siteOf, slotOf } from '../../store/rules/assign-slot.ts'
 import { flowOf } from '../../store/rules/flow.ts'
 import { simulate } from '../rules/simulation.ts'
 
-/** A message that passed the door, or one of our own; `raw` is what goes to the wire apart from signatures. */
+/** An accepted message, or one of the system; `raw` is what goes to the wire apart from signatures. */
 export interface NewMessage
   extends Pick<
     MessageDoc,

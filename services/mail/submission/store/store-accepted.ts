@@ -1,4 +1,4 @@
-/** The door of the database: submissions that wait at one moment are stored together, within bounds of time and memory. */
+/** Stores accepted messages: submissions that wait at one moment are stored together, within bounds of time and memory. */
 
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import { within } from '../../../platform/concurrency/timeout.ts'
@@ -6,21 +6,22 @@ import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
 import { type PackedPart, packInTurns } from '../../store/bodies.ts'
+import { READ_BACK_MS, type Written } from './batch-transaction.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './message-documents.ts'
-import { BATCH_BYTES, type BatchResult, createWriteBatch, READ_BACK_MS, type Written } from './write-batch.ts'
+import { BATCH_BYTES, type BatchResult, createWriteBatch } from './write-batch.ts'
 
-/** What became of a message: durable, refused by its idempotency key, or not accepted as far as anybody can tell. */
+/** What became of a message: durable, refused by its idempotency key, or not accepted as far as can be told. */
 export type Enqueued = { kind: 'stored' } | { kind: 'key_taken' } | { kind: 'unavailable'; reason: string }
 
 /** Stores one message durably. Never rejects; bounded in time and memory. */
 export type Enqueue = (message: NewMessage) => Promise<Enqueued>
 
-/** What enqueueing needs. */
+/** Dependencies of {@link createEnqueue}. */
 export interface EnqueueOptions extends Placement {
   mongo: Mongo
   log: Log
   metrics: Pick<Metrics, 'mongoSeconds'>
-  /** Told after each durable batch which slots and flows have new deliveries that are due: a hint, may do nothing. */
+  /** Called after each durable batch with the slots and flows that have new deliveries that are due: a hint, may do nothing. */
   wake(slots: ReadonlySet<number>, flows: ReadonlySet<string>): void
   /** Most bytes of messages waiting for the database; above, messages are refused at once. */
   maxWaitingBytes?: number
@@ -35,7 +36,7 @@ const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
 /** Bodies of more octets are compressed in turns, before their batch is formed. */
 const LARGE_BYTES = 2 * 1024 * 1024
-/** After a failed write, submissions are refused at once for so long instead of piling up behind the next failure. */
+/** After a failed write, submissions are refused at once for this time instead of piling up before the next failure. */
 const PAUSE_MS = 500
 
 /**

@@ -50,7 +50,7 @@ describe('headers', () => {
     ['too short for its family', v2(0x21, 0x21, V4)],
     ['a length beyond reason', Buffer.from([...SIGNATURE, 0x21, 0x11, 0xff, 0xff])],
   ])('refused: %s', (_, octets) => {
-    expect(header(octets)).toMatchObject({ kind: 'fault' })
+    expect(header(octets)).toMatchObject({ kind: 'error' })
   })
 
   test('any first part of a header asks for more, and what follows the header does not matter', () => {
