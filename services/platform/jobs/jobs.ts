@@ -15,7 +15,7 @@ import { openJobs } from './agenda-repository.ts'
 export interface JobOptions {
   /** Runs at once in one process. */
   concurrency: number
-  /** After so long without {@link JobRun.touch} another process may take the job. */
+  /** Without {@link JobRun.touch} for this time another process may take the job. */
   lockLifetimeMs: number
 }
 
@@ -42,7 +42,7 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
-/** Longest wait for running jobs at the stop, as long as the deliveries in hand get; without a database they do not end. */
+/** Longest wait for running jobs at the stop, as long as the deliveries in flight get; without a database they do not end. */
 const DRAIN_MS = 20_000
 
 /** Milliseconds, or a cron expression in a time zone. */
@@ -75,67 +75,95 @@ export async function createJobs(
   agendaIs(agenda)
   agenda.on('error', error => log.warn({ err: error }, 'job queue does not answer'))
   await agenda.ready
-  const running = new Map<string, PromiseWithResolvers<void>>()
-  agenda.on('start', job => running.set(String(job.attrs._id), Promise.withResolvers<void>()))
-  // `complete` comes after the job's state is saved, so the connection may close behind it.
-  agenda.on('complete', job => {
-    if (!('attrs' in job)) return
-    running.get(String(job.attrs._id))?.resolve()
-    running.delete(String(job.attrs._id))
-  })
-  const draining = new AbortController()
-  return {
-    define<D>(name: string, { concurrency, lockLifetimeMs }: JobOptions, handler: (run: JobRun<D>) => Promise<void>) {
-      const run = async (job: { attrs: { data: unknown }; touch(): Promise<void> }) => {
-        const started = performance.now()
-        const done = (outcome: 'ok' | 'failed') =>
-          metrics.jobs.observe({ job_name: name, outcome }, (performance.now() - started) / 1000)
-        try {
-          await handler({ data: job.attrs.data as D, touch: () => job.touch(), signal: draining.signal })
-          done('ok')
-        } catch (error) {
-          done('failed')
-          log.warn({ job: name, err: error }, 'job failed; it runs again at its next time')
-          throw new Error(`job ${name} failed`) // the reason stays in our log: Agenda stores messages, and they may hold secrets
-        }
-      }
-      // lockLimit = concurrency: Agenda would otherwise lock the whole backlog into one process.
-      agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
-    },
-    async seed(name, key, interval, data = {}) {
-      const rhythm =
-        'everyMs' in interval
-          ? { $set: { repeatInterval: interval.everyMs }, $unset: { repeatTimezone: true as const } }
-          : { $set: { repeatInterval: interval.cron, repeatTimezone: interval.timeZone } }
-      const job = {
-        name,
-        type: 'single',
-        priority: 0,
-        data: { ...data, key },
-        nextRunAt: clock.now(),
-        lockedAt: null,
-      }
-      await collection
-        .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job, ...rhythm }, { upsert: true })
-        .catch((error: unknown) => {
-          if (!isDuplicateKey(error)) throw error // another process seeded it in this moment
-        })
-    },
-    async once(name, at, data) {
-      await agenda.schedule(at, name, data)
-    },
-    async hurry(name) {
-      await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: clock.now() } })
-    },
-    start: () => agenda.start(),
-    async stop() {
-      draining.abort()
-      // stop() gives back what is locked but not started; drain() would keep it locked and can miss a job that just ends.
-      const unlocked = agenda.stop()
-      const ended = Promise.all([...running.values()].map(({ promise }) => promise))
-      await within(DRAIN_MS, Promise.all([unlocked, ended])).catch((error: unknown) =>
-        log.warn({ err: error }, 'jobs did not end in time; their locks run out'),
-      )
-    },
+  return new AgendaJobs({ agenda, collection, clock, log, metrics })
+}
+
+interface AgendaJobsOptions {
+  agenda: Agenda
+  collection: ReturnType<Mongo['db']['collection']>
+  clock: Clock
+  log: Log
+  metrics: Metrics
+}
+
+class AgendaJobs implements Jobs {
+  readonly #options: AgendaJobsOptions
+  readonly #running = new Map<string, PromiseWithResolvers<void>>()
+  readonly #draining = new AbortController()
+
+  constructor(options: AgendaJobsOptions) {
+    this.#options = options
+    options.agenda.on('start', job => this.#running.set(String(job.attrs._id), Promise.withResolvers<void>()))
+    // `complete` comes after the job's state is saved, so the connection may close after it.
+    options.agenda.on('complete', job => {
+      if (!('attrs' in job)) return
+      this.#running.get(String(job.attrs._id))?.resolve()
+      this.#running.delete(String(job.attrs._id))
+    })
   }
+
+  define<D>(name: string, { concurrency, lockLifetimeMs }: JobOptions, handler: (run: JobRun<D>) => Promise<void>) {
+    const run = (job: RunningJob) => this.#run(name, job, handler)
+    // lockLimit = concurrency: Agenda would otherwise lock the whole backlog into one process.
+    this.#options.agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
+  }
+
+  async seed(name: string, key: string, interval: RepeatInterval, data: object = {}): Promise<void> {
+    const { collection, clock } = this.#options
+    const rhythm =
+      'everyMs' in interval
+        ? { $set: { repeatInterval: interval.everyMs }, $unset: { repeatTimezone: true as const } }
+        : { $set: { repeatInterval: interval.cron, repeatTimezone: interval.timeZone } }
+    const job = { name, type: 'single', priority: 0, data: { ...data, key }, nextRunAt: clock.now(), lockedAt: null }
+    await collection
+      .updateOne({ name, type: 'single', 'data.key': key }, { $setOnInsert: job, ...rhythm }, { upsert: true })
+      .catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error // another process seeded it in this moment
+      })
+  }
+
+  async once(name: string, at: Date, data: object): Promise<void> {
+    await this.#options.agenda.schedule(at, name, data)
+  }
+
+  async hurry(name: string): Promise<void> {
+    const { collection, clock } = this.#options
+    await collection.updateMany({ name, lockedAt: null }, { $set: { nextRunAt: clock.now() } })
+  }
+
+  start(): Promise<void> {
+    return this.#options.agenda.start()
+  }
+
+  async stop(): Promise<void> {
+    const { agenda, log } = this.#options
+    this.#draining.abort()
+    // stop() gives back what is locked but not started; drain() would keep it locked and can miss a job that just ends.
+    const unlocked = agenda.stop()
+    const ended = Promise.all([...this.#running.values()].map(({ promise }) => promise))
+    await within(DRAIN_MS, Promise.all([unlocked, ended])).catch((error: unknown) =>
+      log.warn({ err: error }, 'jobs did not end in time; their locks run out'),
+    )
+  }
+
+  async #run<D>(name: string, job: RunningJob, handler: (run: JobRun<D>) => Promise<void>): Promise<void> {
+    const { log, metrics } = this.#options
+    const started = performance.now()
+    const done = (outcome: 'ok' | 'failed') =>
+      metrics.jobs.observe({ job_name: name, outcome }, (performance.now() - started) / 1000)
+    try {
+      await handler({ data: job.attrs.data as D, touch: () => job.touch(), signal: this.#draining.signal })
+      done('ok')
+    } catch (error) {
+      done('failed')
+      log.warn({ job: name, err: error }, 'job failed; it runs again at its next time')
+      throw new Error(`job ${name} failed`) // the reason stays in our log: Agenda stores messages, and they may hold secrets
+    }
+  }
+}
+
+/** What a run uses of Agenda's job. */
+interface RunningJob {
+  attrs: { data: unknown }
+  touch(): Promise<void>
 }

@@ -17,30 +17,67 @@ export function createMetrics(service: string) {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
   collectDefaultMetrics({ register: registry })
-  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Counter<L>({ name: `postwright_${name}`, help, labelNames, registers: [registry] })
-  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Gauge<L>({ name: `postwright_${name}`, help, labelNames, registers: [registry] })
-  const seconds = <L extends string = never>(
-    name: string,
-    help: string,
-    labelNames: readonly L[] = [],
-    buckets = SECONDS,
-  ) => {
-    const metric = `postwright_${name}_duration_seconds`
-    const histogram = new Histogram<L>({ name: metric, help, labelNames, buckets, registers: [registry] })
-    exportFormerName(registry, histogram, metric, `postwright_${name}_seconds`)
-    return histogram
-  }
-  gauge('build_info', 'Always 1; its labels tell the version that runs.', ['version']).set({ version: VERSION }, 1)
+  const make = makersFor(registry)
+  make.gauge('build_info', 'Always 1; its labels tell the version that runs.', ['version']).set({ version: VERSION }, 1)
   return {
     registry,
     operator: createOperatorMetrics(registry),
+    ...processMetrics(make),
+    ...submissionMetrics(make),
+    ...deliveryMetrics(make),
+    ...dnsMetrics(make),
+    ...subscriptionMetrics(make),
+  }
+}
+
+/** Make metrics of the registry, with the prefix of the product. */
+function makersFor(registry: Registry) {
+  const prefixed = <L extends string>(name: string, help: string, labelNames: readonly L[]) => ({
+    ...{ name: `postwright_${name}`, help, labelNames, registers: [registry] },
+  })
+  return {
+    counter: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Counter<L>(prefixed(name, help, labelNames)),
+    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+      new Gauge<L>(prefixed(name, help, labelNames)),
+    seconds<L extends string = never>(
+      name: string,
+      help: string,
+      labelNames: readonly L[] = [],
+      buckets: number[] = SECONDS,
+    ) {
+      const histogram = new Histogram<L>({ ...prefixed(`${name}_duration_seconds`, help, labelNames), buckets })
+      exportFormerName(registry, histogram, `postwright_${name}_duration_seconds`, `postwright_${name}_seconds`)
+      return histogram
+    },
+  }
+}
+
+type Makers = ReturnType<typeof makersFor>
+
+function processMetrics({ counter, gauge, seconds }: Makers) {
+  return {
     httpRequests: seconds('http_request', 'Time of an HTTP request, by route and status class.', [
       'route',
       'method',
       'status',
     ]),
+    logins: counter('logins_total', 'Logins by channel (panel, smtp, admin) and outcome (ok, refused, limited).', [
+      'channel',
+      'outcome',
+    ]),
+    clockSkew: gauge(
+      'clock_skew_seconds',
+      "Clock of this machine minus the clock of the database. Stored times are corrected by it; above 2 the machine's time synchronisation is broken.",
+    ),
+    mongoUp: gauge('mongo_up', '1 while the database answers.'),
+    mongoSeconds: seconds('mongo_write', 'Time of a durable group commit, by collection.', ['collection']),
+    jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job_name', 'outcome']),
+  }
+}
+
+function submissionMetrics({ counter, gauge, seconds }: Makers) {
+  return {
     accepted: counter('messages_accepted_total', 'Messages durably accepted, by channel (smtp, http, system).', [
       'channel',
     ]),
@@ -50,10 +87,11 @@ export function createMetrics(service: string) {
     ]),
     acceptSeconds: seconds('accept', 'Time from the complete message to the durable answer.', ['channel']),
     smtpConnections: gauge('smtp_connections', 'Open submission connections.'),
-    logins: counter('logins_total', 'Logins by channel (panel, smtp, admin) and outcome (ok, refused, limited).', [
-      'channel',
-      'outcome',
-    ]),
+  }
+}
+
+function deliveryMetrics({ counter, gauge, seconds }: Makers) {
+  return {
     attempts: counter(
       'delivery_attempts_total',
       'Delivery attempts by outcome (delivered, deferred, bounced, ambiguous).',
@@ -80,13 +118,11 @@ export function createMetrics(service: string) {
     ),
     slotsOwned: gauge('slots_owned', 'Delivery slots owned by this process.'),
     outboundConnections: gauge('outbound_connections', 'Open connections to receiving servers.'),
-    clockSkew: gauge(
-      'clock_skew_seconds',
-      "Clock of this machine minus the clock of the database. Stored times are corrected by it; above 2 the machine's time synchronisation is broken.",
-    ),
-    mongoUp: gauge('mongo_up', '1 while the database answers.'),
-    mongoSeconds: seconds('mongo_write', 'Time of a durable group commit, by collection.', ['collection']),
-    jobs: seconds('job', 'Time of a background job, by name and outcome (ok, failed).', ['job_name', 'outcome']),
+  }
+}
+
+function dnsMetrics({ counter }: Makers) {
+  return {
     dnsChecks: counter('dns_checks_total', 'Checks of a domain by outcome (verified, pending, failed, temporary).', [
       'outcome',
     ]),
@@ -95,6 +131,11 @@ export function createMetrics(service: string) {
       'Calls to DNS providers, by provider, operation and outcome.',
       ['provider', 'operation', 'outcome'],
     ),
+  }
+}
+
+function subscriptionMetrics({ counter }: Makers) {
+  return {
     notices: counter('subscription_notices_total', 'Payment notices by channel and outcome.', ['channel', 'outcome']),
     switchEvaluations: counter('switch_evaluations_total', 'Switch evaluations by kind (single, bulk).', ['kind']),
   }
