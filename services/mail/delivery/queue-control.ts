@@ -20,7 +20,7 @@ export interface QueueControlOptions {
   logDays: number
 }
 
-/** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after so long. */
+/** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after this time. */
 const CANCEL_MS = 60_000
 const DAY_MS = 86_400_000
 /** Tried before, not claimed. */

@@ -1,4 +1,4 @@
-/** Finds the way for a delivery: the relay, the captured mail, or the hosts of its domain. */
+/** Finds the route of a delivery: the relay, the captured mail, or the hosts of its domain. */
 import { domainOf } from '../message/address.ts'
 import { siteOf } from '../store/rules/assign-slot.ts'
 import type { LocalFailure } from './result.ts'
@@ -8,10 +8,10 @@ import type { Mx } from './smtp/mx.ts'
 import type { TlsPolicy } from './smtp/tls-policy.ts'
 import type { Route } from './smtp/transport.ts'
 
-/** A way, with the site that its limits belong to; or why there is none. */
+/** A route, with the site that its limits belong to; or why there is none. */
 export type FoundRoute = { kind: 'route'; site: string; route: Route } | { kind: 'failed'; failure: LocalFailure }
 
-/** Finds ways; never rejects. */
+/** Never rejects. */
 export type FindRoute = (rcpt: string) => Promise<FoundRoute>
 
 /** One next hop for everything: the site of relay mode, whatever the domain. */
@@ -20,7 +20,7 @@ export function fixedRoute(site: string, host: string): FindRoute {
   return async () => found
 }
 
-/** The captured mail: sites as in direct mode, nobody asked. */
+/** The captured mail: sites as in direct mode, without a lookup. */
 export const captureRoute: FindRoute = async rcpt => {
   const site = siteOf(domainOf(rcpt))
   return { kind: 'route', site, route: { key: site, hosts: ['capture.invalid'] } }

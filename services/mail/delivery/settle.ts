@@ -59,7 +59,7 @@ export function createSettle(options: SettleOptions): Settle {
       metrics.fenced.inc(fenced)
       log.warn({ results: fenced }, 'results came after their claim had ended')
     }
-    // A 250 counts whoever owns the slot now: without this the recipient would get the message again.
+    // A 250 counts whichever worker owns the slot now: without this the recipient would get the message again.
     await queue.removeDelivered(
       final.filter(({ next }) => next.kind === 'delivered').map(({ delivery }) => delivery.id),
     )

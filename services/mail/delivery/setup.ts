@@ -35,7 +35,7 @@ export interface DeliverySetup {
   graceMs?: number
 }
 
-/** Well below the 30 s that Kubernetes gives a pod unless told otherwise. */
+/** Well below the 30 s that Kubernetes gives a pod by default. */
 const GRACE_MS = 20_000
 /** Slots are invited within a second. */
 const SLOT_POLL_MS = 1_000

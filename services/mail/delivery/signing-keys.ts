@@ -12,7 +12,7 @@ import type { SigningKey } from './smtp/signer.ts'
 /** The keys that sign a message; undefined: it must be signed and cannot be. Rejects when the database is away. */
 export type FindKeys = (message: OutgoingMessage) => Promise<readonly SigningKey[] | undefined>
 
-/** A rotated key signs after so long at the latest; the old one is published for days longer. */
+/** A rotated key signs after this time at the latest; the old one is published for days longer. */
 const AGE_MS = 30_000
 
 /**

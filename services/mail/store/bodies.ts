@@ -12,12 +12,12 @@ export const BODIES = defineCollection<BodyDoc>('bodies', [{ key: { exp: 1 }, ex
 const PART_BYTES = 1024 * 1024
 /** Level 1: level 3 takes 1 MiB from 2 ms to 8 ms for a seventh less. */
 const COMPRESSION = { [constants.ZSTD_c_compressionLevel]: 1 }
-/** A frame may be larger than what is in it, and the library wants room behind the last octet. */
+/** A frame may be larger than what is in it, and the library wants room after the last octet. */
 const SPARE = 1024
 /** Smaller parts stay as they are: for 4 KiB both ways cost 54 µs and save mongod 15 µs. */
 const WORTH_COMPRESSING = 16 * 1024
 
-/** Number of parts of a message of so many bytes. */
+/** Number of parts of a message of `size` bytes. */
 export function partsOfBody(size: number): number {
   return Math.max(1, Math.ceil(size / PART_BYTES))
 }

@@ -1,4 +1,4 @@
-/** The mail of capture mode: what would have gone out, kept for a while to be looked at. */
+/** The mail of capture mode: what would have gone out, kept for a while to be read. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
@@ -76,7 +76,7 @@ function pieceId(captured: string, number: number): string {
   return `${captured}#${number}`
 }
 
-/** An account's captured mail, newest first, behind the one with the id `after`. */
+/** An account's captured mail, newest first, after the one with the id `after`. */
 export async function listCaptured(
   mongo: Mongo,
   userId: string,
@@ -85,9 +85,9 @@ export async function listCaptured(
 ): Promise<CapturedSummary[]> {
   const captured = collectionOf(mongo.db, CAPTURED)
   const last = after === undefined ? undefined : await captured.findOne({ _id: after, user_id: userId })
-  const behind = last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}
+  const isOlder = last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}
   return captured
-    .find({ user_id: userId, ...behind })
+    .find({ user_id: userId, ...isOlder })
     .project<CapturedSummary>({ z: 0, more: 0, exp: 0 })
     .sort({ at: -1, _id: -1 })
     .limit(limit)

@@ -3,7 +3,7 @@
  *
  * - ready: `flow` names the flow that it waits in (rules/flow.ts), until a worker with room for it claims it;
  * - timed: no `flow`; at `due` it becomes ready. `due` is the next time to try or, while a worker holds the delivery, the
- *   time at which that worker must be gone. `tok` names the claim; every later write of the worker is matched on it.
+ *   time at which that worker's claim ends. `tok` names the claim; every later write of the worker is matched on it.
  */
 import { type Collection, collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
 import {
@@ -136,7 +136,7 @@ export class DeliveryQueue {
 
   /**
    * Makes timed deliveries of these slots ready whose time has come, the earliest first; answers them as far as they
-   * were found, with their flows. Those that `skip` names are in hand: their worker is here and late.
+   * were found, with their flows. Those that `skip` names are in flight: their worker is here and late.
    */
   async makeReady(
     slots: readonly number[],
@@ -208,7 +208,7 @@ export class DeliveryQueue {
     return matchedCount === ids.length ? new Set(ids) : this.#heldIds(ids, tokensOf(held))
   }
 
-  /** Extends claims of deliveries that are still in hand. */
+  /** Extends claims of deliveries that are still in flight. */
   async keep(held: readonly ClaimRef[], until: Date): Promise<void> {
     await this.#update(held, { $set: { due: until } })
   }
@@ -271,7 +271,7 @@ export class DeliveryQueue {
 
   /**
    * Counts what waits in these slots, up to {@link COUNT_MOST} of each kind: what is ready or due, and what has to wait
-   * for its time or is in hand.
+   * for its time or is in flight.
    */
   async measure(
     slots: readonly number[],

@@ -35,7 +35,7 @@ export async function findByIdempotencyKey(
   return undefined
 }
 
-/** True when one of these keys lies, within its time, on a message of the account that stands for another body. */
+/** True when one of these keys belongs, within its time, to a message of the account with another body. */
 export async function keysStandForAnother(
   mongo: Mongo,
   userId: string,

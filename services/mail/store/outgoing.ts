@@ -6,7 +6,7 @@ import { MESSAGES } from './messages.ts'
 
 /**
  * A message about to go out. `raw` reads its bytes; undefined when they are gone. `inMemory`: they were read already;
- * otherwise whoever calls `raw` bounds what is read at once.
+ * otherwise the caller of `raw` bounds what is read at once.
  */
 export interface Outgoing {
   message: OutgoingMessage

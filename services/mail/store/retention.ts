@@ -31,7 +31,7 @@ export interface Retention {
 
 /**
  * Removes the bodies of messages whose last recipient became final `bodyDays` ago; answers how many messages. The
- * removal time of a message tells when it became final, so no index and no write per message is needed for this. What
+ * removal time of a message shows when it became final, so no index and no write per message is needed for this. What
  * a sweep misses (a changed setting) is removed by the bodies' own time. `now` is the database's time.
  */
 export async function sweepFinalBodies(mongo: Mongo, { bodyDays, logDays }: Retention, now: Date): Promise<number> {
@@ -55,7 +55,7 @@ export async function sweepFinalBodies(mongo: Mongo, { bodyDays, logDays }: Rete
 
 /**
  * Removes bodies whose message was never accepted; answers how many parts. A body goes when two sweeps, six hours or more
- * apart by the database's clock, found no message for it: the time in its id was told by the process that accepted
+ * apart by the database's clock, found no message for it: the time in its id was given by the process that accepted
  * it, and no clock of a process may decide what is lost. `now` is the database's time; it only says how far this sweep looks.
  */
 export async function sweepOrphanBodies(mongo: Mongo, now: Date): Promise<number> {

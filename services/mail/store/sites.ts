@@ -7,7 +7,7 @@ export const SITES = defineCollection<SiteDoc>('sites', [{ key: { updated_at: 1 
 
 /** Sites shown to people. */
 const SHOWN = 500
-/** A site that is down and was not probed for so long has no mail waiting: nothing is known of it any more. */
+/** A site that is down and was not probed for this time has no mail waiting: nothing is known of it any more. */
 const STALE_MS = 30 * 60_000
 
 /** Writes states of sites; the last one of a site counts. */

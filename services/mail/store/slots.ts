@@ -1,12 +1,12 @@
 /**
  * Who owns which delivery slot. The document is the truth: taken only when free or expired, with a new epoch, and
- * judged by the database's clock, so that workers' clocks do not matter.
+ * evaluated by the database's clock, so that workers' clocks do not matter.
  */
 import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
 import { split } from '../../platform/partition.ts'
 import type { SlotDoc } from './documents.ts'
 
-/** Slots; `owner` is empty when nobody has it. */
+/** Slots; `owner` is empty while no worker has it. */
 export const SLOTS = defineCollection<SlotDoc>('slots')
 
 /** A delivery worker that lives; the document goes some time after it stopped renewing. */
@@ -85,7 +85,7 @@ export async function releaseSlots(mongo: Mongo, owner: string, ids: readonly nu
   )
 }
 
-/** Slots that nobody works on: `expired` ones whose owner stopped renewing them, and `free` ones that were given back. */
+/** Slots that no worker works on: `expired` ones whose owner stopped renewing them, and `free` ones that were given back. */
 export async function unownedSlots(mongo: Mongo): Promise<{ expired: number[]; free: number[] }> {
   const found = await collectionOf(mongo.db, SLOTS)
     .find({ $or: [{ owner: '' }, { $expr: { $lt: ['$until', '$$NOW'] } }] })

@@ -3,11 +3,11 @@ import { collectionOf, type Db, isUnavailable } from '../../platform/database/mo
 import type { DomainDoc } from './documents.ts'
 import { MESSAGES } from './messages.ts'
 
-/** More than so many are not counted. */
+/** More than this are not counted. */
 const ENOUGH = 1_000
 const TIMEOUT_MS = 2_000
 
-/** How many messages of the domain wait, at most 1,000; undefined when it cannot be told in time. */
+/** How many messages of the domain wait, at most 1,000; undefined when the count takes too long. */
 export async function countWaiting(db: Db, { _id, user_id }: Pick<DomainDoc, '_id' | 'user_id'>) {
   try {
     const filter = { user_id, domain_id: _id, left: { $gt: 0 } }

@@ -1,7 +1,7 @@
 /**
- * Tells workers that a slot has new mail, so that a quiet system delivers at once, and that a slot has no owner. Only a
+ * Notifies workers that a slot has new mail, so that a quiet system delivers at once, and that a slot has no owner. Only a
  * hint: what it loses, the poll of the worker or its next renewal finds. Inside a process it is a call; across processes
- * it is a document in a capped collection, read by a tailable cursor (a change stream would look at every write of the
+ * it is a document in a capped collection, read by a tailable cursor (a change stream would read every write of the
  * database).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { newId } from '../../platform/ids.ts'
 /** A hint in the capped collection. */
 interface HintDoc {
   _id: string
-  /** Process that wrote it; it has told its own listeners already. */
+  /** Process that wrote it; it has called its own listeners already. */
   from: string
   slots: number[]
   /** Names of flows that have new mail (rules/flow.ts), the first {@link FLOWS} of them. Absent in hints of release 0.1.0. */
@@ -26,7 +26,7 @@ interface HintDoc {
  */
 export type WakeListener = (slots: readonly number[], flows: readonly string[], released: readonly number[]) => void
 
-/** The doorbell of one process. */
+/** The wake-up signals of one process. */
 export interface Wake {
   /** Says that these slots, and these flows in them, have deliveries that are due. Returns at once and never throws. */
   ring(slots: Iterable<number>, flows?: Iterable<string>): void
@@ -55,71 +55,79 @@ const REOPEN_MS = 500
 
 const hubs = new WeakMap<Mongo, Wake>()
 
-/** The doorbell that belongs to this database connection; the parts of one process share it. */
+/** The wake-up signals of this database connection; the parts of one process share it. */
 export function wakeOf(mongo: Mongo): Wake {
-  const hub = hubs.get(mongo) ?? createWake(mongo)
+  const hub = hubs.get(mongo) ?? new HintedWake(mongo)
   hubs.set(mongo, hub)
   return hub
 }
 
-function createWake(mongo: Mongo): Wake {
-  const me = newId('wk')
-  const hints = collectionOf(mongo.db, HINTS)
-  const listeners = new Set<WakeListener>()
-  let gathered = new Set<number>()
-  let flowsGathered = new Set<string>()
-  let releasedGathered = new Set<number>()
-  let pausing = false
-  let created: Promise<void> | undefined
-  const write = () => {
-    if (gathered.size === 0 && releasedGathered.size === 0) {
-      pausing = false
+class HintedWake implements Wake {
+  readonly #mongo: Mongo
+  /** Names this process in its hints. */
+  readonly #process = newId('wk')
+  readonly #listeners = new Set<WakeListener>()
+  /** What the next hint names. */
+  #next = { slots: new Set<number>(), flows: new Set<string>(), released: new Set<number>() }
+  #isPausing = false
+  #created: Promise<void> | undefined
+
+  constructor(mongo: Mongo) {
+    this.#mongo = mongo
+  }
+
+  ring(slots: Iterable<number>, flows: Iterable<string> = []): void {
+    const list = [...slots]
+    const names = [...flows]
+    for (const listener of this.#listeners) listener(list, names, [])
+    for (const flow of names) if (this.#next.flows.size < FLOWS) this.#next.flows.add(flow)
+    for (const slot of list) this.#next.slots.add(slot)
+    if (!this.#isPausing) this.#write()
+  }
+
+  release(slots: readonly number[]): void {
+    for (const slot of slots) this.#next.released.add(slot)
+    if (!this.#isPausing) this.#write()
+  }
+
+  listen(listener: WakeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#created = create(this.#mongo)
+      await this.#created
+      await tail(this.#mongo, signal, this.#process, this.#listeners).catch(() => undefined)
+      if (!signal.aborted) await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** Writes what was gathered, then waits for more. */
+  #write(): void {
+    const { slots, flows, released } = this.#next
+    if (slots.size === 0 && released.size === 0) {
+      this.#isPausing = false
       return
     }
     const doc: HintDoc = {
-      ...{ _id: newId('wh'), from: me, slots: [...gathered], flows: [...flowsGathered] },
-      ...(releasedGathered.size > 0 && { released: [...releasedGathered] }),
+      ...{ _id: newId('wh'), from: this.#process, slots: [...slots], flows: [...flows] },
+      ...(released.size > 0 && { released: [...released] }),
     }
-    created ??= create(mongo)
-    // Unacknowledged: a lost hint costs one interval of looking for mail, or for free slots.
-    created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
-    gathered = new Set()
-    flowsGathered = new Set()
-    releasedGathered = new Set()
-    pausing = true
-    setTimeout(write, GAP_MS).unref()
-  }
-  return {
-    ring(slots, flows = []) {
-      const list = [...slots]
-      const names = [...flows]
-      for (const listener of listeners) listener(list, names, [])
-      for (const flow of names) if (flowsGathered.size < FLOWS) flowsGathered.add(flow)
-      for (const slot of list) gathered.add(slot)
-      if (!pausing) write()
-    },
-    release(slots) {
-      for (const slot of slots) releasedGathered.add(slot)
-      if (!pausing) write()
-    },
-    listen(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    async follow(signal) {
-      while (!signal.aborted) {
-        created = create(mongo)
-        await created
-        await tail(mongo, signal, me, listeners).catch(() => undefined)
-        if (!signal.aborted) await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined)
-      }
-    },
+    const hints = collectionOf(this.#mongo.db, HINTS)
+    this.#created ??= create(this.#mongo)
+    // Unacknowledged: a lost hint costs one interval of scanning for mail, or of searching for free slots.
+    this.#created.then(() => hints.insertOne(doc, { writeConcern: { w: 0 } })).catch(() => undefined)
+    this.#next = { slots: new Set(), flows: new Set(), released: new Set() }
+    this.#isPausing = true
+    setTimeout(() => this.#write(), GAP_MS).unref()
   }
 }
 
 /**
  * Makes the capped collection; an insert into a missing one would make a plain one, which cannot be followed. One that
- * an earlier release made is enlarged: a reader that falls behind by the whole collection loses its hints.
+ * an earlier release made is enlarged: a reader that lags by the whole collection loses its hints.
  */
 async function create(mongo: Mongo): Promise<void> {
   const enlarge = (error: unknown) =>
@@ -135,12 +143,12 @@ async function create(mongo: Mongo): Promise<void> {
 async function tail(
   mongo: Mongo,
   signal: AbortSignal,
-  me: string,
+  own: string,
   listeners: ReadonlySet<WakeListener>,
 ): Promise<void> {
   const hints = collectionOf(mongo.db, HINTS)
   // The cursor of an empty capped collection dies at once, so there is always one document to stand on.
-  const start: HintDoc = { _id: newId('wh'), from: me, slots: [] }
+  const start: HintDoc = { _id: newId('wh'), from: own, slots: [] }
   await hints.insertOne(start)
   const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 1_000 })
   const close = () => void cursor.close().catch(() => undefined)
@@ -149,7 +157,7 @@ async function tail(
     let past = true
     for await (const hint of cursor) {
       if (hint._id === start._id) past = false
-      if (past || hint.from === me) continue
+      if (past || hint.from === own) continue
       for (const listener of listeners) listener(hint.slots, hint.flows ?? [], hint.released ?? [])
     }
   } finally {

@@ -1,4 +1,4 @@
-/** Equal keys, one message: the key lies on the message itself, and the answer of the first is the answer of all. */
+/** Equal keys, one message: the key is stored with the message, and the result of the first is the result of all. */
 import { createHash, type Hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../../platform/concurrency/timeout.ts'

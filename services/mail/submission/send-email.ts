@@ -58,7 +58,7 @@ function submissionOf(
     ...(request.stream && { lane: request.stream }),
     ...(request.tags && { tags: request.tags }),
     ...(request.metadata && { metadata: request.metadata }),
-    // A time that has passed means now: the message must not look scheduled for ever.
+    // A time that has passed means now: the message must not appear scheduled forever.
     ...(scheduledAt && scheduledAt > clock.now() && { scheduledAt }),
     ...(idem && { idem }),
   }

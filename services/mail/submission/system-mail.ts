@@ -24,7 +24,7 @@ export interface SystemMail {
 /** Stores the mail durably in the queue. Rejects when the queue cannot take it. */
 export type SendSystemMail = (mail: SystemMail) => Promise<void>
 
-/** A key is remembered so long: longer than anything that repeats a hand-over. */
+/** How long a key is remembered: longer than anything repeats a mail. */
 const KEY_LIFE_MS = 40 * 86_400_000
 
 /** Opens the way for the platform's own mail. */
@@ -79,7 +79,7 @@ export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>):
       raw: await compose(request, { messageId, date: now }),
       recipients: [{ email: to, type: 'to' }],
     })
-    // key_taken: it lies in the queue already, or has gone out.
+    // key_taken: it is in the queue already, or has gone out.
     if (outcome.kind === 'unavailable') throw new Error(`the queue cannot take the mail: ${outcome.reason}`)
   }
 }

@@ -19,7 +19,7 @@ export interface SystemSender {
 /** Finds out whether an address may be the sender; undefined when it may not. */
 export type FindSystemSender = (address: string) => Promise<SystemSender | undefined>
 
-/** Senders in verified domains of active administrators, as things stand at each look. */
+/** Senders in verified domains of active administrators, as they are at each call. */
 export function createSystemSenders({ mongo, config }: Pick<Foundation, 'mongo' | 'config'>): FindSystemSender {
   const policy = { requireVerified: true, capture: config.DELIVERY_MODE === 'capture' }
   return async address => {

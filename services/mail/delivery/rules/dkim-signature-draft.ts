@@ -99,7 +99,7 @@ export function draftSignature(header: string, hash: string, key: SignatureKey, 
   }
 }
 
-/** Names with colons between them, folded behind colons (section 3.5, `h=`). */
+/** Names with colons between them, folded after colons (section 3.5, `h=`). */
 function folded(names: readonly string[]): string {
   let text = ''
   let column = 0

@@ -6,13 +6,13 @@
  */
 import type { Flow, Lane } from '../../store/rules/flow.ts'
 
-/** So many messages of a flow are to be taken. */
+/** How many messages of a flow are to be taken. */
 export interface Draw {
   flow: Flow
   count: number
 }
 
-/** Whether an account may be given `more` messages when `all` accounts together are given so many. */
+/** Whether an account may be given `more` messages when `all` accounts together are given `all`. */
 export type Admits = (userId: string, more: number, all: number) => boolean
 
 /** What one draw asks before a turn. */

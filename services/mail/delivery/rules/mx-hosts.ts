@@ -24,7 +24,7 @@ export function planMx(records: readonly MxRecord[], shuffle: () => number): MxP
 }
 
 /**
- * Names of the MX hosts of providers, for domains that are not the provider's own. Only hosts that receive mail: anybody can
+ * Names of the MX hosts of providers, for domains that are not the provider's own. Only hosts that receive mail: anyone can
  * point an MX record at another host of a provider, and that it does not answer says nothing about the provider.
  */
 const PROVIDER_OF_MX: readonly (readonly [RegExp, string])[] = [

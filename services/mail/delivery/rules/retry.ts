@@ -48,7 +48,7 @@ export function afterFailure(classification: Classification, history: History, n
 }
 
 /**
- * Decides after an attempt of unknown outcome. `reply`: the final dot went out and nobody answered (RFC 1047). `worker`:
+ * Decides after an attempt of unknown outcome. `reply`: the final dot went out and no reply came (RFC 1047). `worker`:
  * the worker was gone before it noted an outcome; often the dot never went out, so the message need not wait longer
  * than after any other failure.
  */
@@ -72,7 +72,7 @@ function waitAfter(kind: FailureKind, attempts: number): number {
 /** A wait of 80 to 120 %, so that mail deferred together does not come back together. */
 function retryOrExpire(wait: number, { expiresAt }: History, now: Date, jitter: number): NextStep {
   const due = new Date(now.getTime() + Math.round(wait * (0.8 + 0.4 * jitter)))
-  // A last try at the end is worth more than a wait that nobody sees finish.
+  // A last try at the end is worth more than a wait that cannot finish.
   if (now >= expiresAt) return { kind: 'end', status: 'failed', event: 'expired' }
   return { kind: 'retry', due: due < expiresAt ? due : expiresAt }
 }

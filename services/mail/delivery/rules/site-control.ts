@@ -9,7 +9,7 @@
 export interface SiteLimits {
   /** Transactions at once. */
   connections: number
-  /** After so many messages a connection is closed. */
+  /** After this number of messages a connection is closed. */
   messagesPerConnection: number
   /** Messages a second; undefined: whatever it takes. */
   rate?: number | undefined
@@ -94,11 +94,11 @@ const GROWTH = { below: 0.05, near: 0.01, above: 0.1 }
 const NEAR = { from: 0.95, to: 1.05 }
 /** A complaint is answered once; others within this time were under way. */
 const SETTLE_MS = 1_000
-/** So many deliveries between two complaints mean that the receiver works and only its speed is to be found. */
+/** This many deliveries between two complaints mean that the receiver works and only its speed is to be found. */
 const STEADY = 10
 const PAUSE_MS = 5_000
 const PAUSE_MOST_MS = 5 * 60_000
-/** Without a complaint for so long the site counts as up again, and its rate is free. */
+/** Without a complaint for this time the site counts as up again, and its rate is free. */
 const CALM_MS = 10 * 60_000
 /** The speed is measured over 5 to 10 s of uninterrupted work. */
 const MEASURE_MS = 10_000
@@ -222,7 +222,7 @@ export function afterThrottle(
     since: control.status === 'throttled' ? control.since : now,
     reason,
     rate: Math.max(RATE_LEAST, base * DECREASE),
-    // What came within a moment tells a lower bound, not the receiver's speed.
+    // What came within a moment is a lower bound, not the receiver's speed.
     ceiling: steady && now - control.recentFrom >= SETTLE_MS ? base : control.ceiling,
     window: steady ? control.window : Math.max(1, Math.floor(control.window / 2)),
     resumeAt: now + pause,

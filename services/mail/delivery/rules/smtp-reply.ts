@@ -20,7 +20,7 @@ const CONVERSATION_MAX = 4_000
 /** Control characters except tabs, which servers do send. */
 const CONTROL = /[^\P{Cc}\t]/u
 
-/** Reads the lines of one reply, the last of which has a blank (or nothing) behind its code; undefined when they are none. */
+/** Reads the lines of one reply, the last of which has a space (or nothing) after its code; undefined when they are no reply. */
 export function parseReply(lines: readonly string[]): ServerReply | undefined {
   const code = Number(/^([2-5]\d\d)(?:[ -]|$)/.exec(lines.at(-1) ?? '')?.[1])
   if (!code || lines.some(line => !line.startsWith(String(code)))) return undefined

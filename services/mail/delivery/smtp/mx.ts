@@ -121,7 +121,7 @@ function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error'
 }
 
-/** Keeps answers for their time; questions asked meanwhile share one lookup. */
+/** Keeps answers for their time; questions asked during a lookup share it. */
 function createCache<T>(now: () => number) {
   const entries = new Map<string, { until: number; answer: Promise<T> }>()
   return (key: string, ask: () => Promise<{ value: T; ms: number }>): Promise<T> => {

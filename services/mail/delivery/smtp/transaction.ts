@@ -47,7 +47,7 @@ export interface Transaction {
   /** Has bytes above 127. */
   eightBit: boolean
   /**
-   * The message in 7 bits, signed anew, for a server without 8BITMIME; or the reply that says why there is none. Asked
+   * The message in 7 bits, signed again, for a server without 8BITMIME; or the reply that says why there is none. Asked
    * before anything is sent. Never rejects.
    */
   sevenBit?(): Promise<{ content: Buffer } | Reply>
@@ -295,7 +295,7 @@ export class Session {
     return line
   }
 
-  /** The content, the last look at the lease, the dot, and the wait that nobody can cut short. */
+  /** The content, the last check of the lease, the final dot, and the wait that nothing cuts short. */
   async #content({ content, mayFinish }: Transaction): Promise<RecipientOutcome> {
     const { block, dot } = this.options.deadlines
     const stuffed = stuff(content)
@@ -324,7 +324,7 @@ export class Session {
         await withDeadline(taken, deadlineMs, this.wire)
       } catch (error) {
         if (!(error instanceof WireError)) throw error
-        return // why it broke is looked at before the dot
+        return // why it broke is found out before the dot
       }
     }
   }

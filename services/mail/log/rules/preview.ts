@@ -5,7 +5,7 @@ import type { Readable } from '../../message/mime-reader.ts'
 export const PREVIEW_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-/** Most characters of images in a page: each place shows its image anew, and a page of 100 places could fill the memory. */
+/** Most characters of images in a page: each place shows its image again, and a page of 100 places could fill the memory. */
 const MAX_IMAGES = 16 * 1024 * 1024
 
 /** The HTML of a message with its inline images, else its text. Not cleaned: the policy and the frame hold it. */

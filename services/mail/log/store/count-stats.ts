@@ -26,7 +26,7 @@ export interface CountRun {
   logDays: number
   /** Aborted when the process drains. */
   signal: AbortSignal
-  /** A run ends after so long; the next one goes on. */
+  /** A run ends after this time; the next one goes on. */
   mostMs: number
 }
 

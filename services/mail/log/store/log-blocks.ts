@@ -42,7 +42,7 @@ export const LOG_BLOCKS = defineCollection<LogBlockDoc>('log_blocks', [
 
 /** Messages of a block: what a rare term makes a search read. */
 const BLOCK = 250
-/** A block with so many terms (messages with many recipients) ends early. */
+/** A block with this many terms (messages with many recipients) ends early. */
 const TERMS_MOST = 10_000
 /** Ids are made before their messages are stored: younger ones are not indexed yet. */
 const LAG_MS = 10_000
@@ -56,7 +56,7 @@ const DAILY_MS = 24 * 60 * MINUTE_MS
 /** Blocks that a search asks for at once. */
 const AHEAD = 64
 /**
- * Keys of so many blocks are side by side in the index, by their span first. Hashes alone would dirty all of the index
+ * Keys of this many blocks are side by side in the index, by their span first. Hashes alone would dirty all of the index
  * between two checkpoints of the database, which costs it five times as much with 2,000,000 messages.
  */
 const SPAN = 256
@@ -83,7 +83,7 @@ export interface IndexRun {
   now: Date
   /** Aborted when the process drains. */
   signal: AbortSignal
-  /** A run ends after so long; the next one goes on. */
+  /** A run ends after this time; the next one goes on. */
   mostMs: number
 }
 

@@ -32,7 +32,7 @@ export interface IdBounds {
   last?: string | undefined
 }
 
-/** The channel behind each source. */
+/** The channel of each source. */
 const CHANNELS = { api: 'http', smtp: 'smtp', system: 'system' } as const
 /** The text of a search field that is an id of a message, or enough of one: its time and more. */
 const ID = /^\s*(em_[0-9a-z]{10,26})\s*$/

@@ -9,7 +9,7 @@ import { MESSAGES } from '../../store/messages.ts'
 import { LogBlocks } from './log-blocks.ts'
 import { filterTerms, type IdBounds, idBounds, type LogFilters, toMatch, toRange } from './log-filters.ts'
 
-/** A page of messages. `next` is the cursor behind everything that was looked at, or null at the end. */
+/** A page of messages. `next` is the cursor after everything that was read, or null at the end. */
 export interface LogPage {
   messages: MessageDoc[]
   next: string | null
@@ -18,7 +18,7 @@ export interface LogPage {
 /** Messages that one page looks at when a filter applies that no term leads to, or that are not indexed yet. */
 const SCAN = 10_000
 const MAX_MS = 5_000
-/** A page that has looked for so long ends and says where the next one begins. */
+/** A page that has searched for this time ends and says where the next one begins. */
 const PAGE_MS = 60
 
 /** How far a page looks. For tests. */
@@ -30,7 +30,7 @@ export interface LogBounds {
 /**
  * Lists an account's messages, newest first, after the cursor `after`. Terms of the filters (recipient, sender, domain,
  * tag, Message-ID, words) lead to the blocks of the log that have them; newer messages than the newest block, and
- * filters without a term, are looked through. A page can be short although there are more: follow `next`.
+ * filters without a term, are searched. A page can be short although there are more: follow `next`.
  */
 export async function listMessages(
   db: Db,
@@ -39,20 +39,20 @@ export async function listMessages(
   { limit, after }: { limit: number; after?: string | undefined },
   { scan = SCAN, pageMs = PAGE_MS }: LogBounds = {},
 ): Promise<LogPage> {
-  const look = createLook(db, userId, filters, limit)
+  const search = createSearch(db, userId, filters, limit)
   const bounds = idBounds(filters, after)
   const terms = filterTerms(userId, filters)
-  if (terms.length === 0) return toPage(await look(bounds, scan), limit)
+  if (terms.length === 0) return toPage(await search(bounds, scan), limit)
   const until = performance.now() + pageMs
   const blocks = new LogBlocks(db)
   const indexed = (await blocks.newest())?.last
-  const newer = await look({ ...bounds, above: indexed }, scan)
+  const newer = await search({ ...bounds, above: indexed }, scan)
   if (newer.found.length > limit || newer.next !== null) return toPage(newer, limit)
   if (indexed === undefined) return toPage(newer, limit)
   const { found } = newer
   for await (const { places, next } of blocks.withAll(terms, bounds)) {
     for (const { above, first, last } of places) {
-      const part = await look({ ...bounds, above, last }, Number.POSITIVE_INFINITY, found.length)
+      const part = await search({ ...bounds, above, last }, Number.POSITIVE_INFINITY, found.length)
       found.push(...part.found)
       if (found.length > limit || performance.now() > until) return toPage({ found, next: first }, limit)
     }
@@ -61,18 +61,18 @@ export async function listMessages(
   return toPage({ found, next: null }, limit)
 }
 
-/** Messages that match, and the cursor after all that was looked at, or null when that was everything. */
-interface Looked {
+/** Messages that match, and the cursor after all that was read, or null when that was everything. */
+interface Searched {
   found: MessageDoc[]
   next: string | null
 }
 
 /** Looks through a range of an account's messages, newest first: at `scan` of them, for one more than `limit`. */
-function createLook(db: Db, userId: string, filters: LogFilters, limit: number) {
+function createSearch(db: Db, userId: string, filters: LogFilters, limit: number) {
   const messages = collectionOf(db, MESSAGES)
   const match = toMatch(filters)
   const options = { maxTimeMS: MAX_MS }
-  return async (bounds: IdBounds, scan: number, have = 0): Promise<Looked> => {
+  return async (bounds: IdBounds, scan: number, have = 0): Promise<Searched> => {
     const range = { user_id: userId, ...toRange(bounds) }
     const wanted = limit + 1 - have
     if (Object.keys(match).length === 0 || scan === Number.POSITIVE_INFINITY) {
@@ -95,7 +95,7 @@ function createLook(db: Db, userId: string, filters: LogFilters, limit: number) 
   }
 }
 
-function toPage({ found, next }: Looked, limit: number): LogPage {
+function toPage({ found, next }: Searched, limit: number): LogPage {
   if (found.length <= limit) return { messages: found, next }
   const messages = found.slice(0, limit)
   return { messages, next: messages.at(-1)?._id ?? null }
@@ -106,7 +106,7 @@ export async function findMessage(db: Db, userId: string, id: string): Promise<M
   return (await collectionOf(db, MESSAGES).findOne({ _id: id, user_id: userId })) ?? undefined
 }
 
-/** Ids of deliveries and events of one message as their numbers say: the tenth recipient comes behind the second. */
+/** Ids of deliveries and events of one message as their numbers say: the tenth recipient comes after the second. */
 const byNumber = new Intl.Collator('en', { numeric: true }).compare
 
 /** What of a message is still to be delivered, in the order of its recipients. */

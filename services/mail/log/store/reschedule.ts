@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 /**
  * Moves a message to `at`; its lifetime and the time of its bytes move along, all in one transaction, so that two calls
  * at once end with one time. Answers false when it is not waiting for its time any more. A worker claims only what is
- * due, so a delivery whose time lies ahead is nobody's. `bodyDays`: how long bodies stay behind the lifetime.
+ * due, so no worker holds a delivery whose time lies ahead. `bodyDays`: how long bodies stay after the lifetime.
  */
 export async function reschedule(
   mongo: Mongo,

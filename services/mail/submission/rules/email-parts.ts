@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Mailbox, readMailbox, WRITTEN_ADDRESS_MAX } from '../../message/address.ts'
 import { DecodedBase64, decodeBase64 } from '../../message/base64.ts'
 
-/** Limits of one message over HTTP; `GET /api/v1/limits` tells them. Sizes in bytes. */
+/** Limits of one message over HTTP; `GET /api/v1/limits` returns them. Sizes in bytes. */
 export const EMAIL_LIMITS = {
   recipients: 50,
   subject: 998,
@@ -84,7 +84,7 @@ function mailboxList(minItems: number) {
     })
 }
 
-/** A value that stands in one header line. */
+/** A value of one header line. */
 export const headerText = (max: number) =>
   z
     .string()
@@ -138,7 +138,7 @@ export const attachment = z.strictObject({
   disposition: z.enum(['attachment', 'inline']).optional(),
 })
 
-/** Headers that the composer or the door writes, or that would lie about the way of the message. */
+/** Headers that the composer or acceptance writes, or that would be false about the path of the message. */
 const DENIED =
   /^(?:from|to|cc|bcc|sender|date|subject|message-id|mime-version|reply-to|return-path|received|received-spf|authentication-results|delivered-to|original-recipient|content-.*|dkim-.*|domainkey-.*|arc-.*|resent-.*|x-idempotency-key)$/i
 

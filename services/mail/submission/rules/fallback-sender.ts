@@ -33,7 +33,7 @@ function replaced(field: HeaderField, fallback: string): HeaderField {
   return { ...field, value: Buffer.from(value).toString('latin1'), encoded: true }
 }
 
-/** The name in front of the address or in a comment; else the address, in a form that nobody takes for one. */
+/** The name in front of the address or in a comment; else the address, in a form that is not taken for one. */
 function displayName(text: string): string {
   const [, before = '', address = ''] = /^([^<]*)<([^<>]*)>\s*$/.exec(text) ?? []
   const name = before.trim().replace(/^"(.*)"$/s, '$1') || /\(([^()]{1,200})\)/.exec(text)?.[1] || address || text

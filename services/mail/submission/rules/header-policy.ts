@@ -16,7 +16,7 @@ export const REMOVED: ReadonlySet<string> = new Set([
 
 /**
  * Fields that a message has at most once (RFC 5322 section 3.6, RFC 2045, RFC 2369, RFC 2919, RFC 8058): of two, readers
- * show one, filters judge the other. Those of {@link REMOVED} may be repeated.
+ * show one, filters evaluate the other. Those of {@link REMOVED} may be repeated.
  */
 const ONCE: ReadonlyMap<string, string> = new Map(
   [
@@ -53,7 +53,7 @@ const IDENTITIES: ReadonlyMap<string, string> = new Map([
 /** Each is looked up; honest mail has one or two. */
 const TOO_MANY = `Sender, Resent-From and Resent-Sender have more than ${MAX_FROM_MAILBOXES} addresses together`
 
-/** The addresses of Sender, Resent-From and Resent-Sender, each once; a string is the fault in words. */
+/** The addresses of Sender, Resent-From and Resent-Sender, each once; a string is the error in words. */
 export function readIdentities(fields: readonly HeaderField[]): Identity[] | string {
   const found = new Map<string, Identity>()
   for (const { name, value, removed } of fields) {

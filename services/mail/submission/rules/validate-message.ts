@@ -43,7 +43,7 @@ const MAX_RECEIVED = 50
 const SUBJECT_LENGTH = 300
 
 /**
- * Judges the bytes of a message and reads what the door needs to know. `rest`: what is known of the bytes behind `raw`,
+ * Validates the bytes of a message and reads what acceptance needs. `rest`: what is known of the bytes after `raw`,
  * which holds the whole header. With a fallback sender, a From or Sender that is no address of the internet (`root@web1`)
  * is no fault: it is replaced at once.
  */

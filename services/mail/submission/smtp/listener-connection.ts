@@ -54,7 +54,7 @@ export class SubmissionConnection extends SMTPConnection {
   }
 
   /**
-   * The library knows no CHUNKING (RFC 3030). A client that sends BDAT unasked sends octets of the message behind it, which
+   * The library knows no CHUNKING (RFC 3030). A client that sends BDAT unasked sends octets of the message after it, which
    * must not be read as commands.
    */
   handler_BDAT(): void {

@@ -30,7 +30,7 @@ function replyCodes(code: ProblemCode): [reply: number, enhanced: string] {
   return [Number(reply), enhanced ?? '5.0.0']
 }
 
-/** Longest values of RFC 3461 (4.2, 4.4). Reports do without longer ones; refusing the message would help nobody. */
+/** Longest values of RFC 3461 (4.2, 4.4). Reports do without longer ones; refusing the message would help no client. */
 const ORCPT_CHARACTERS = 500
 const ENVID_CHARACTERS = 100
 

@@ -10,7 +10,7 @@ export interface TlsPair {
   key: string
 }
 
-/** How often the files are looked at. Polling, because a mounted Secret changes by a swap of links two folders up. */
+/** How often the files are checked. Polling, because a mounted Secret changes by a swap of links two folders up. */
 const POLL_MS = 2_000
 
 /** Reads both files. Rejects with a sentence for people when one is missing, broken, or they do not belong together. */

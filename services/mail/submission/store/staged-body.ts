@@ -11,14 +11,14 @@ import { collectionOf, DURABLE, isDuplicateKey, isUnavailable, type Mongo } from
 import { BODIES, bodyId, toBodyDoc } from '../../store/bodies.ts'
 import { LIFETIME_MS } from './message-documents.ts'
 
-/** The parts of one message behind its first one. One call at a time. */
+/** The parts of one message after its first one. One call at a time. */
 export interface StagedBody {
   /** Bytes and parts that are stored. */
   readonly size: number
   readonly parts: number
   /**
    * Stores a part of at most 1 MiB durably. Resolves when its memory may be used again; rejects when it is not stored as
-   * far as anybody can tell.
+   * far as can be told.
    */
   write(part: Buffer): Promise<void>
   /** Removes what was stored; never rejects. Only for a message of which no transaction has begun. */
@@ -39,7 +39,7 @@ const TRY_MS = 10_000
 const PAUSE_MS = 250
 const DAY_MS = 86_400_000
 
-/** Makes the staging of one process. `bodyDays`: how long bodies stay behind the lifetime of their message. */
+/** Makes the staging of one process. `bodyDays`: how long bodies stay after the lifetime of their message. */
 export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock: Clock; bodyDays: number }): StageBody {
   const bodies = collectionOf(mongo.db, BODIES)
   const gate = createByteGate(WRITING_BYTES)
