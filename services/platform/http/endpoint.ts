@@ -85,11 +85,11 @@ export interface EndpointInput<E> {
   body: E extends { body: infer B } ? In<B> : never
 }
 
-/** What a handler gives back: what one of the response schemas accepts; nothing where there is none. */
-export type EndpointResult<E> =
+/** What a handler gives back: what one of the response schemas accepts, or `Nothing`; nothing where there is none. */
+export type EndpointResult<E, Nothing = never> =
   E extends Endpoint<infer _A, infer _P, infer _Q, infer _B, infer R, infer O>
     ? R extends Schema
-      ? Promise<z.input<R> | (O extends Schema ? z.input<O> : never)>
+      ? Promise<z.input<R> | (O extends Schema ? z.input<O> : never) | Nothing>
       : Promise<void>
     : never
 

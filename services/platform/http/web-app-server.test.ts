@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { turnsDuring } from '../../../test/support/time/event-loop-turns.ts'
-import type { Log } from '../observability/log.ts'
+import { type Log, silentLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { ProblemError } from '../problems.ts'
 import { endpoint } from './endpoint.ts'
@@ -425,4 +425,92 @@ test.each(['POST', 'OPTIONS'])('a path that is named literally is no value of a 
   const response = await fetch(`${url}/echo/all`, { method })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'DELETE'])
   expect((await fetch(`${url}/echo/all`, { method: 'DELETE' })).status).toBe(204)
+})
+
+describe('an API with forms of its own', () => {
+  const form = endpoint({
+    operationId: 'form',
+    tag: 'Test',
+    method: 'POST',
+    path: '/form/{id}',
+    summary: 'Adds.',
+    access: OPEN,
+    params: z.object({ id: z.string() }),
+    query: z.object({ search: z.string().min(3).optional() }),
+    body: z.object({ count: z.number() }),
+    response: z.object({ count: z.number(), caller: z.string() }),
+  })
+
+  async function serveForm() {
+    const steps: string[] = []
+    const app = createWeb({ log: silentLog, metrics: createMetrics('test'), trustedProxies: [] })
+    const router = createRouter()
+    const caller = async () => {
+      steps.push('authorise')
+      return 'first'
+    }
+    bind<typeof OPEN, string, typeof form, undefined>(
+      router,
+      caller,
+      form,
+      async ({ body, query }, name, context) => {
+        steps.push('handle')
+        if (query.search === 'own') {
+          context.status = 304
+          return undefined
+        }
+        if (query.search === 'fails') throw new ProblemError('conflict')
+        return { count: body.count + 1, caller: name }
+      },
+      {
+        emptyIsAbsent: true,
+        async readBody(context) {
+          steps.push('read')
+          context.request.body = { count: Number(await text(context.req)) }
+          return () => void steps.push('handled')
+        },
+        refuseFields: ({ issues }, given) =>
+          new ProblemError('invalid_request', `${issues.length} in ${JSON.stringify(given)}`),
+        run: async (_, name, work) => {
+          steps.push(`run ${name}`)
+          await work('second')
+          steps.push('answered')
+        },
+        answer(context, data) {
+          context.body = { code: 20_000, data }
+        },
+      },
+    )
+    app.use(router.routes())
+    const server = createServer(app.callback()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close().closeAllConnections())
+    const { port } = server.address() as AddressInfo
+    return async (query: string, body: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}/form/1${query}`, { method: 'POST', body })
+      const answer = await response.text()
+      return { status: response.status, answer: answer === '' ? undefined : JSON.parse(answer), steps }
+    }
+  }
+
+  const UNTIL_WORK = ['authorise', 'read', 'run first', 'handle']
+  const ENVELOPE = { code: 20_000, data: { count: 8, caller: 'second' } }
+  test.each<[string, string, string, number, unknown, string[]]>([
+    ['answers in its envelope', '', '7', 200, ENVELOPE, [...UNTIL_WORK, 'answered', 'handled']],
+    ['takes an empty field as none', '?search=', '7', 200, ENVELOPE, [...UNTIL_WORK, 'answered', 'handled']],
+    ['keeps a status without a body', '?search=own', '7', 304, undefined, [...UNTIL_WORK, 'answered', 'handled']],
+    ['frees what the body took after an error', '?search=fails', '7', 409, {}, [...UNTIL_WORK, 'handled']],
+    [
+      'refuses in its words',
+      '?search=ab',
+      '7',
+      400,
+      { detail: '1 in {"search":"ab"}' },
+      ['authorise', 'read', 'handled'],
+    ],
+  ])('%s', async (_, query, body, status, answer, steps) => {
+    const post = await serveForm()
+    const result = await post(query, body)
+    expect(result).toMatchObject({ status, steps, ...(answer !== undefined && { answer }) })
+  })
 })

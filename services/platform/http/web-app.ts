@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import Koa, { type Context } from 'koa'
 import type { z } from 'zod'
 import { isUnavailable } from '../database/mongo.ts'
-import { validate } from '../json/bounded-validation.ts'
+import { type Issue, validate } from '../json/bounded-validation.ts'
 import { clientBehind, isTrustedProxy } from '../network/ip-networks.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -95,11 +95,25 @@ function loggedPath(path: string, secretPaths: readonly string[]): string {
   return secret === undefined ? path : `${secret}/[redacted]`
 }
 
-/** Decides who calls; throws a {@link ProblemError} when nobody may. */
+/** Decides who calls; throws a {@link ProblemError} when nobody may. Request rates are counted here as well. */
 export type Authorise<A, P> = (context: WebContext, access: A) => Promise<P>
 
-/** Reads the body of a request into `request.body`. Gives what is called when the request was handled, if anything. */
-export type ReadBody<P> = (context: WebContext, principal: P) => Promise<(() => void) | undefined>
+/** What an API does in its own way with every operation. */
+export interface BindHooks<P> {
+  /**
+   * Reads the body, as JSON into `request.body` unless given; given, it is called for operations without a schema of the
+   * body as well. Gives what is called when the request was handled, if anything.
+   */
+  readBody?: ((context: WebContext, principal: P) => Promise<(() => void) | undefined>) | undefined
+  /** Whether an empty field of the query counts as absent, as forms send them. */
+  emptyIsAbsent?: boolean
+  /** The refusal of fields that do not fit; unless given, a pointer for each error. */
+  refuseFields?: (result: { issues: readonly Issue[] }, given: unknown) => ProblemError
+  /** Runs the work, which handles and answers: for idempotency. */
+  run?: (context: WebContext, principal: P, work: (principal: P) => Promise<void>) => Promise<void>
+  /** Puts a result into the body; unless given, the result is the body. */
+  answer?: (context: WebContext, result: unknown) => void
+}
 
 /** Largest body of an operation that says nothing else, in bytes: twice what the largest one of the mail API may have. */
 const BODY_BYTES = 64 * 1024
@@ -109,35 +123,50 @@ const BODY_BYTES = 64 * 1024
  * fields are 422 with a pointer each; a prepared `context.body` (streams, text) is left alone. Bodies are read after
  * the caller is known: strangers must not make the process hold megabytes.
  */
-export function bind<A, P, E extends AnyEndpoint<A>>(
+export function bind<A, P, E extends AnyEndpoint<A>, Nothing = never>(
   router: Router,
   authorise: Authorise<A, P>,
   definition: E,
-  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => EndpointResult<E>,
-  readBody: ReadBody<P> = async context => {
-    await readJson(context, { bytes: definition.bodyBytes ?? BODY_BYTES })
-    return undefined
-  },
+  handle: (input: EndpointInput<E>, principal: P, context: WebContext) => EndpointResult<E, NoInfer<Nothing>>,
+  hooks: BindHooks<P> = {},
 ): void {
+  const { params, query, body, bodyBytes = BODY_BYTES } = definition
+  const { readBody = body && readerOf(bodyBytes), run, refuseFields = refuseWithPointers } = hooks
+  const answer = hooks.answer ?? ((context, result) => Object.assign(context, { body: result }))
+  const handleInput = async (context: WebContext, principal: P, input: EndpointInput<E>) => {
+    context.status = definition.status
+    const result = await handle(input, principal, context)
+    if (result !== undefined) answer(context, result)
+    else if (context.body === undefined && context.status === 200) context.status = 204
+  }
   const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
     context.state.route = definition.path
     const principal = await authorise(context, definition.access)
-    const handled = definition.body ? await readBody(context, principal) : undefined
+    const handled = await readBody?.(context, principal)
     try {
       const input = {
-        params: parse(definition.params, context.params, ''),
-        query: parse(definition.query, { ...context.query }, ''),
-        body: parse(definition.body, context.request.body ?? {}, ''),
+        params: parseWith(refuseFields, params, context.params),
+        query: parseWith(refuseFields, query, hooks.emptyIsAbsent ? withoutEmpty(context.query) : { ...context.query }),
+        body: parseWith(refuseFields, body, context.request.body ?? {}),
       } as EndpointInput<E>
-      context.status = definition.status
-      const result = await handle(input, principal, context)
-      if (result !== undefined) context.body = result
-      else if (context.body === undefined && definition.status === 200) context.status = 204
+      const work = (caller: P) => handleInput(context, caller, input)
+      await (run ? run(context, principal, work) : work(principal))
     } finally {
       handled?.()
     }
   })
+}
+
+/** Reads JSON of at most so many bytes. */
+function readerOf(bytes: number) {
+  return async (context: WebContext): Promise<undefined> => {
+    await readJson(context, { bytes })
+  }
+}
+
+function withoutEmpty(query: WebContext['query']): object {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))
 }
 
 /** A new router, on which a path that is named literally is no value of a parameter: `/emails/batch` is no email. */
@@ -174,18 +203,25 @@ export async function notFound(context: WebContext): Promise<void> {
 
 /** Parses with zod; a failure becomes `validation_failed` with a pointer for each of the first 50 faults. */
 export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown, root: string): unknown {
+  return parseWith(failure => refuseWithPointers(failure, value, root), schema, value)
+}
+
+function parseWith(
+  refuse: NonNullable<BindHooks<unknown>['refuseFields']>,
+  schema: z.ZodType | undefined,
+  value: unknown,
+): unknown {
   if (!schema) return undefined
   const result = validate(schema, value)
-  if (result.ok) return result.data
-  const faults = result.issues.map(
-    ({ path, code, message }): FieldFault => ({ pointer: pointer(root, path), code, message }),
-  )
+  if (!result.ok) throw refuse(result, value)
+  return result.data
+}
+
+function refuseWithPointers({ issues }: { issues: readonly Issue[] }, _: unknown, root = ''): ProblemError {
+  const faults = issues.map(({ path, code, message }): FieldFault => ({ pointer: pointer(root, path), code, message }))
   const [first] = faults
-  throw new ProblemError(
-    'validation_failed',
-    first ? `${first.pointer || 'The request'}: ${first.message}` : undefined,
-    { faults },
-  )
+  const detail = first ? `${first.pointer || 'The request'}: ${first.message}` : undefined
+  return new ProblemError('validation_failed', detail, { faults })
 }
 
 /** Longest part of a pointer; names of fields that do not exist can have any length. */

@@ -50,7 +50,7 @@ export function opening(router: Router, { authorise, take, bodyBytes, room }: Op
   return <E extends AnyEndpoint<Access>>(
     definition: E,
     handle: Parameters<typeof bind<Access, Principal, E>>[3],
-  ): void => bind(router, limited, definition, handle, read)
+  ): void => bind(router, limited, definition, handle, { readBody: definition.body && read })
 }
 
 /** True for what is refused amid its body, whose rest nobody reads. */

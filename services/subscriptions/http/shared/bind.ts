@@ -1,10 +1,8 @@
 /** Joins an operation to its handler: rate, credential, rights, app, fields, idempotency, envelope. */
 import type Router from '@koa/router'
-import type { z } from 'zod'
-import type { AnyEndpoint, EndpointInput } from '../../../platform/http/endpoint.ts'
+import type { AnyEndpoint, EndpointInput, EndpointResult } from '../../../platform/http/endpoint.ts'
 import { readJson } from '../../../platform/http/json-body.ts'
-import { factsOf, type WebContext } from '../../../platform/http/web-app.ts'
-import { validate } from '../../../platform/json/bounded-validation.ts'
+import { bind, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { clientNetwork } from '../../../platform/network/ip-networks.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { MaySendFrom } from '../../catalogue/manage-apps.ts'
@@ -55,9 +53,8 @@ export interface AppCall extends Call {
   app: AppDoc
 }
 
-/** What stands in `data`; undefined when the handler has answered itself. */
-type Data<E> = E extends { response: infer R } ? (R extends z.ZodType ? z.input<R> : undefined) : never
-type Handle<E, C> = (input: EndpointInput<E>, call: C) => Promise<Data<E> | undefined>
+/** Gives what stands in `data`; undefined when it has answered itself. */
+type Handle<E, C> = (input: EndpointInput<E>, call: C) => EndpointResult<E, undefined>
 
 /** Largest body of an operation that says nothing else, in bytes: the longest texts of a plan, all of them escaped. */
 const BODY_BYTES = 128 * 1024
@@ -66,9 +63,30 @@ const WRITES = new Set(['POST', 'PUT'])
 type ReadBody = (context: WebContext) => Promise<void>
 
 /** Reads the body of an operation, where it has one. */
-function readerOf({ method, body, bodyBytes = BODY_BYTES }: AnyEndpoint<Access>): ReadBody {
-  if (!WRITES.has(method) || !body) return () => Promise.resolve()
-  return context => readJson(context, { bytes: bodyBytes })
+function readerOf({ body, bodyBytes: bytes = BODY_BYTES }: AnyEndpoint<Access>): ReadBody {
+  return async context => {
+    if (body) await readJson(context, { bytes })
+  }
+}
+
+/** What the operations of this API have in common; unknown fields are dropped. */
+function hooksOf(s: Subscriptions, readBody: ReadBody) {
+  return {
+    async readBody(context: WebContext) {
+      await readBody(context)
+      return undefined
+    },
+    emptyIsAbsent: true,
+    refuseFields: (...failure: Parameters<typeof faultsOf>) =>
+      new ProblemError('validation_failed', undefined, { faults: faultsOf(...failure) }),
+    answer: (context: WebContext, data: unknown) => answer(context, s.config.SUCCESS_CODE, data),
+  }
+}
+
+/** Runs the writes of a caller once for each idempotency key. */
+function runOnce<C extends Call>(s: Subscriptions, { method }: AnyEndpoint, nameOf: (call: C) => string) {
+  return (context: WebContext, call: C, work: (call: C) => Promise<void>): Promise<void> =>
+    WRITES.has(method) ? once(s, context, nameOf(call), claim => work(claimed(call, claim))) : work(call)
 }
 
 /**
@@ -93,19 +111,17 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   handle: Handle<E, AdminCall>,
   readBody: ReadBody = readerOf(definition),
 ): void {
-  register(router, definition, async context => {
-    deps.rates.admin(callerOf(deps.s, context))
+  const { s } = deps
+  const authorise = async (context: WebContext, access: Access): Promise<AdminCall> => {
+    deps.rates.admin(callerOf(s, context))
     const { admin, token } = await deps.authenticate(context)
-    const call: AdminCall = {
-      ...callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username }),
-      admin,
-      token,
-      ...(await selectApps(deps.s, context, definition.access, admin)),
-    }
-    if (definition.access.kind === 'admin' && !may(admin, definition.access.right)) throw new ProblemError('forbidden')
-    await readBody(context)
-    await run(deps.s, context, definition, `admin/${admin._id}`, (input, claim) => handle(input, claimed(call, claim)))
-  })
+    const call = callOf(context, { kind: 'admin', id: String(admin._id), name: admin.username })
+    const apps = await selectApps(s, context, access, admin)
+    if (access.kind === 'admin' && !may(admin, access.right)) throw new ProblemError('forbidden')
+    return { ...call, admin, token, ...apps }
+  }
+  const run = runOnce<AdminCall>(s, definition, ({ admin }) => `admin/${admin._id}`)
+  bind<Access, AdminCall, E, undefined>(router, authorise, definition, handle, { ...hooksOf(s, readBody), run })
 }
 
 /** An operation of an app's back end. Of a signed request the body is read before the signature, which covers it. */
@@ -116,15 +132,13 @@ export function bindApp<E extends AnyEndpoint<Access>>(
   handle: Handle<E, AppCall>,
 ): void {
   const readBody = readerOf(definition)
-  register(router, definition, async context => {
+  const authorise = async (context: WebContext): Promise<AppCall> => {
     const { app, credential } = await deps.door.enter(context, () => readBody(context))
     deps.rates.server(credential._id)
-    await readBody(context)
-    const call: AppCall = { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
-    await run(deps.s, context, definition, `app/${credential._id}`, (input, claim) =>
-      handle(input, claimed(call, claim)),
-    )
-  })
+    return { ...callOf(context, { kind: 'app', id: credential._id, name: app.app_key }), app }
+  }
+  const run = runOnce<AppCall>(deps.s, definition, ({ actor }) => `app/${actor.id}`)
+  bind<Access, AppCall, E, undefined>(router, authorise, definition, handle, { ...hooksOf(deps.s, readBody), run })
 }
 
 /** An operation that anybody may call. */
@@ -134,60 +148,11 @@ export function bindOpen<E extends AnyEndpoint<Access>>(
   definition: E,
   handle: Handle<E, Call>,
 ): void {
-  const readBody = readerOf(definition)
-  register(router, definition, async context => {
+  const authorise = async (context: WebContext): Promise<Call> => {
     deps.rates.login(clientNetwork(factsOf(context).ip))
-    await readBody(context)
-    const call = callOf(context, { kind: 'admin', id: '', name: '' })
-    answerWith(context, deps.s, await handle(inputOf(context, definition), call))
-  })
-}
-
-function register<E extends AnyEndpoint<Access>>(
-  router: Router,
-  definition: E,
-  serve: (context: WebContext) => Promise<void>,
-): void {
-  const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1')
-  router.register(path, [definition.method.toLowerCase()], async (context: WebContext) => {
-    context.state.route = definition.path
-    await serve(context)
-  })
-}
-
-async function run<E extends AnyEndpoint<Access>>(
-  s: Subscriptions,
-  context: WebContext,
-  definition: E,
-  who: string,
-  handle: (input: EndpointInput<E>, claim?: Claim) => Promise<Data<E> | undefined>,
-): Promise<void> {
-  const input = inputOf(context, definition)
-  const work = async (claim?: Claim) => answerWith(context, s, await handle(input, claim))
-  if (WRITES.has(definition.method)) await once(s, context, who, work)
-  else await work()
-}
-
-function answerWith(context: WebContext, s: Subscriptions, data: object | undefined): void {
-  if (data !== undefined) answer(context, s.config.SUCCESS_CODE, data)
-}
-
-/** Empty query fields count as absent: a form sends them all. */
-function inputOf<E extends AnyEndpoint<Access>>(context: WebContext, definition: E): EndpointInput<E> {
-  const query = Object.fromEntries(Object.entries(context.query).filter(([, value]) => value !== ''))
-  return {
-    params: parseFields(definition.params, context.params),
-    query: parseFields(definition.query, query),
-    body: parseFields(definition.body, context.request.body ?? {}),
-  } as EndpointInput<E>
-}
-
-/** Parses fields. Unknown ones are dropped, wrong ones are `validation_failed` with one entry for each of the first 50. */
-function parseFields<S extends z.ZodType | undefined>(schema: S, value: unknown): unknown {
-  if (!schema) return undefined
-  const result = validate(schema, value)
-  if (result.ok) return result.data
-  throw new ProblemError('validation_failed', undefined, { faults: faultsOf(result, value) })
+    return callOf(context, { kind: 'admin', id: '', name: '' })
+  }
+  bind<Access, Call, E, undefined>(router, authorise, definition, handle, hooksOf(deps.s, readerOf(definition)))
 }
 
 function callOf(context: WebContext, who: Pick<Actor, 'kind' | 'id' | 'name'>): Call {

@@ -13,7 +13,7 @@ export function langOfRequest(context: WebContext): Lang {
 }
 
 /** Answers with the envelope of success. */
-export function answer(context: WebContext, successCode: number, data: object): void {
+export function answer(context: WebContext, successCode: number, data: unknown): void {
   context.body = { code: successCode, message: say('ok', langOfRequest(context)), data }
 }
 
