@@ -43,6 +43,7 @@ const SUBJECTS = {
     observability: [],
     concurrency: [],
     database: ['observability', 'concurrency'],
+    managed: ['database'],
     security: ['database'],
     jobs: ['observability', 'concurrency', 'database'],
     http: ['json', 'network', 'observability', 'concurrency', 'database'],

@@ -2,6 +2,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
 import { newId } from '../platform/ids.ts'
+import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
 import type { LoginLimiter } from './login-limiter.ts'
 import { hashPassword, makePassword, passwordMark, verifyPassword } from './password-hashing.ts'
@@ -12,7 +13,6 @@ import {
   findUserByName,
   insertUser,
   otherActiveAdmins,
-  type ResourceRef,
   replacePassword,
   type UserDoc,
   updateUser,
@@ -33,7 +33,7 @@ export interface NewUser {
   tz: string
   /** To how many recipients it may send in a day; 0 = no limit. */
   recipientsPerDay?: number
-  managedBy?: ResourceRef
+  managedBy?: ManagedBy
 }
 
 /** An account and the password that was made for it, if one was. */

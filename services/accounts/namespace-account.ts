@@ -1,9 +1,11 @@
 /** The account that a Kubernetes namespace acts for. Nobody logs in with it: its password is made and forgotten. */
+
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
+import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
 import { createUser } from './manage-accounts.ts'
-import { findUserByName, type ResourceRef, type UserDoc } from './store/users.ts'
+import { findUserByName, type UserDoc } from './store/users.ts'
 
 /**
  * The account with this name that belongs to the namespace; created when missing. 409 `conflict` when a person has an
@@ -20,7 +22,7 @@ export async function ensureNamespaceAccount(
 }
 
 async function create(deps: { mongo: Mongo; clock: Clock }, username: string, namespace: string): Promise<UserDoc> {
-  const managedBy: ResourceRef = { kind: 'Namespace', namespace, name: namespace, uid: '' }
+  const managedBy: ManagedBy = { kind: 'Namespace', namespace, name: namespace, uid: '' }
   try {
     return (await createUser(deps, { username, role: 'user', lang: 'en', tz: 'UTC', managedBy })).user
   } catch (error) {

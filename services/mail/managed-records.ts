@@ -1,64 +1,48 @@
-/** The records of the mail half that Kubernetes resources own, with where each resource stands. */
+/** The records of the mail half that Kubernetes resources own, with the state of each resource. */
 import { collectionOf, type Db } from '../platform/database/mongo.ts'
+import {
+  listManaged,
+  type ManagedFields,
+  managedIn,
+  mirrorState as mirrorOnto,
+} from '../platform/managed/managed-records.ts'
+import type { ResourceState } from '../platform/managed/rules/managed-by.ts'
 import { credentials } from './credentials/store/smtp-credentials.ts'
 import { tokens } from './credentials/store/tokens.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
 import { domains } from './domains/store/domains.ts'
-import type { ManagedBy, ResourceState } from './store/documents.ts'
 
-/** A record and the resource that owns it. */
-export interface ManagedRecord {
-  resource: ManagedBy
-  record: { type: 'domain' | 'dns_account' | 'credential' | 'token'; id: string; name: string; user_id: string }
-  /** Absent until the operator has looked at it once. */
-  state: ResourceState | undefined
-}
-
-interface Row {
+interface Row extends ManagedFields {
   _id: string
   user_id: string
   name?: string
   username?: string
-  /** Of tokens: former ones of a resource that rotates. */
-  revoked_at?: Date
-  managed_by?: ManagedBy
-  k8s?: ResourceState
 }
 
-const KINDS = [
-  ['domain', domains],
-  ['dns_account', dnsAccounts],
-  ['credential', credentials],
-  ['token', tokens],
-] as const
+const KINDS = {
+  MailDomain: { type: 'domain', collection: domains },
+  DNSProvider: { type: 'dns_account', collection: dnsAccounts },
+  SMTPCredential: { type: 'credential', collection: credentials },
+  APIToken: { type: 'token', collection: tokens },
+} as const
 
-/** Most records of a kind that are shown; an operator with more uses kubectl. */
-const LIMIT = 1_000
-const FIELDS = { user_id: 1, name: 1, username: 1, managed_by: 1, k8s: 1 }
+/** Kinds of the mail half whose records carry a state. */
+export type MirroredKind = keyof typeof KINDS
 
-/** All of them, by namespace and name; `complete` is false when there are more than are shown. */
-export async function managedRecords(db: Db): Promise<{ records: ManagedRecord[]; complete: boolean }> {
-  const found = await Promise.all(
-    KINDS.map(async ([type, collection]) => {
-      const rows = await collectionOf<Row>(db, collection)
-        .find({ managed_by: { $exists: true }, revoked_at: { $exists: false } }, { projection: FIELDS })
-        .limit(LIMIT + 1)
-        .toArray()
-      return rows.flatMap(({ _id: id, user_id, name, username, managed_by, k8s }): ManagedRecord[] =>
-        managed_by
-          ? [{ resource: managed_by, record: { type, id, name: name ?? username ?? id, user_id }, state: k8s }]
-          : [],
-      )
-    }),
+/** All of them, by namespace and name, without the former tokens of a resource that rotates. */
+export function managedRecords(db: Db) {
+  const sources = Object.values(KINDS).map(({ type, collection }) =>
+    managedIn(
+      collectionOf<Row>(db, collection),
+      { revoked_at: { $exists: false } },
+      ['user_id', 'name', 'username'],
+      ({ _id: id, user_id, name, username }) => ({ type, id, name: name ?? username ?? id, user_id }),
+    ),
   )
-  return {
-    records: found
-      .flatMap(rows => rows.slice(0, LIMIT))
-      .toSorted((a, b) => order(a.resource).localeCompare(order(b.resource))),
-    complete: found.every(rows => rows.length <= LIMIT),
-  }
+  return listManaged(sources)
 }
 
-function order({ namespace, name, kind }: ManagedBy): string {
-  return `${namespace}/${name}/${kind}`
+/** Writes the state onto the record of the resource, for the panel. */
+export function mirrorState(db: Db, kind: MirroredKind, uid: string, id: string, state: ResourceState): Promise<void> {
+  return mirrorOnto(collectionOf<Row>(db, KINDS[kind].collection), { id, uid }, state)
 }

@@ -1,7 +1,6 @@
 /** Records that a Kubernetes resource manages are read-only for people: the resource would undo what they change. */
-import { isOwner } from '../platform/owning-resource.ts'
+import { type ManagedBy, otherOwner } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
-import type { ManagedBy } from './store/documents.ts'
 
 /** On whose behalf a use case runs. */
 export interface ActingResource {
@@ -10,8 +9,9 @@ export interface ActingResource {
 }
 
 /** Throws 409 `managed_by_resource`, naming the resource, when another than the acting one manages the record. */
-export function refuseManaged({ managed_by: owner }: { managed_by?: ManagedBy }, { resource }: ActingResource): void {
-  if (owner && !isOwner(owner, resource))
+export function refuseManaged(record: { managed_by?: ManagedBy }, { resource }: ActingResource): void {
+  const owner = otherOwner(record, resource)
+  if (owner)
     throw new ProblemError(
       'managed_by_resource',
       `${owner.kind} ${owner.namespace}/${owner.name} manages this record; change it there.`,

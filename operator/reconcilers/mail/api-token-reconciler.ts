@@ -7,7 +7,7 @@ import {
   tokenAccounts,
   withdrawTokens,
 } from '../../../services/mail/credentials/declare-token.ts'
-import { mirrorState } from '../../../services/mail/mirror-state.ts'
+import { mirrorState } from '../../../services/mail/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { APIToken } from '../../resources/api-token.ts'
 import type { Kind } from '../../resources/kind.ts'

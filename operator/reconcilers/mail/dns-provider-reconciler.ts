@@ -7,7 +7,7 @@ import {
   applyDnsAccount,
   withdrawDnsAccounts,
 } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
-import { mirrorState } from '../../../services/mail/mirror-state.ts'
+import { mirrorState } from '../../../services/mail/managed-records.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
 import { keyOf } from '../../kube/object-paths.ts'
 import { SECRET_LABEL, type SecretObject } from '../../kube/object-writer.ts'

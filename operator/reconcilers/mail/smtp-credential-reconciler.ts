@@ -9,7 +9,7 @@ import {
   rotateCredential,
   withdrawCredential,
 } from '../../../services/mail/credentials/declare-smtp-credential.ts'
-import { mirrorState } from '../../../services/mail/mirror-state.ts'
+import { mirrorState } from '../../../services/mail/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'

@@ -2,7 +2,7 @@
  * Decides which of several resources with the same declaration owns the record: the one that the record names, else the
  * oldest, so that a new resource never takes a record away.
  */
-import { isOwner, type OwningResource } from '../../../services/platform/owning-resource.ts'
+import { isOwner, type ManagedBy } from '../../../services/platform/managed/rules/managed-by.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 
 /**
@@ -11,13 +11,13 @@ import type { KubeObject } from '../../kube/object-cache.ts'
  */
 export function currentOwner<T extends KubeObject>(
   objects: readonly T[],
-  owner: OwningResource | undefined,
+  owner: ManagedBy | undefined,
 ): T | undefined {
   return objects.find(object => isRecordedOwner(object, owner)) ?? oldest(objects)
 }
 
 /** True for the object that a record names as its owner, and for one that was created again under its name. */
-export function isRecordedOwner({ metadata }: KubeObject, owner: OwningResource | undefined): boolean {
+export function isRecordedOwner({ metadata }: KubeObject, owner: ManagedBy | undefined): boolean {
   if (!owner) return false
   const { namespace = '', name, uid } = metadata
   return isOwner(owner, { kind: owner.kind, namespace, name, uid })

@@ -4,7 +4,7 @@ import { listSwitchesOfResource } from '../../../services/subscriptions/catalogu
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { SwitchFields } from '../../../services/subscriptions/flags/rules/flag-spec.ts'
 import { applySwitch, withdrawSwitches } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
-import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
+import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { FeatureSwitch } from '../../resources/feature-switch.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'

@@ -4,7 +4,7 @@ import { listPlansOfResource } from '../../../services/subscriptions/catalogue/f
 import type { PlanSpec } from '../../../services/subscriptions/catalogue/rules/plan.ts'
 import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import { applyPlan, withdrawPlans } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
-import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
+import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import { SubscriptionPlan } from '../../resources/subscription-plan.ts'
 import { managedBy, type OperatorContext } from '../shared/operator-context.ts'
 import { accepted, type Outcome, type Reconciler } from '../shared/reconcile.ts'

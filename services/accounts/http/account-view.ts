@@ -1,6 +1,8 @@
 /** How an account looks in answers. */
+
 import type { z } from 'zod'
-import type { ResourceRef, UserDoc } from '../store/users.ts'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
+import type { UserDoc } from '../store/users.ts'
 import type { user } from './accounts-contract.ts'
 
 /** The account without its secrets. */
@@ -20,6 +22,6 @@ export function showUser(doc: UserDoc): z.input<typeof user> {
 }
 
 /** The Kubernetes resource that owns a record, or null. */
-export function showManagedBy(ref: ResourceRef | undefined): { kind: string; namespace: string; name: string } | null {
+export function showManagedBy(ref: ManagedBy | undefined): { kind: string; namespace: string; name: string } | null {
   return ref ? { kind: ref.kind, namespace: ref.namespace, name: ref.name } : null
 }

@@ -3,17 +3,10 @@
 import type { PageRequest } from '../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { takeGuard } from '../../platform/database/transaction-guard.ts'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 
 /** What an account may do: an `admin` also runs the service, a `user` only owns its own things. */
 export type Role = 'admin' | 'user'
-
-/** Kubernetes resource that owns a record. */
-export interface ResourceRef {
-  kind: string
-  namespace: string
-  name: string
-  uid: string
-}
 
 /** An account. `username` is unique and case-folded. */
 export interface UserDoc {
@@ -30,7 +23,7 @@ export interface UserDoc {
   /** To how many recipients it may send in a day (UTC); absent or 0 = no limit. */
   recipients_per_day?: number
   /** Set for accounts that the operator made for a namespace. */
-  managed_by?: ResourceRef
+  managed_by?: ManagedBy
   created_at: Date
 }
 

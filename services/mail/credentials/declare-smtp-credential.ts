@@ -1,6 +1,6 @@
 /** Makes an SMTP login as its resource declares it: limits, password, rotation with an overlap, removal. */
 import { isDeepStrictEqual } from 'node:util'
-import { isOwner } from '../../platform/owning-resource.ts'
+import { isOwner } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
 import { refuseManaged } from '../managed.ts'

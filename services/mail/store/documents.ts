@@ -3,27 +3,11 @@
  * Hot collections (bodies, messages, deliveries, events) are written by acceptance and delivery only.
  */
 import type { mongo } from 'mongoose'
+import type { ManagedBy, ResourceState } from '../../platform/managed/rules/managed-by.ts'
 import type { RecipientStatus } from './rules/email-status.ts'
 import type { Lane } from './rules/flow.ts'
 
-export type { RecipientStatus }
-
-/** Kubernetes resource that owns a record; such a record is read-only in panel and API. */
-export interface ManagedBy {
-  kind: string
-  namespace: string
-  name: string
-  uid: string
-}
-
-/** Where the resource that manages a record stands, as the panel shows it. */
-export interface ResourceState {
-  ready: boolean
-  reason: string
-  message: string
-  conditions: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[]
-  observed_at: Date
-}
+export type { ManagedBy, RecipientStatus, ResourceState }
 
 /** A sending domain of one account. Unique per (user_id, name): several accounts may claim a name, one may verify it. */
 export interface DomainDoc {

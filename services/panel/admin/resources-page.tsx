@@ -36,7 +36,7 @@ export function ResourcesPage() {
             </Card>
           ) : (
             <>
-              {has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
+              {has_more || subscriptions.data?.has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
               <Filters namespaces={namespacesOf(all)} />
               <Resources resources={chosen(all, search)} reset={() => void navigate({ search: {} })} />
             </>

@@ -1,10 +1,10 @@
 /** Credentials of apps: made, checked, revoked. Secrets are shown once, at their making. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { SecretError, sameSecret } from '../../platform/security/secrets.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import type { ManagedBy } from '../rules/managed-by.ts'
 import type { CredentialDoc } from '../store/documents.ts'
 import { rememberNonce } from '../store/nonces-and-idempotency.ts'
 import { canonicalRequest, type SignedRequest } from './rules/request-signature.ts'

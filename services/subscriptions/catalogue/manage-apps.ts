@@ -1,11 +1,11 @@
 /** Apps: created with their first credentials, changed, deleted, and purged 30 days later. */
 import { randomBytes } from 'node:crypto'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { hasLiveSubscriptions } from '../lifecycle/store/subscriptions.ts'
 import { fault } from '../rules/field-errors.ts'
-import type { ManagedBy } from '../rules/managed-by.ts'
 import type { AppDoc } from '../store/documents.ts'
 import { type MadeCredential, makeCredential } from './app-credentials.ts'
 import { assertUnmanaged, orNameTaken } from './manage-plans.ts'

@@ -1,22 +1,20 @@
 /** Plans: created, changed, restored; by administrators, or by the custom resource that manages them. */
 
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
-import { isOwner } from '../../platform/owning-resource.ts'
+import { type ManagedBy, managedText, otherOwner } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
-import { type ManagedBy, managedText } from '../rules/managed-by.ts'
 import type { PlanDoc, RevisionDoc } from '../store/documents.ts'
 import { changesOffer, mergePlan, type PlanFields, type PlanSpec } from './rules/plan.ts'
 import { findPlan, findRevision, insertPlan, insertRevision, replacePlan } from './store/plans-and-flags.ts'
 
 /** Refuses changes of what a resource manages, naming it; the resource itself and its successor pass. */
 export function assertUnmanaged(record: { managed_by?: ManagedBy }, by?: ManagedBy): void {
-  if (!record.managed_by || isOwner(record.managed_by, by)) return
-  const resource = managedText(record.managed_by)
-  throw new ProblemError('managed_by_resource', undefined, {
-    faults: [{ pointer: '/managed_by', code: 'managed', message: resource }],
-  })
+  const owner = otherOwner(record, by)
+  if (!owner) return
+  const faults = [{ pointer: '/managed_by', code: 'managed', message: managedText(owner) }]
+  throw new ProblemError('managed_by_resource', undefined, { faults })
 }
 
 /** Turns the duplicate-key error into `name_taken`. */

@@ -1,5 +1,6 @@
 /** Switches: created, changed, removed, restored, and moved on by their schedules. */
 import type { Session } from '../../platform/database/mongo.ts'
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import { assertUnmanaged, orNameTaken } from '../catalogue/manage-plans.ts'
@@ -16,7 +17,6 @@ import {
 } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { fault } from '../rules/field-errors.ts'
-import type { ManagedBy } from '../rules/managed-by.ts'
 import { secondsOf } from '../rules/time-zone.ts'
 import type { RevisionDoc, SwitchDoc } from '../store/documents.ts'
 import { effective, MAX_SWITCHES, misfits, NEW_SWITCH, type SwitchFields, type SwitchSpec } from './rules/flag-spec.ts'

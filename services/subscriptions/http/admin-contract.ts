@@ -420,7 +420,12 @@ export const listResourcesOperation = endpoint({
   summary: 'The Kubernetes resources that own apps, plans and switches in scope, with their conditions.',
   access: VIEW_APPS,
   query: z.object({ app_key: appKey.optional() }),
-  response: z.object({ resources: z.array(wire.managedResource) }),
+  response: z.object({
+    resources: z.array(wire.managedResource),
+    has_more: z
+      .boolean()
+      .describe('True when more than 1,000 apps, plans or switches have a resource; kubectl lists all.'),
+  }),
 })
 
 const rights = {

@@ -2,6 +2,8 @@
  * What custom resources ask for: make the record so, or let it go. Kubernetes to database, one way. Applying twice
  * changes nothing the second time; a record that somebody else manages is refused with `managed_by_resource`.
  */
+
+import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import { checkKey, keptSecretOf, type MadeCredential, makeCredential } from '../catalogue/app-credentials.ts'
@@ -26,7 +28,6 @@ import {
 import type { Actor, Subscriptions } from '../context.ts'
 import { createSwitch, deleteSwitch, mergeSwitch, putSwitch } from '../flags/manage-flags.ts'
 import { NEW_SWITCH, type SwitchFields } from '../flags/rules/flag-spec.ts'
-import type { ManagedBy } from '../rules/managed-by.ts'
 import type { AppDoc, CredentialDoc, PlanDoc, SwitchDoc } from '../store/documents.ts'
 
 /** What happened to the record. */

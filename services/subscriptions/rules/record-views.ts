@@ -1,7 +1,8 @@
 /** Users, subscriptions, apps and admins as the API shows them. */
+
+import { type ManagedBy, managedText } from '../../platform/managed/rules/managed-by.ts'
 import { formatCents } from './field-schemas.ts'
 import { type Lang, say } from './language.ts'
-import { type ManagedBy, managedText } from './managed-by.ts'
 import { DAY, hasLapsed, type Period, type PlanSnapshot, STATUS } from './period.ts'
 import type { Zone } from './time-zone.ts'
 

@@ -4,9 +4,9 @@
  * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
 
+import type { ManagedBy, ResourceState } from '../../platform/managed/rules/managed-by.ts'
 import type { StoredPlan } from '../catalogue/rules/plan.ts'
 import type { StoredSwitch } from '../flags/rules/flag-view.ts'
-import type { ManagedBy, ResourceState } from '../rules/managed-by.ts'
 import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/record-views.ts'
 import type { EventType } from '../webhooks/rules/webhook.ts'
 

@@ -1,7 +1,7 @@
 /** Plans: the request's fields, and how a plan looks on the wire. */
 import { z } from 'zod'
+import { type ManagedBy, managedText } from '../../../platform/managed/rules/managed-by.ts'
 import { flag, formatCents, integer, money, text } from '../../rules/field-schemas.ts'
-import { type ManagedBy, managedText } from '../../rules/managed-by.ts'
 import type { PlanSnapshot } from '../../rules/period.ts'
 import type { Zone } from '../../rules/time-zone.ts'
 

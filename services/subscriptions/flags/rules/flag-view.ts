@@ -1,8 +1,8 @@
 /** How a switch looks on the wire: the value object, the text for people, and the colour of its state. */
 
+import type { ManagedBy } from '../../../platform/managed/rules/managed-by.ts'
+import { managedText } from '../../../platform/managed/rules/managed-by.ts'
 import { type Lang, say, type TextKey } from '../../rules/language.ts'
-import type { ManagedBy } from '../../rules/managed-by.ts'
-import { managedText } from '../../rules/managed-by.ts'
 import { secondsOf, type Zone } from '../../rules/time-zone.ts'
 import { effective, type SwitchSpec } from './flag-spec.ts'
 import { changelogOf, SWITCH_TYPES, type SwitchType, typedValue } from './flag-value.ts'

@@ -3,16 +3,16 @@ import type Router from '@koa/router'
 import { listResourcesOperation } from '../../http/admin-contract.ts'
 import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { may } from '../../people/rules/admin-rights.ts'
-import { managedRecords } from '../list-managed-records.ts'
+import { managedRecords } from '../managed-records.ts'
 
 /** Puts the operation on the router. */
 export function mountResources(router: Router, deps: HttpDeps): void {
   const { s } = deps
   bindAdmin(router, deps, listResourcesOperation, async (_, { admin, appKey, appKeys }) => {
     const everything = appKey === '' && may(admin, 'super')
-    const records = await managedRecords(s, everything ? undefined : appKeys)
+    const { records, complete } = await managedRecords(s, everything ? undefined : appKeys)
     return {
-      resources: records.map(({ resource, id, appKey: app_key, name, state }) => ({
+      resources: records.map(({ resource, record: { id, appKey: app_key, name }, state }) => ({
         kind: resource.kind,
         namespace: resource.namespace,
         name: resource.name,
@@ -21,6 +21,7 @@ export function mountResources(router: Router, deps: HttpDeps): void {
         record_name: name,
         state: state ? { ...state, observed_at: String(Math.floor(state.observed_at.getTime() / 1000)) } : null,
       })),
+      has_more: !complete,
     }
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOwner } from './owning-resource.ts'
+import { isOwner, otherOwner } from './managed-by.ts'
 
 const owner = { kind: 'App', namespace: 'shop', name: 'main', uid: 'uid-1' }
 
@@ -13,4 +13,13 @@ test.each([
   ['a person', undefined, false],
 ])('%s', (_, resource, expected) => {
   expect(isOwner(owner, resource)).toBe(expected)
+})
+
+test.each([
+  ['nobody', undefined, undefined, undefined],
+  ['a person', { managed_by: owner }, undefined, owner],
+  ['another resource', { managed_by: owner }, { ...owner, uid: 'uid-2', name: 'other' }, owner],
+  ['the owner', { managed_by: owner }, owner, undefined],
+])('who keeps %s from changing a record', (_, record, acting, expected) => {
+  expect(otherOwner(record ?? {}, acting)).toEqual(expected)
 })
