@@ -4,7 +4,7 @@
  */
 const test = '\\.test\\.tsx?$'
 /** Folders whose modules are pure: no clock, network, database, environment or randomness. */
-const PURE = '(/rules/|^services/mail/(message|dns/records|dns/plan)/)'
+const PURE = '(/rules/|^services/platform/durations\\.ts$|^services/mail/(message|dns/records|dns/plan)/)'
 
 /**
  * Subjects of a half, and the subjects that their use cases, stores and rules may import. `store` and `rules` are what

@@ -66,6 +66,8 @@ const ALLOWED: readonly (readonly [from: string, to: string])[] = [
   ['services/mail/domains/store/a.ts', 'services/mail/domains/rules/b.ts'],
   ['services/mail/domains/rules/a.ts', 'services/mail/message/b.ts'],
   ['services/mail/domains/rules/a.ts', 'package:zod'],
+  ['services/mail/domains/rules/a.ts', 'services/platform/durations.ts'],
+  ['services/mail/domains/rules/a.ts', 'services/platform/managed/rules/b.ts'],
   ['services/subscriptions/flags/a.ts', 'services/accounts/b.ts'],
   ['operator/reconcilers/a.ts', 'services/mail/domains/b.ts'],
   ['services/panel/mail/a.ts', 'services/mail/domains/http/domains-contract.ts'],

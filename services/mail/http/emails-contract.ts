@@ -1,6 +1,7 @@
 /** The operations that send mail and read the delivery log. */
 import { z } from 'zod'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { idempotencyHeader } from '../../platform/http/idempotency-key.ts'
 import { RECIPIENT_STATUSES } from '../store/rules/email-status.ts'
 import { EMAIL_LIMITS, instant } from '../submission/rules/email-parts.ts'
 import { emailRequest, emailRequestKeywords, rawRequest } from '../submission/rules/email-request.ts'
@@ -162,14 +163,10 @@ export const emailAttempt = z
   })
   .meta({ id: 'EmailAttempt' })
 
+/** 1 to 256 printable characters, blanks only inside. */
+export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,254}[!-~])?$/
 /** Request headers of the operations that send. */
-const sendHeaders = z.object({
-  'Idempotency-Key': z
-    .string()
-    .regex(/^[!-~](?:[ -~]{0,254}[!-~])?$/)
-    .optional()
-    .describe('A repeat with the same key within 24 hours gets the answer of the first request and sends nothing.'),
-})
+const sendHeaders = z.object(idempotencyHeader(IDEMPOTENCY_KEY, 'sends nothing'))
 const LOCATION = { description: 'Address of the message.', schema: { type: 'string' }, required: true }
 const REPLAYED = { description: '`true`: the answer of an earlier request with this key.', schema: { type: 'string' } }
 /** Headers of the answer to one message. */

@@ -3,13 +3,12 @@ import { createHash, type Hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../platform/http/idempotency-key.ts'
 import { findByIdempotencyKey } from '../store/messages.ts'
 import type { NewMessage } from './store/message-documents.ts'
 import type { Accepted, Refused, Submission } from './submission.ts'
 import { refuse } from './validate-sender.ts'
 
-/** How long a key counts. */
-const LIFETIME_MS = 24 * 3_600_000
 /** How long to wait for the message that holds a key to become durable. */
 const HOLDER_MS = 5_000
 /** 1 to 256 printable ASCII characters. */
@@ -50,7 +49,10 @@ function headerText(raw: Buffer): string {
 /** The message with its key and the answer that later calls with the key will get. */
 export function withKey(message: NewMessage, key: Key): NewMessage {
   const answer = JSON.stringify(toAccepted(message).recipients)
-  return { ...message, idem: { ...key, answer, until: new Date(message.created_at.getTime() + LIFETIME_MS) } }
+  return {
+    ...message,
+    idem: { ...key, answer, until: new Date(message.created_at.getTime() + IDEMPOTENCY_LIFETIME_MS) },
+  }
 }
 
 /** The answer for a message that was just stored. */

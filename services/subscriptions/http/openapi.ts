@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import { z } from 'zod'
 import type { AnyEndpoint } from '../../platform/http/endpoint.ts'
+import { idempotencyHeader } from '../../platform/http/idempotency-key.ts'
 import { openApi, operationsOf } from '../../platform/http/openapi.ts'
 import type { JsonSchema } from '../../platform/json/json-schema.ts'
 import type { Config } from '../../platform/process/config.ts'
@@ -10,6 +11,7 @@ import { ofrepOperations, ofrepRefusal } from '../flags/http/ofrep-contract.ts'
 import * as contract from './admin-contract.ts'
 import * as server from './server-contract.ts'
 import type { Access } from './shared/access.ts'
+import { IDEMPOTENCY_KEY } from './shared/idempotency.ts'
 
 /** An operation of this API or of OFREP. */
 type AnyAccess = Access | { kind: 'key' }
@@ -88,13 +90,7 @@ const languageHeaders = {
   lang: z.string().optional().describe('Language of messages: `zh` or `en`.'),
   'Accept-Language': z.string().optional().describe('Language of messages where `lang` is missing.'),
 }
-const idempotencyHeaders = {
-  'Idempotency-Key': z
-    .string()
-    .regex(/^[!-~]{0,255}$/)
-    .optional()
-    .describe('A repeat with the same key within 24 hours gets the answer of the first request and changes nothing.'),
-}
+const idempotencyHeaders = idempotencyHeader(IDEMPOTENCY_KEY, 'changes nothing')
 
 /** Adds the headers that every operation reads, or every write. */
 function withHeaders(operation: AnyEndpoint<Access>): AnyEndpoint<Access> {

@@ -1,12 +1,12 @@
 /** What all sending operations share: the caller as the door sees it, the idempotency key, the answer. */
 import type { z } from 'zod'
 import type { Mongo } from '../../../platform/database/mongo.ts'
-import { requestDigest } from '../../../platform/http/json-body.ts'
+import { readIdempotencyKey } from '../../../platform/http/idempotency-key.ts'
 import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { isTrustedProxy } from '../../../platform/network/ip-networks.ts'
 import { type ProblemCode, ProblemError } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
-import type { emailAccepted } from '../../http/emails-contract.ts'
+import { type emailAccepted, IDEMPOTENCY_KEY } from '../../http/emails-contract.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
 import { type TakeRequest, tellRate } from '../../http/shared/rate-limit.ts'
@@ -88,13 +88,14 @@ export function callerOf(
   }
 }
 
-/** Key and body hash (SHA-256 of the bytes as sent, with the query), or undefined without the header. */
+/** The key of the operation and the hash of the request, or undefined without the header. */
 function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
-  const key = context.get('idempotency-key')
-  if (key === '' && context.headers['idempotency-key'] === undefined) return undefined
-  if (!/^[!-~](?:[ -~]{0,254}[!-~])?$/.test(key))
-    throw new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.')
-  return { key: `${operation}:${key}`, hash: requestDigest(context).toString('base64url') }
+  const known = readIdempotencyKey(
+    context,
+    IDEMPOTENCY_KEY,
+    () => new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.'),
+  )
+  return known && { key: `${operation}:${known.key}`, hash: known.digest.toString('base64url') }
 }
 
 function receivedFrom(context: WebContext, trusted: readonly string[]): Submission['received'] {

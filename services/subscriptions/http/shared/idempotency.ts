@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: a repeated request gets the answer of the first one and changes nothing again. */
 import { createHash } from 'node:crypto'
-import { requestDigest } from '../../../platform/http/json-body.ts'
+import { IDEMPOTENCY_LIFETIME_MS, readIdempotencyKey } from '../../../platform/http/idempotency-key.ts'
 import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { SecretError } from '../../../platform/security/secrets.ts'
@@ -9,8 +9,8 @@ import { fault } from '../../rules/field-errors.ts'
 import { freeKey, storeAnswer, takeKey, takeOverKey } from '../../store/nonces-and-idempotency.ts'
 import { refuse } from './envelope.ts'
 
-/** Answers are kept for a day. */
-const KEEP_MS = 24 * 3_600_000
+/** Up to 255 printable characters without blanks. */
+export const IDEMPOTENCY_KEY = /^[!-~]{0,255}$/
 /** A request that has not answered after so long died with its process. */
 const DEAD_MS = 60_000
 
@@ -33,14 +33,16 @@ export async function once(
   who: string,
   work: (claim?: Claim) => Promise<void>,
 ): Promise<void> {
-  const key = context.get('idempotency-key')
-  if (key === '') return work()
-  if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new ProblemError('validation_failed', undefined, { faults: [fault('Idempotency-Key', 'format')] })
-  const id = createHash('sha256').update(`${who}\n${context.method}\n${context.path}\n${key}`).digest('hex')
-  const hash = requestDigest(context).toString('hex')
+  const given = readIdempotencyKey(
+    context,
+    IDEMPOTENCY_KEY,
+    () => new ProblemError('validation_failed', undefined, { faults: [fault('Idempotency-Key', 'format')] }),
+  )
+  if (!given) return work()
+  const id = createHash('sha256').update(`${who}\n${context.method}\n${context.path}\n${given.key}`).digest('hex')
+  const hash = given.digest.toString('hex')
   const now = s.clock.now()
-  const exp = new Date(now.getTime() + KEEP_MS)
+  const exp = new Date(now.getTime() + IDEMPOTENCY_LIFETIME_MS)
   const known = await takeKey(s.c, { _id: id, hash, state: 'running', started_at: now, exp })
   if (known) {
     if (known.hash !== hash) throw new ProblemError('idempotency_key_mismatch')
