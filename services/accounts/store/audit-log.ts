@@ -2,6 +2,8 @@
 
 import type { PageRequest } from '../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection } from '../../platform/database/mongo.ts'
+import { readPage } from '../../platform/database/read-page.ts'
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 
 /** Who did something. */
@@ -26,8 +28,6 @@ export interface AuditDoc {
   at: Date
 }
 
-const DAY_SECONDS = 86_400
-
 /** The collection of the audit log. */
 export const auditLog = defineCollection<AuditDoc>('audit', [
   { key: { user_id: 1, _id: -1 } },
@@ -41,12 +41,5 @@ export async function recordAudit(db: Db, entry: Omit<AuditDoc, '_id' | 'at'>, n
 
 /** A page, newest first; of one account, or of all when `userId` is undefined. */
 export function listAudit(db: Db, userId: string | undefined, page: PageRequest): Promise<AuditDoc[]> {
-  return collectionOf(db, auditLog)
-    .find({
-      ...(userId === undefined ? {} : { user_id: userId }),
-      ...(page.after === undefined ? {} : { _id: { $lt: page.after } }),
-    })
-    .sort({ _id: -1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, auditLog), userId === undefined ? {} : { user_id: userId }, page, 'newest first')
 }

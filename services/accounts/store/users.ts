@@ -2,6 +2,7 @@
 
 import type { PageRequest } from '../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
+import { readPage } from '../../platform/database/read-page.ts'
 import { takeGuard } from '../../platform/database/transaction-guard.ts'
 import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
 
@@ -55,11 +56,7 @@ export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
 
 /** A page of accounts in the order of creation; one more than `limit`, to tell whether more follow. */
 export function listUsers(db: Db, page: PageRequest): Promise<UserDoc[]> {
-  return collectionOf(db, users)
-    .find(page.after === undefined ? {} : { _id: { $gt: page.after } })
-    .sort({ _id: 1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, users), {}, page)
 }
 
 /** Stores a new account; false when the name is taken. */

@@ -2,6 +2,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import mongoose from 'mongoose'
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
+import { afterPosition } from '../../platform/database/read-page.ts'
 
 /** One captured transaction. `_id` is the message's id and its first recipient's number, so that a repeat replaces it. */
 export interface CapturedDoc {
@@ -85,9 +86,8 @@ export async function listCaptured(
 ): Promise<CapturedSummary[]> {
   const captured = collectionOf(mongo.db, CAPTURED)
   const last = after === undefined ? undefined : await captured.findOne({ _id: after, user_id: userId })
-  const isOlder = last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}
   return captured
-    .find({ user_id: userId, ...isOlder })
+    .find({ user_id: userId, ...(last && afterPosition<CapturedDoc>({ at: last.at, id: last._id }, 'at')) })
     .project<CapturedSummary>({ z: 0, more: 0, exp: 0 })
     .sort({ at: -1, _id: -1 })
     .limit(limit)

@@ -25,6 +25,12 @@ export interface Position {
   id: number
 }
 
+/** The place of a record in a list of the newest first. */
+export const positionOf = ({ _id, created_at }: { _id: number; created_at: Date }): Position => ({
+  at: created_at,
+  id: _id,
+})
+
 /** A position as `next_cursor` shows it; what is in it is nobody's business. */
 function cursorOf({ at, id }: Position): string {
   return Buffer.from(`${at.getTime()}.${id}`).toString('base64url')

@@ -2,6 +2,7 @@
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { readPage } from '../../../platform/database/read-page.ts'
 import type { CredentialDoc } from '../../store/documents.ts'
 
 /** The collection of SMTP logins. */
@@ -33,11 +34,7 @@ export async function findCredential(db: Db, userId: string, id: string): Promis
 
 /** A page of an account's logins; one more than `limit`, to tell whether more follow. */
 export function listCredentials(db: Db, userId: string, page: PageRequest): Promise<CredentialDoc[]> {
-  return collectionOf(db, credentials)
-    .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
-    .sort({ _id: 1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, credentials), { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */

@@ -2,6 +2,7 @@
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
+import { readPage } from '../../../platform/database/read-page.ts'
 import type { TokenDoc } from '../../store/documents.ts'
 
 /** The collection of tokens. */
@@ -27,11 +28,7 @@ export async function findToken(db: Db, userId: string, id: string): Promise<Tok
 
 /** A page of an account's tokens, revoked ones too; one more than `limit`, to tell whether more follow. */
 export function listTokens(db: Db, userId: string, page: PageRequest): Promise<TokenDoc[]> {
-  return collectionOf(db, tokens)
-    .find({ user_id: userId, ...(page.after === undefined ? {} : { _id: { $gt: page.after } }) })
-    .sort({ _id: 1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, tokens), { user_id: userId }, page)
 }
 
 /** Changes fields of an account's token and gives it back; one that is revoked stays as it is. */

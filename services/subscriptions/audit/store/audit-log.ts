@@ -1,7 +1,7 @@
 /** The audit log: who did what to which record. */
 import type { Session } from '../../../platform/database/mongo.ts'
+import { afterPosition } from '../../../platform/database/read-page.ts'
 import { type Found, nextOf, type Page } from '../../rules/paging.ts'
-import { behind } from '../../store/after-cursor.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { AuditDoc } from '../../store/documents.ts'
 import { CHEAP_COUNT } from '../../store/list-totals.ts'
@@ -41,7 +41,7 @@ export async function listAudit(c: Collections, filter: AuditFilter, page: Page)
   }
   const [items, total] = await Promise.all([
     c.audit
-      .find(page.after ? { ...query, ...behind<AuditDoc>(page.after, 'at') } : query)
+      .find(page.after ? { ...query, ...afterPosition<AuditDoc>(page.after, 'at') } : query)
       .sort({ at: -1, _id: -1 })
       .skip(page.offset)
       .limit(page.size)

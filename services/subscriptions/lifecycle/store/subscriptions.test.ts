@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts'
 import { ensureIndexes } from '../../../platform/database/mongo.ts'
+import { afterPosition } from '../../../platform/database/read-page.ts'
 import type { Position } from '../../rules/paging.ts'
 import { givesAccess, STATUS, type Status } from '../../rules/period.ts'
-import { behind } from '../../store/after-cursor.ts'
 import { type Collections, openCollections, subscriptionCollections } from '../../store/collections.ts'
 import type { SubscriptionDoc } from '../../store/documents.ts'
 import { createCount } from '../../store/list-totals.ts'
@@ -130,7 +130,7 @@ test('pages are walked along an index that has every key in order: skipped recor
     const { totalDocsExamined, nReturned } = plan.executionStats
     expect([filter, totalDocsExamined, nReturned]).toEqual([filter, 10, 10])
     const after = { at: new Date((NOW - 20) * 1000), id: 205 }
-    const deep = c.subscriptions.find({ $and: [query, behind<SubscriptionDoc>(after)] }).hint(walk ?? {})
+    const deep = c.subscriptions.find({ $and: [query, afterPosition<SubscriptionDoc>(after)] }).hint(walk ?? {})
     const { executionStats } = await deep.sort({ created_at: -1, _id: -1 }).limit(10).explain('executionStats')
     // At most the ten records of that very moment are read in vain.
     expect(executionStats.nReturned).toBe(10)

@@ -1,10 +1,10 @@
 /** Subscriptions in the database. Every change is guarded by the version that it was made from. */
 import type { mongo } from 'mongoose'
 import type { Session } from '../../../platform/database/mongo.ts'
-import { type DateRange, type Found, nextOf, type Page } from '../../rules/paging.ts'
+import { afterPosition } from '../../../platform/database/read-page.ts'
+import { type DateRange, type Found, nextOf, type Page, positionOf } from '../../rules/paging.ts'
 import { STATUS, type Status } from '../../rules/period.ts'
 import { secondsOf } from '../../rules/time-zone.ts'
-import { behind, positionOf } from '../../store/after-cursor.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { SubscriptionDoc } from '../../store/documents.ts'
 import type { Count } from '../../store/list-totals.ts'
@@ -134,7 +134,7 @@ export async function listSubscriptions(
   const question = { collection: c.subscriptions, filter, key, ...(countBy ? { hint: countBy } : {}) }
   const counted = knownTotal === undefined ? await count(question, now) : { total: knownTotal }
   if (page.offset >= counted.total) return { items: [], ...counted }
-  const wanted = page.after ? { $and: [filter, behind<SubscriptionDoc>(page.after)] } : filter
+  const wanted = page.after ? { $and: [filter, afterPosition<SubscriptionDoc>(page.after)] } : filter
   const cursor = c.subscriptions.find(wanted).sort(NEWEST_FIRST).skip(page.offset).limit(page.size)
   if (walk && !(residual && counted.total <= FEW)) cursor.hint(walk)
   const items = await cursor.toArray()

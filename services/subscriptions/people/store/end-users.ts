@@ -1,10 +1,10 @@
 /** End users in the database. */
 import type { mongo } from 'mongoose'
 import { isDuplicateKey, type Session } from '../../../platform/database/mongo.ts'
+import { afterPosition } from '../../../platform/database/read-page.ts'
 import { IDENTITIES, type Identities, prefixPattern } from '../../rules/end-user.ts'
-import { type DateRange, type Found, nextOf, type Page } from '../../rules/paging.ts'
+import { type DateRange, type Found, nextOf, type Page, positionOf } from '../../rules/paging.ts'
 import type { StoredUser } from '../../rules/record-views.ts'
-import { behind, positionOf } from '../../store/after-cursor.ts'
 import type { Collections } from '../../store/collections.ts'
 import type { EndUserDoc } from '../../store/documents.ts'
 import type { Count, Total } from '../../store/list-totals.ts'
@@ -67,7 +67,7 @@ export async function listUsers(
   const question = { collection: c.users, filter: query, key, hint }
   const counting = knownTotal ?? count(question, now)
   const cursor = c.users
-    .find(page.after ? { $and: [query, behind(page.after)] } : query, { projection: SHOWN })
+    .find(page.after ? { $and: [query, afterPosition<EndUserDoc>(page.after)] } : query, { projection: SHOWN })
     .hint(hint)
     .skip(page.offset)
     .limit(page.size)
