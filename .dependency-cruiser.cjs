@@ -47,6 +47,7 @@ const SUBJECTS = {
     security: ['database'],
     jobs: ['observability', 'concurrency', 'database'],
     http: ['json', 'network', 'observability', 'concurrency', 'database'],
+    webhooks: ['network', 'concurrency', 'database'],
     mongod: ['observability', 'database'],
   },
 }

@@ -5,6 +5,7 @@
  */
 
 import type { ManagedBy, ResourceState } from '../../platform/managed/rules/managed-by.ts'
+import type { WebhookEndpoint, WebhookEvent } from '../../platform/webhooks/event-queue.ts'
 import type { StoredPlan } from '../catalogue/rules/plan.ts'
 import type { StoredSwitch } from '../flags/rules/flag-view.ts'
 import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/record-views.ts'
@@ -70,33 +71,16 @@ export interface ChannelDoc {
   updated_at: Date
 }
 
-/** An address of an app's back end that hears of events. */
-export interface WebhookDoc {
-  _id: string
+/** An address of an app's back end that gets events. Its secret is sealed with purpose `app-secret`, place `sub_webhooks/<_id>`. */
+export interface WebhookDoc extends WebhookEndpoint {
   app_key: string
-  url: string
-  /** Events that it hears of; none means all. */
   events: EventType[]
-  enabled: boolean
-  /** Sealed with purpose `app-secret`, place `sub_webhooks/<_id>`. */
-  sealed: string
-  created_at: Date
-  updated_at: Date
 }
 
-/** An event on its way to one webhook: stored with the change that it tells of. `_id` is the `webhook-id`. */
-export interface WebhookEventDoc {
-  _id: string
+/** An event on its way to one webhook. */
+export interface WebhookEventDoc extends WebhookEvent {
   app_key: string
-  webhook_id: string
   type: EventType
-  data: Record<string, unknown>
-  state: 'waiting' | 'done' | 'failed'
-  attempts: number
-  due: Date
-  /** What the last try came to: an HTTP status, or a sentence. */
-  result?: string
-  at: Date
 }
 
 /** An end user of an app. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { createWebhook, deleteWebhook, updateWebhook, type WebhookSpec } from './manage-webhooks.ts'
-import { listWebhooks } from './store/webhooks.ts'
+import { webhookStore } from './store/webhooks.ts'
 
 const SPEC: WebhookSpec = { url: 'https://example.com/hook', events: ['user.created'], enabled: true }
 
@@ -50,7 +51,7 @@ describe('two changes in the same moment', () => {
       late,
       interrupted(s, () => change(early)),
     )
-    const [stored] = await listWebhooks(s.c, 'shop')
+    const [stored] = await listWebhooks(webhookStore(s.c), 'shop')
     expect(stored).toEqual({ ...webhook, ...early, ...late, updated_at: s.clock.now() })
     expect(after).toEqual(stored)
   })
@@ -71,7 +72,7 @@ describe('two changes in the same moment', () => {
   test('of three who do not wait for each other none is lost', async () => {
     const { s, change } = await hooked()
     await Promise.all([change({ url: 'https://example.com/3' }), change({ events: [] }), change({ enabled: false })])
-    expect(await listWebhooks(s.c, 'shop')).toMatchObject([
+    expect(await listWebhooks(webhookStore(s.c), 'shop')).toMatchObject([
       { url: 'https://example.com/3', events: [], enabled: false },
     ])
   })
@@ -82,7 +83,7 @@ describe('a webhook that is removed', () => {
     const { s, change, remove, log } = await hooked()
     const late = change({ enabled: false }, interrupted(s, remove))
     expect(await codeOf(late)).toBe('record_not_found')
-    expect(await listWebhooks(s.c, 'shop')).toEqual([])
+    expect(await listWebhooks(webhookStore(s.c), 'shop')).toEqual([])
     expect(await log()).toEqual(['webhook.create enabled,events,url', 'webhook.delete enabled,events,url'])
   })
 
@@ -116,7 +117,7 @@ describe('a webhook that is removed', () => {
 
 test('a change shows at once to what is published in this process', async () => {
   const { s, change } = await hooked()
-  const remembered = () => s.memory.webhooks.get('shop', () => listWebhooks(s.c, 'shop'))
+  const remembered = () => s.memory.webhooks.get('shop', () => listWebhooks(webhookStore(s.c), 'shop'))
   expect(await remembered()).toMatchObject([{ enabled: true }])
   await change({ enabled: false })
   expect(await remembered()).toMatchObject([{ enabled: false }])

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto'
 import type { Session } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { findWebhook, listWebhooks, removeWebhook } from '../../platform/webhooks/event-queue.ts'
+import { SECRET_PREFIX } from '../../platform/webhooks/rules/standard-webhooks.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import type { WebhookDoc } from '../store/documents.ts'
-import { type EventType, SECRET_PREFIX } from './rules/webhook.ts'
-import { findWebhook, insertWebhook, listWebhooks, removeWebhook, replaceWebhook } from './store/webhooks.ts'
+import type { EventType } from './rules/webhook.ts'
+import { insertWebhook, replaceWebhook, webhookStore } from './store/webhooks.ts'
 
 /** What a webhook is made of. */
 export interface WebhookSpec {
@@ -30,7 +32,7 @@ export async function createWebhook(
   appKey: string,
   spec: WebhookSpec,
 ): Promise<{ webhook: WebhookDoc; secret: string }> {
-  if ((await listWebhooks(s.c, appKey)).length >= MAX_WEBHOOKS)
+  if ((await listWebhooks(webhookStore(s.c), appKey)).length >= MAX_WEBHOOKS)
     throw new ProblemError('transition_refused', `An app has at most ${MAX_WEBHOOKS} webhooks.`)
   const now = s.clock.now()
   const _id = newId('wh', now.getTime())
@@ -71,7 +73,7 @@ export async function deleteWebhook(
 ): Promise<void> {
   await record(s, actor, async session => {
     const before = await requireWebhook(s, { appKey, id }, session)
-    await removeWebhook(s.c, id, session)
+    await removeWebhook(webhookStore(s.c), id, session)
     return { result: undefined, deed: deedOf('webhook.delete', before, undefined) }
   })
   s.memory.webhooks.delete(appKey)
@@ -83,7 +85,7 @@ async function requireWebhook(
   { appKey, id }: { appKey: string; id: string },
   session: Session,
 ): Promise<WebhookDoc> {
-  const webhook = await findWebhook(s.c, id, session)
+  const webhook = await findWebhook(webhookStore(s.c), id, session)
   if (webhook?.app_key !== appKey) throw new ProblemError('record_not_found')
   return webhook
 }

@@ -1,11 +1,11 @@
 /** Puts events on their way to the webhooks of an app, in the transaction of the change that they tell of. */
 
 import type { Session } from '../../platform/database/mongo.ts'
-import { newId } from '../../platform/ids.ts'
+import { eventsFor, insertEvents, listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import type { Deed, Subscriptions } from '../context.ts'
 import type { EndUserDoc, PlanDoc, SubscriptionDoc, SwitchDoc } from '../store/documents.ts'
 import { type EventType, recordEvent, subscriptionEvent } from './rules/webhook.ts'
-import { insertWebhookEvents, listWebhooks } from './store/webhooks.ts'
+import { webhookStore } from './store/webhooks.ts'
 
 /** What happened, in which app. */
 export interface AppEvent {
@@ -22,22 +22,13 @@ export async function publishEvent(
   { appKey, type, data, key }: AppEvent,
   session?: Session,
 ): Promise<void> {
-  const webhooks = await s.memory.webhooks.get(appKey, () => listWebhooks(s.c, appKey))
-  const at = s.clock.now()
-  const events = webhooks
-    .filter(({ enabled, events: wanted }) => enabled && (wanted.length === 0 || wanted.includes(type)))
-    .map(({ _id }) => ({
-      _id: key === undefined ? newId('msg', at.getTime()) : `${key}:${_id}`,
-      app_key: appKey,
-      webhook_id: _id,
-      type,
-      data,
-      state: 'waiting' as const,
-      attempts: 0,
-      due: at,
-      at,
-    }))
-  await insertWebhookEvents(s.c, events, session)
+  const webhooks = await s.memory.webhooks.get(appKey, () => listWebhooks(webhookStore(s.c), appKey))
+  const events = eventsFor(webhooks, { type, data, key, at: s.clock.now() })
+  await insertEvents(
+    s.c.webhookEvents,
+    events.map(event => ({ ...event, app_key: appKey, type })),
+    session,
+  )
 }
 
 /** Publishes what a recorded change is for those outside, if it is anything. */

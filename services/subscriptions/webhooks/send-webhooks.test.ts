@@ -5,12 +5,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createGuardedPost } from '../../platform/network/guarded-fetch.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
+import { claimEvent, insertEvents } from '../../platform/webhooks/event-queue.ts'
+import { signedHeaders } from '../../platform/webhooks/rules/standard-webhooks.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from './manage-webhooks.ts'
 import { publishEvent } from './publish-event.ts'
-import { signedHeaders } from './rules/webhook.ts'
 import { sendWebhooks } from './send-webhooks.ts'
-import { claimWebhookEvent, insertWebhookEvents, settleWebhookEvent } from './store/webhooks.ts'
+import { webhookStore } from './store/webhooks.ts'
 
 const post = createGuardedPost({ allowPrivate: true })
 const never = new AbortController().signal
@@ -150,9 +151,9 @@ describe('a webhook that is off by the time it is told', () => {
   test('and removed in the moment of the try: the event goes nowhere', async () => {
     const { s, clock, tell, send, event, at, heard } = await hooked()
     await tell('a')
-    const claimed = await claimWebhookEvent(s.c, clock.now(), new Date(clock.now().getTime() + 60_000))
+    const claimed = await claimEvent(webhookStore(s.c), clock.now(), new Date(clock.now().getTime() + 60_000))
     await deleteWebhook(s, systemActor, at)
-    if (claimed) await insertWebhookEvents(s.c, [claimed])
+    if (claimed) await insertEvents(s.c.webhookEvents, [claimed])
     clock.advance(60_000)
     expect(await send()).toBe(1)
     expect([heard, (await event('a'))?.state]).toEqual([[], 'failed'])
@@ -192,36 +193,4 @@ test('who is told to stop begins no further try', async () => {
   expect(await send(undefined, AbortSignal.abort())).toBe(0)
   expect(heard).toEqual([])
   expect(await send()).toBe(5)
-})
-
-describe('of two workers who have the same event', () => {
-  const claimTwice = async () => {
-    const { s, clock, tell, event } = await hooked()
-    await tell('a')
-    const claim = async () => {
-      const claimed = await claimWebhookEvent(s.c, clock.now(), new Date(clock.now().getTime() + 60_000))
-      if (!claimed) throw new Error('nothing is due')
-      return claimed
-    }
-    const slow = await claim()
-    clock.advance(60_000)
-    return { s, event, slow, quick: await claim() }
-  }
-
-  test.each<['slow' | 'quick', string]>([
-    ['slow', 'waiting'],
-    ['quick', 'done'],
-  ])('what the %s one says leaves it %s', async (who, state) => {
-    const { s, event, ...workers } = await claimTwice()
-    await settleWebhookEvent(s.c, workers[who], { state: 'done', result: '200' })
-    expect(await event('a')).toMatchObject({ state, attempts: 2 })
-  })
-
-  test('a late failure takes nothing back', async () => {
-    const { s, event, slow, quick } = await claimTwice()
-    await settleWebhookEvent(s.c, quick, { state: 'done', result: '200' })
-    await settleWebhookEvent(s.c, slow, { state: 'failed', result: 'late' })
-    await settleWebhookEvent(s.c, quick, { state: 'waiting', result: 'again', due: new Date(0) })
-    expect(await event('a')).toMatchObject({ state: 'done', result: '200' })
-  })
 })

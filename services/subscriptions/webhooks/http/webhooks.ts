@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import { targetFault } from '../../../platform/network/guarded-fetch.ts'
 import { ProblemError } from '../../../platform/problems.ts'
+import { listWebhooks, recentEvents } from '../../../platform/webhooks/event-queue.ts'
 import {
   createWebhookOperation,
   deleteWebhookOperation,
@@ -14,7 +15,7 @@ import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
 import { fault } from '../../rules/field-errors.ts'
 import type { WebhookDoc } from '../../store/documents.ts'
 import { createWebhook, deleteWebhook, updateWebhook } from '../manage-webhooks.ts'
-import { listWebhooks, recentWebhookEvents } from '../store/webhooks.ts'
+import { webhookStore } from '../store/webhooks.ts'
 
 /** Events of a webhook that are shown. */
 const RECENT = 10
@@ -28,7 +29,7 @@ export function mountWebhooks(router: Router, deps: HttpDeps): void {
     return app.app_key
   }
   const list = async (appKey: string) => ({
-    webhooks: await Promise.all((await listWebhooks(s.c, appKey)).map(known => withRecent(s, known))),
+    webhooks: await Promise.all((await listWebhooks(webhookStore(s.c), appKey)).map(known => withRecent(s, known))),
   })
   bindAdmin(router, deps, listWebhooksOperation, async ({ params }) => list(await appKeyOf(params.id)))
   bindAdmin(router, deps, createWebhookOperation, async ({ params, body }, { actor }) => {
@@ -68,7 +69,7 @@ function view(s: Subscriptions, { _id, url, events, enabled, created_at, updated
 }
 
 async function withRecent(s: Subscriptions, webhook: WebhookDoc) {
-  const events = await recentWebhookEvents(s.c, webhook._id, RECENT)
+  const events = await recentEvents(s.c.webhookEvents, webhook._id, RECENT)
   const recent = events.map(({ _id, type, state, attempts, result, at }) => ({
     ...{ id: _id, type, state, attempts: String(attempts), result: result ?? '', created_at: s.zone.format(at) },
   }))

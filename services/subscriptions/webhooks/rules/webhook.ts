@@ -1,5 +1,4 @@
-/** Events of an app that its webhooks hear of: which change is which event, when it is tried, how it is signed. */
-import { createHmac } from 'node:crypto'
+/** Events of an app that its webhooks get: which change is which event. */
 import { STATUS, type Status } from '../../rules/period.ts'
 
 /** Every event. */
@@ -52,28 +51,4 @@ export function recordEvent(kind: string, action: string): EventType | undefined
   if (kind === 'plan') return action === 'plan.create' ? undefined : 'plan.updated'
   if (kind === 'user') return action === 'user.erase' ? 'user.deleted' : 'user.updated'
   return undefined
-}
-
-const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
-/** Waits between tries, as Standard Webhooks recommends. */
-const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
-
-/** How long to wait after so many tries in vain; undefined: give up. */
-export function waitAfter(attempts: number): number | undefined {
-  return WAITS_MS[attempts - 1]
-}
-
-/** What marks a secret of Standard Webhooks; base64 follows. */
-export const SECRET_PREFIX = 'whsec_'
-
-/** The headers of Standard Webhooks 1.0.0: HMAC-SHA256 over `id.timestamp.body`. */
-export function signedHeaders(secret: string, id: string, timestamp: number, body: string): Record<string, string> {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${signature}`,
-  }
 }

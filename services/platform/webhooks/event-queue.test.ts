@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
+import { collectionOf, defineCollection } from '../database/mongo.ts'
+import {
+  claimEvent,
+  eventsFor,
+  insertEvents,
+  listWebhooks,
+  recentEvents,
+  removeWebhook,
+  settleEvent,
+  type WebhookEndpoint,
+  type WebhookEvent,
+  type WebhookStore,
+} from './event-queue.ts'
+
+interface Endpoint extends WebhookEndpoint {
+  user_id: string
+}
+interface Event extends WebhookEvent {
+  user_id: string
+}
+
+const at = (second: number) => new Date(second * 1000)
+const endpoint = (_id: string, more: Partial<Endpoint> = {}): Endpoint => ({
+  ...{ _id, user_id: 'ann', url: 'https://a.example', events: [], enabled: true, sealed: '' },
+  ...{ created_at: at(0), updated_at: at(0) },
+  ...more,
+})
+const event = (_id: string, more: Partial<Event> = {}): Event => ({
+  ...{ _id, user_id: 'ann', webhook_id: 'w', type: 'sent', data: { id: '7', email: 'x@a.example' } },
+  ...{ state: 'waiting' as const, attempts: 0, due: at(1), at: at(1) },
+  ...more,
+})
+
+/** Webhooks of accounts, with these events. */
+async function withEvents(...events: Event[]) {
+  const mongo = await databaseForThisTest()
+  const store: WebhookStore<Endpoint, Event> = {
+    endpoints: collectionOf(mongo.db, defineCollection<Endpoint>('hooks')),
+    events: collectionOf(mongo.db, defineCollection<Event>('hook_events')),
+    owner: 'user_id',
+    personal: ['email'],
+  }
+  await insertEvents(store.events, events)
+  const claim = (second: number, except?: string[]) => claimEvent(store, at(second), at(second + 60), except)
+  const stored = (_id: string) => store.events.findOne({ _id })
+  return { mongo, store, claim, stored }
+}
+
+test.each<[string, Partial<Endpoint>, string, boolean]>([
+  ['of all events', {}, 'sent', true],
+  ['of this event', { events: ['failed', 'sent'] }, 'sent', true],
+  ['of other events', { events: ['failed'] }, 'sent', false],
+  ['that is off', { enabled: false }, 'sent', false],
+])('a webhook %s gets one: %#', (_, more, type, wanted) => {
+  const found = eventsFor([endpoint('w', more)], { type, data: { id: '7' }, at: at(1), key: 'k' })
+  const expected = { _id: 'k:w', webhook_id: 'w', type, data: { id: '7' }, state: 'waiting', attempts: 0 }
+  expect(found).toEqual(wanted ? [{ ...expected, due: at(1), at: at(1) }] : [])
+})
+
+test('without a key each event is a new one', () => {
+  const ids = [1, 2]
+    .flatMap(() => eventsFor([endpoint('w')], { type: 'sent', data: {}, at: at(1) }))
+    .map(one => one._id)
+  expect(new Set(ids).size).toBe(2)
+})
+
+test('an event that was stored before stays as it is, and those beside it are stored', async () => {
+  const { store, stored } = await withEvents(event('a'))
+  await insertEvents(store.events, [event('a', { type: 'other' }), event('b')])
+  expect([(await stored('a'))?.type, (await stored('b'))?.type]).toEqual(['sent', 'sent'])
+})
+
+describe('a claim', () => {
+  test('takes what is due longest, once until its time is over', async () => {
+    const { claim } = await withEvents(
+      event('late', { due: at(3) }),
+      event('early'),
+      event('next year', { due: at(9e6) }),
+    )
+    expect([(await claim(2))?._id, await claim(2), (await claim(5))?._id, await claim(5)]).toEqual([
+      ...['early', undefined],
+      ...['late', undefined],
+    ])
+    expect(await claim(63)).toMatchObject({ _id: 'early', attempts: 2 })
+  })
+
+  test('leaves owners out', async () => {
+    const { claim } = await withEvents(event('a'), event('b', { user_id: 'bob', due: at(2) }))
+    expect([(await claim(5, ['ann']))?._id, await claim(5, ['ann', 'bob'])]).toEqual(['b', undefined])
+  })
+})
+
+describe('of two workers who have the same event', () => {
+  const claimTwice = async () => {
+    const { store, claim, stored } = await withEvents(event('a'))
+    const [slow, quick] = [await claim(1), await claim(61)]
+    if (!slow || !quick) throw new Error('nothing is due')
+    return { store, stored, slow, quick }
+  }
+
+  test.each<['slow' | 'quick', string]>([
+    ['slow', 'waiting'],
+    ['quick', 'done'],
+  ])('what the %s one says leaves it %s', async (who, state) => {
+    const { store, stored, ...workers } = await claimTwice()
+    await settleEvent(store, workers[who], { state: 'done', result: '200' })
+    expect(await stored('a')).toMatchObject({ state, attempts: 2 })
+  })
+
+  test('a late failure takes nothing back', async () => {
+    const { store, stored, slow, quick } = await claimTwice()
+    await settleEvent(store, quick, { state: 'done', result: '200' })
+    await settleEvent(store, slow, { state: 'failed', result: 'late' })
+    await settleEvent(store, quick, { state: 'waiting', result: 'again', due: new Date(0) })
+    expect(await stored('a')).toMatchObject({ state: 'done', result: '200' })
+  })
+})
+
+test.each<['waiting' | 'done' | 'failed', object]>([
+  ['waiting', { id: '7', email: 'x@a.example' }],
+  ['done', { id: '7' }],
+  ['failed', { id: '7' }],
+])('an event that is %s has the data %j', async (state, data) => {
+  const { store, claim, stored } = await withEvents(event('a'))
+  const claimed = await claim(1)
+  if (claimed) await settleEvent(store, claimed, { state, result: '200', due: at(9) })
+  expect((await stored('a'))?.data).toEqual(data)
+})
+
+test('webhooks are those of their owner, and one that is removed takes along what waits for it', async () => {
+  const { mongo, store } = await withEvents(
+    event('a'),
+    event('b', { state: 'done', at: at(2) }),
+    event('c', { webhook_id: 'v' }),
+  )
+  await store.endpoints.insertMany([
+    endpoint('w', { created_at: at(1) }),
+    endpoint('v'),
+    endpoint('u', { user_id: 'bob' }),
+  ])
+  expect((await listWebhooks(store, 'ann')).map(one => one._id)).toEqual(['v', 'w'])
+  expect((await recentEvents(store.events, 'w', 1)).map(one => one._id)).toEqual(['b'])
+  await mongo.transaction(session => removeWebhook(store, 'w', session))
+  expect((await listWebhooks(store, 'ann')).map(one => one._id)).toEqual(['v'])
+  expect(await store.events.distinct('_id')).toEqual(['b', 'c'])
+})
