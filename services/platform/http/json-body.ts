@@ -7,7 +7,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import type { Context } from 'koa'
-import { nextTurn } from '../concurrency/event-loop-turns.ts'
+import { concatInTurns, nextTurn } from '../concurrency/event-loop-turns.ts'
 import { JsonError } from '../json/json-text.ts'
 import { JsonReader } from '../json/streaming-reader.ts'
 import { ProblemError } from '../problems.ts'
@@ -73,10 +73,19 @@ export function requestDigest({ querystring, request, state }: Context): Buffer 
     .digest()
 }
 
+/**
+ * The body as it was sent, for formats other than JSON; a Content-Encoding is left to the caller. Throws
+ * `message_too_large` beyond `limits.bytes`.
+ */
+export async function readBytes(context: Context, limits: Pick<BodyLimits, 'bytes' | 'count'>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of bodyChunks(context, limits, 'identity')) chunks.push(chunk)
+  return concatInTurns(chunks)
+}
+
 /** The octets of a body, uncompressed. Throws `message_too_large` beyond `limits.bytes`. */
-async function* bodyChunks(context: Context, limits: BodyLimits): AsyncGenerator<Buffer> {
+async function* bodyChunks(context: Context, limits: BodyLimits, encoding: string): AsyncGenerator<Buffer> {
   const tooLarge = () => new ProblemError('message_too_large', `The body is larger than ${limits.bytes} bytes.`)
-  const encoding = context.get('content-encoding').toLowerCase() || 'identity'
   if (encoding === 'identity' && (context.request.length ?? 0) > limits.bytes) throw tooLarge()
   const chunks = encoding === 'identity' ? plain(context.req, limits) : unpacked(context.req, encoding, limits)
   let size = 0
@@ -91,7 +100,8 @@ async function readDocument(context: Context, limits: BodyLimits): Promise<unkno
   const head: Buffer[] = []
   let size = 0
   let large: LargeBody | undefined
-  for await (const chunk of bodyChunks(context, limits)) {
+  const encoding = context.get('content-encoding').toLowerCase() || 'identity'
+  for await (const chunk of bodyChunks(context, limits, encoding)) {
     if (large) {
       await large.take(chunk)
       continue

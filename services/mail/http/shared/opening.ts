@@ -1,12 +1,11 @@
 /** Joins operations with bodies so that the caller is known and within the rate before a body is read. */
 import type Router from '@koa/router'
+import { type BodyRoom, readInPlace } from '../../../platform/http/body-room.ts'
 import type { AnyEndpoint } from '../../../platform/http/endpoint.ts'
 import { readJson } from '../../../platform/http/json-body.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
-import { ProblemError } from '../../../platform/problems.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './authorise.ts'
-import type { BodyRoom } from './body-room.ts'
 import { decodeLargeContent, LARGE_TEXT_BYTES } from './large-content.ts'
 import type { TakeRequest } from './rate-limit.ts'
 
@@ -30,30 +29,15 @@ export function opening(router: Router, { authorise, take, bodyBytes, room }: Op
     await take(context, principal.account.id)
     return principal
   }
-  const read = async (context: WebContext, principal: Principal) => {
+  const read = (context: WebContext, principal: Principal) => {
     const place = room?.(principal.account.id, context.headers['content-encoding'])
-    try {
-      await readJson(context, {
-        bytes: bodyBytes,
-        text: LARGE_TEXT_BYTES,
-        members: MAX_MEMBERS,
-        ...(place && { count: place.count }),
-      })
+    return readInPlace(context, place, async ({ count }) => {
+      await readJson(context, { bytes: bodyBytes, text: LARGE_TEXT_BYTES, members: MAX_MEMBERS, count })
       await decodeLargeContent(context.request.body)
-    } catch (error) {
-      place?.leave()
-      if (place && !context.req.readableEnded && leavesRest(error)) context.set('Connection', 'close')
-      throw error
-    }
-    return place?.leave
+    })
   }
   return <E extends AnyEndpoint<Access>>(
     definition: E,
     handle: Parameters<typeof bind<Access, Principal, E>>[3],
   ): void => bind(router, limited, definition, handle, { readBody: definition.body && read })
-}
-
-/** True for what is refused amid its body, whose rest nobody reads. */
-function leavesRest(error: unknown): boolean {
-  return error instanceof ProblemError && (error.code === 'unavailable' || error.code === 'message_too_large')
 }

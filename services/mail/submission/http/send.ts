@@ -1,5 +1,6 @@
 /** `POST /api/send`, `/api/v1/emails`, `/emails/raw`: one message in, one durable answer out. */
 import type Router from '@koa/router'
+import { createBodyRoom } from '../../../platform/http/body-room.ts'
 import { parse, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import {
@@ -9,7 +10,6 @@ import {
   sendRaw,
 } from '../../http/emails-contract.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
-import { createBodyRoom } from '../../http/shared/body-room.ts'
 import { opening } from '../../http/shared/opening.ts'
 import { readMime, splitHead } from '../../message/mime-reader.ts'
 import {
@@ -33,7 +33,7 @@ const ROOM_MIB = 160
 export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
   // Base64 in JSON takes a third more, and text and html come on top.
   const mostMib = Math.ceil((deps.config.MAX_MESSAGE_BYTES * 4) / 3 / MIB) + 5
-  const room = createBodyRoom(Math.max(ROOM_MIB, mostMib * 2) * MIB, mostMib * MIB)
+  const room = createBodyRoom(Math.max(ROOM_MIB, mostMib * 2) * MIB, mostMib * MIB, 'messages')
   const add = opening(router, { authorise: deps.authorise, take: deps.takeSend, bodyBytes: mostMib * MIB, room })
   add(sendLegacy, async ({ body, query }, principal, context) => {
     const { body: known, warnings } = lenient(body)

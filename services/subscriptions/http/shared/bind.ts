@@ -2,7 +2,7 @@
 import type Router from '@koa/router'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from '../../../platform/http/endpoint.ts'
 import { readJson } from '../../../platform/http/json-body.ts'
-import { bind, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
+import { type BindHooks, bind, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { clientNetwork } from '../../../platform/network/ip-networks.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { MaySendFrom } from '../../catalogue/manage-apps.ts'
@@ -60,26 +60,23 @@ type Handle<E, C> = (input: EndpointInput<E>, call: C) => EndpointResult<E, unde
 const BODY_BYTES = 128 * 1024
 const WRITES = new Set(['POST', 'PUT'])
 
-type ReadBody = (context: WebContext) => Promise<void>
+type ReadBody<C> = (context: WebContext, call: C) => Promise<(() => void) | undefined>
 
 /** Reads the body of an operation, where it has one. */
-function readerOf({ body, bodyBytes: bytes = BODY_BYTES }: AnyEndpoint<Access>): ReadBody {
-  return async context => {
+function readerOf({ body, bodyBytes: bytes = BODY_BYTES }: AnyEndpoint<Access>) {
+  return async (context: WebContext): Promise<undefined> => {
     if (body) await readJson(context, { bytes })
   }
 }
 
 /** What the operations of this API have in common; unknown fields are dropped. */
-function hooksOf(s: Subscriptions, readBody: ReadBody) {
+function hooksOf<C>(s: Subscriptions, readBody: ReadBody<C>): BindHooks<C> {
   return {
-    async readBody(context: WebContext) {
-      await readBody(context)
-      return undefined
-    },
+    readBody,
     emptyIsAbsent: true,
-    refuseFields: (...failure: Parameters<typeof faultsOf>) =>
-      new ProblemError('validation_failed', undefined, { faults: faultsOf(...failure) }),
-    answer: (context: WebContext, data: unknown) => answer(context, s.config.SUCCESS_CODE, data),
+    refuseFields: (result, given) =>
+      new ProblemError('validation_failed', undefined, { faults: faultsOf(result, given) }),
+    answer: (context, data) => answer(context, s.config.SUCCESS_CODE, data),
   }
 }
 
@@ -109,7 +106,7 @@ export function bindAdmin<E extends AnyEndpoint<Access>>(
   deps: HttpDeps,
   definition: E,
   handle: Handle<E, AdminCall>,
-  readBody: ReadBody = readerOf(definition),
+  readBody: ReadBody<AdminCall> = readerOf(definition),
 ): void {
   const { s } = deps
   const authorise = async (context: WebContext, access: Access): Promise<AdminCall> => {

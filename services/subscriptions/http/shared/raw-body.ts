@@ -1,29 +1,10 @@
-/** Bodies that are not JSON, read to the byte: files, and notices whose signature covers them. */
+/** Uploaded files. */
 
-import { concatInTurns } from '../../../platform/concurrency/event-loop-turns.ts'
+import { readBytes } from '../../../platform/http/json-body.ts'
 import type { WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { fault } from '../../rules/field-errors.ts'
 import { filesOfForm, parameterOf } from './multipart-form.ts'
-
-/** The body as text in UTF-8. Throws `message_too_large` beyond `limit` bytes. */
-export async function readText(context: WebContext, limit: number): Promise<string> {
-  return (await readBytes(context, limit)).toString('utf8')
-}
-
-/** The body. Throws `message_too_large` beyond `limit` bytes. */
-async function readBytes(context: WebContext, limit: number): Promise<Buffer> {
-  const tooLarge = () => new ProblemError('message_too_large', `The body is larger than ${limit} bytes.`)
-  if ((context.request.length ?? 0) > limit) throw tooLarge()
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of context.req as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return concatInTurns(chunks)
-}
 
 /** What browsers and programs call a table; on Windows with Excel a .csv file is "ms-excel". */
 const TABLES = [
@@ -40,16 +21,16 @@ export interface UploadedFile {
 
 /**
  * The file of an upload: the body itself, or the one file of a form (RFC 7578). Throws `unsupported_media_type`,
- * `message_too_large` beyond `limit` bytes, and `validation_failed` for a form without exactly one file.
+ * `message_too_large` beyond `limits.bytes`, and `validation_failed` for a form without exactly one file.
  */
-export async function readFile(context: WebContext, limit: number): Promise<UploadedFile> {
+export async function readFile(context: WebContext, limits: Parameters<typeof readBytes>[1]): Promise<UploadedFile> {
   const isForm = context.is('multipart/form-data')
   if (!isForm && !context.is(...TABLES))
     throw new ProblemError(
       'unsupported_media_type',
       'Send the file as text/csv, or as the file of multipart/form-data.',
     )
-  const bytes = await readBytes(context, limit)
+  const bytes = await readBytes(context, limits)
   return isForm ? fileOfForm(bytes, context.get('content-type')) : { bytes, charset: context.request.charset }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type Router from '@koa/router'
 import { nextTurn, TURN_BYTES } from '../../../platform/concurrency/event-loop-turns.ts'
+import { createBodyRoom, readInPlace } from '../../../platform/http/body-room.ts'
 import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError, problems } from '../../../platform/problems.ts'
 import { findPlan } from '../../catalogue/store/plans-and-flags.ts'
@@ -17,7 +18,7 @@ import {
   overviewOperation,
   subscriptionFilters,
 } from '../../http/admin-contract.ts'
-import { bindAdmin, type HttpDeps } from '../../http/shared/bind.ts'
+import { bindAdmin, type Call, type HttpDeps } from '../../http/shared/bind.ts'
 import { sendCsv } from '../../http/shared/csv-download.ts'
 import { RefusalWithData } from '../../http/shared/envelope.ts'
 import { readFile } from '../../http/shared/raw-body.ts'
@@ -52,19 +53,26 @@ export async function requirePlan(s: Subscriptions, appKey: string, id: number) 
 /** Largest file of an import. */
 const MAX_IMPORT_BYTES = 20 * 1024 * 1024
 
+/** For files that are read or imported at once, of which one administrator has half. */
+const IMPORT_ROOM_BYTES = 4 * MAX_IMPORT_BYTES
+
 /**
  * Reads the file before anything else, so that a repeat with another file is not taken for the same request. Idempotency
  * looks at `rawBody`: the boundary of a form is another each time, the file is not.
  */
-async function readUpload(context: WebContext): Promise<void> {
-  const upload = await readFile(context, MAX_IMPORT_BYTES)
-  context.state.upload = upload
-  const digest = createHash('sha256').update(upload.charset)
-  for (let at = 0; at < upload.bytes.length; at += TURN_BYTES) {
-    digest.update(upload.bytes.subarray(at, at + TURN_BYTES))
-    await nextTurn()
-  }
-  context.request.rawBody = digest.digest('hex')
+function uploadReader() {
+  const room = createBodyRoom(IMPORT_ROOM_BYTES, MAX_IMPORT_BYTES, 'files')
+  return (context: WebContext, { actor }: Call) =>
+    readInPlace(context, room(actor.id, undefined), async ({ count }) => {
+      const upload = await readFile(context, { bytes: MAX_IMPORT_BYTES, count })
+      context.state.upload = upload
+      const digest = createHash('sha256').update(upload.charset)
+      for (let at = 0; at < upload.bytes.length; at += TURN_BYTES) {
+        digest.update(upload.bytes.subarray(at, at + TURN_BYTES))
+        await nextTurn()
+      }
+      context.request.rawBody = digest.digest('hex')
+    })
 }
 
 /** Puts subscriptions and the overview on the router. */
@@ -96,7 +104,7 @@ export function mountSubscriptionOperations(router: Router, deps: HttpDeps): voi
     if (done.errors.length > 0 && !done.dry_run) throw new RefusalWithData('validation_failed', done)
     return done
   }
-  bindAdmin(router, deps, importSubscriptionsOperation, importFile, readUpload)
+  bindAdmin(router, deps, importSubscriptionsOperation, importFile, uploadReader())
   bindAdmin(router, deps, getSubscription, async ({ params }, { appKey, lang }) => {
     const subscription = await findSubscription(s.c, appKey, params.id)
     if (!subscription) throw new ProblemError('subscription_not_found')

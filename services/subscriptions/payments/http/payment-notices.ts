@@ -1,9 +1,9 @@
 /** `POST /notify/{channel}/{app_key}`: each channel gets the reply that it understands, outside the envelope. */
 import type Router from '@koa/router'
+import { readBytes } from '../../../platform/http/json-body.ts'
 import { toProblem, type WebContext } from '../../../platform/http/web-app.ts'
 import { type ProblemCode, problems } from '../../../platform/problems.ts'
 import type { Subscriptions } from '../../context.ts'
-import { readText } from '../../http/shared/raw-body.ts'
 import type { ChannelName } from '../channel-settings.ts'
 import { NoticeRefused, type RefusalReason } from '../channels/notice.ts'
 import { receiveNotice } from '../receive-notice.ts'
@@ -55,7 +55,7 @@ export function mountNotices(router: Router, s: Subscriptions): void {
       context.state.route = `/notify/${channel}`
       const count = (outcome: string) => s.metrics.notices.inc({ channel, outcome })
       try {
-        const body = await readText(context, MAX_BYTES)
+        const body = (await readBytes(context, { bytes: MAX_BYTES })).toString()
         const appKey: string = context.params.app_key ?? ''
         count(await receiveNotice(s, { channel, appKey, body, header: name => context.get(name) }))
         REPLIES[channel].yes(context)
