@@ -2,6 +2,7 @@
 import { type RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { collectionOf, type Db, defineCollection } from '../platform/database/mongo.ts'
 import { type CounterDoc, createRateLimiter } from '../platform/database/rate-limiter.ts'
+import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import { clientNetwork } from '../platform/network/ip-networks.ts'
 import type { Metrics } from '../platform/observability/metrics.ts'
 
@@ -46,7 +47,6 @@ export interface LoginLimiter {
 }
 
 const WINDOW_SECONDS = 15 * 60
-const DAY_MS = 86_400_000
 
 /**
  * Failures allowed in 15 minutes. The account as a whole has a higher limit than the account from one address, so
@@ -59,7 +59,7 @@ const KNOWN_DAYS = 7
 /** Known networks of one name; the one whose last login is oldest goes first. */
 const KNOWN_NETWORKS = 20
 /** A known network is noted again only after this time: a busy client costs no write for each login. */
-const NOTE_AGAIN_MS = 3_600_000
+const NOTE_AGAIN_MS = HOUR_MS
 
 /**
  * A limiter in MongoDB; a key over its limit is refused from memory, and while the database is away each process

@@ -1,17 +1,17 @@
 /** Opens, reads and ends login sessions. */
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../platform/database/mongo.ts'
+import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { type Account, toAccount } from './account-status.ts'
 import { passwordMark } from './password-hashing.ts'
 import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
 import { findUser, type UserDoc } from './store/users.ts'
 
-const HOUR_MS = 3_600_000
 /** A session ends so long after its last use… */
-const SESSION_IDLE_MS = 24 * HOUR_MS
+const SESSION_IDLE_MS = DAY_MS
 /** …and in any case so long after the login. */
-const SESSION_LIFE_MS = 30 * 24 * HOUR_MS
+const SESSION_LIFE_MS = 30 * DAY_MS
 /** The end moves only when it gains this much, so that reading a page does not write each time. */
 const EXTEND_STEP_MS = HOUR_MS / 4
 

@@ -1,6 +1,7 @@
 /** What every use case of the subscription half works with, and who acts. */
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
+import { HOUR_MS } from '../platform/durations.ts'
 import { createGuardedPost, type GuardedPost } from '../platform/network/guarded-fetch.ts'
 import type { Log } from '../platform/observability/log.ts'
 import type { Metrics } from '../platform/observability/metrics.ts'
@@ -72,7 +73,7 @@ export interface Memory {
 
 const MEMORY = { ttlMs: 1_000, refreshMs: 500, max: 10_000 } as const
 /** As long as an idle session, so that somebody who asks now and then is still known. */
-const SESSIONS_MEMORY = { ttlMs: 12 * 3_600_000, max: 10_000 } as const
+const SESSIONS_MEMORY = { ttlMs: 12 * HOUR_MS, max: 10_000 } as const
 const DAYS_MEMORY = { ttlMs: 15_000, refreshMs: 10_000, max: 1_000 } as const
 
 /** Who acts, as the audit log remembers it. */

@@ -8,6 +8,7 @@ import {
   withdrawTokens,
 } from '../../../services/mail/credentials/declare-token.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { DAY_MS } from '../../../services/platform/durations.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { APIToken } from '../../resources/api-token.ts'
 import type { Kind } from '../../resources/kind.ts'
@@ -22,7 +23,6 @@ import { domainOf, waiting } from './domain-ref.ts'
 type Spec = APIToken['spec']
 type Status = NonNullable<APIToken['status']>
 
-const DAY_MS = 86_400_000
 /** Annotation of the Secret: which token it holds. */
 const TOKEN_ID = 'postwright.dev/token-id'
 

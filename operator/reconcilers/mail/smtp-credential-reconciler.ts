@@ -10,6 +10,7 @@ import {
   withdrawCredential,
 } from '../../../services/mail/credentials/declare-smtp-credential.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { DAY_MS } from '../../../services/platform/durations.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { Kind } from '../../resources/kind.ts'
 import { SMTPCredential } from '../../resources/smtp-credential.ts'
@@ -25,7 +26,6 @@ import { smtpEndpoint, smtpSecretData } from './smtp-secret.ts'
 type Spec = SMTPCredential['spec']
 type Status = NonNullable<SMTPCredential['status']>
 
-const DAY_MS = 86_400_000
 /** Annotation of the Secret: when its password was made. */
 const ROTATED_AT = 'postwright.dev/rotated-at'
 

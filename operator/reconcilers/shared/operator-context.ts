@@ -1,5 +1,5 @@
 /** The context of the reconcilers, and what they read from caches and Namespaces. */
-import type { OwningResource } from '../../../services/platform/owning-resource.ts'
+import type { ManagedBy } from '../../../services/platform/managed/rules/managed-by.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
 import type { Recorder } from '../../kube/event-recorder.ts'
 import type { ObjectCache } from '../../kube/object-cache.ts'
@@ -31,7 +31,7 @@ interface Identity {
 }
 
 /** The owner that records of a resource store. */
-export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): OwningResource {
+export function managedBy({ kind, metadata }: { kind: string; metadata: Identity }): ManagedBy {
   const { namespace = '', name, uid } = metadata
   return { kind, namespace, name, uid }
 }

@@ -1,5 +1,6 @@
 /** Makes an SMTP login as its resource declares it: limits, password, rotation with an overlap, removal. */
 import { isDeepStrictEqual } from 'node:util'
+import { DAY_MS } from '../../platform/durations.ts'
 import { isOwner } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
@@ -39,7 +40,7 @@ export interface AppliedCredential {
 export type CredentialResourceDeps = CredentialDeps & { resource: ManagedBy }
 
 /** The password before the last rotation works for so long, in milliseconds. */
-const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = DAY_MS
 
 /**
  * Creates the login, or brings the existing one into line. 409 `conflict` when another account, or a person, has the

@@ -1,5 +1,6 @@
 /** Makes the send token of a resource: one current token, older ones that run out, all of them known by the resource. */
 import { isDeepStrictEqual } from 'node:util'
+import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { ManagedBy, TokenDoc } from '../store/documents.ts'
 import { issueToken, type TokenDeps } from './manage-tokens.ts'
@@ -30,7 +31,6 @@ export interface AppliedToken {
 /** Use cases run for a resource. */
 export type TokenResourceDeps = TokenDeps & { resource: ManagedBy }
 
-const DAY_MS = 86_400_000
 /** A token that was replaced works for so long. */
 export const TOKEN_OVERLAP_MS = DAY_MS
 

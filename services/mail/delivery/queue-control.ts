@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import { collectionOf, type Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { DELIVERIES, DeliveryQueue, deliveriesOfMessage, NO_FLOW } from '../store/deliveries.ts'
 import { type ClaimRef, type Delivery, recipientIndex, toDelivery } from '../store/delivery.ts'
@@ -22,7 +23,6 @@ export interface QueueControlOptions {
 
 /** A cancellation that does not finish (the process dies) leaves the delivery to be tried again after this time. */
 const CANCEL_MS = 60_000
-const DAY_MS = 86_400_000
 /** Tried before, not claimed. */
 const TRIED_AND_WAITING = { att: { $gt: 0 }, tok: { $exists: false } }
 

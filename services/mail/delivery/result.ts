@@ -1,6 +1,7 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
 import type { ClaimedDelivery } from '../store/delivery.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
@@ -46,8 +47,6 @@ export interface LocalFailure {
   enhanced?: string
   text: string
 }
-
-const DAY_MS = 86_400_000
 
 /** The result of a transaction for one recipient; undefined when it was withheld, so that nothing is known or changed. */
 export function resultOf(

@@ -1,5 +1,6 @@
 /** Reads accepted messages for delivery, many at once, and notes what became of their recipients. */
 import { type Collection, collectionOf, type Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
 import type { BodyDoc, MessageDoc, RecipientStatus } from './documents.ts'
 import { MESSAGES } from './messages.ts'
@@ -79,7 +80,7 @@ export class Outbox {
     this.#mongo = mongo
     this.#messages = collectionOf(mongo.db, MESSAGES)
     this.#bodies = collectionOf(mongo.db, BODIES)
-    this.#logMs = logDays * 86_400_000
+    this.#logMs = logDays * DAY_MS
   }
 
   /**

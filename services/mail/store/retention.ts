@@ -1,5 +1,6 @@
 /** Removes bodies in time: those of messages that are final, and those whose message was never accepted. */
 import { collectionOf, defineCollection, type Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import { BODIES, bodyId } from './bodies.ts'
 import { firstIdAt, MESSAGES } from './messages.ts'
 
@@ -18,10 +19,9 @@ interface OrphanDoc {
 
 const PROGRESS = defineCollection<ProgressDoc>('sweeps')
 const ORPHANS = defineCollection<OrphanDoc>('orphan_bodies')
-const DAY_MS = 86_400_000
 const BATCH = 1_000
 /** Bodies of large messages are stored while they come in, which may take a whole session of 4 hours. */
-const ORPHAN_AGE_MS = 6 * 3_600_000
+const ORPHAN_AGE_MS = 6 * HOUR_MS
 
 /** The days that things are kept. */
 export interface Retention {

@@ -1,14 +1,15 @@
 /** What workers share of destination sites in trouble, so that a pause that one was asked for holds for all. */
 import { collectionOf, defineCollection, isDuplicateKey, type Mongo } from '../../platform/database/mongo.ts'
+import { DAY_SECONDS, MINUTE_MS } from '../../platform/durations.ts'
 import type { SiteDoc } from './documents.ts'
 
 /** Sites that are or lately were in trouble; a document goes a day after its last change. */
-export const SITES = defineCollection<SiteDoc>('sites', [{ key: { updated_at: 1 }, expireAfterSeconds: 86_400 }])
+export const SITES = defineCollection<SiteDoc>('sites', [{ key: { updated_at: 1 }, expireAfterSeconds: DAY_SECONDS }])
 
 /** Sites shown to people. */
 const SHOWN = 500
 /** A site that is down and was not probed for this time has no mail waiting: nothing is known of it any more. */
-const STALE_MS = 30 * 60_000
+const STALE_MS = 30 * MINUTE_MS
 
 /** Writes states of sites; the last one of a site counts. */
 export async function writeSites(mongo: Mongo, sites: readonly SiteDoc[]): Promise<void> {

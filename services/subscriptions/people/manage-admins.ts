@@ -6,6 +6,7 @@ import { passwordMark } from '../../accounts/password-hashing.ts'
 import { foldUsername } from '../../accounts/rules/username.ts'
 import { findUser, findUserByName, type UserDoc } from '../../accounts/store/users.ts'
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -24,13 +25,12 @@ import {
   slideAdminSession,
 } from './store/admins.ts'
 
-const HOUR_MS = 3_600_000
 /** A session ends so long after its last use… */
 const IDLE_MS = 12 * HOUR_MS
 /** …and in any case so long after the login. */
-const LIFE_MS = 7 * 24 * HOUR_MS
+const LIFE_MS = 7 * DAY_MS
 /** The idle end is moved at most this often. */
-const SLIDE_MS = 5 * 60_000
+const SLIDE_MS = 5 * MINUTE_MS
 /** Sessions of one administrator; the oldest ends first. */
 const MAX_SESSIONS = 10
 

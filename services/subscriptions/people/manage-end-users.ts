@@ -1,5 +1,6 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
 import { forgetReasons } from '../audit/store/audit-log.ts'
@@ -21,7 +22,7 @@ export interface UserLogin {
 }
 
 /** A user may ask for deletion and change his mind for so long. */
-const ERASE_AFTER_MS = 15 * 86_400_000
+const ERASE_AFTER_MS = 15 * DAY_MS
 const ATTEMPTS = 5
 
 /**

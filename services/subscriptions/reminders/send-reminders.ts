@@ -1,5 +1,6 @@
 /** Reminds users by mail before their subscriptions end, and the app by an event where there is no address: once per subscription, period and kind. */
 
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { findApp } from '../catalogue/store/apps.ts'
 import type { Subscriptions } from '../context.ts'
 import { findSubscription, streamEnding } from '../lifecycle/store/subscriptions.ts'
@@ -31,7 +32,7 @@ export interface Reminder {
 export type SendReminder = (reminder: Reminder) => Promise<void>
 
 /** A claim without an end is taken over after so long: its worker died. */
-const STALE_MS = 10 * 60_000
+const STALE_MS = 10 * MINUTE_MS
 /** Nobody is reminded at night, whenever the job first runs. */
 const FIRST_HOUR = 10
 const LAST_HOUR = 20

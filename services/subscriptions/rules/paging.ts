@@ -1,5 +1,6 @@
 /** Pages of lists: both pagination shapes of the reference, filters and date ranges. */
 import { z } from 'zod'
+import { DAY_MS } from '../../platform/durations.ts'
 import { integer } from './field-schemas.ts'
 import { isDay, type Zone } from './time-zone.ts'
 
@@ -144,6 +145,6 @@ const LAST_DAY = '9999-12-31'
 
 function endOf(value: string, zone: Zone): Date {
   if (!isDay(value)) return new Date((Number(value) + 1) * 1000)
-  if (value === LAST_DAY) return new Date(zone.startOf(value).getTime() + 86_400_000)
-  return zone.startOf(new Date(Date.parse(`${value}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10))
+  if (value === LAST_DAY) return new Date(zone.startOf(value).getTime() + DAY_MS)
+  return zone.startOf(new Date(Date.parse(`${value}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10))
 }

@@ -1,4 +1,5 @@
 /** Dates and days in the business time zone. Offsets come from Intl once per day and are remembered. */
+import { DAY_MS } from '../../platform/durations.ts'
 
 /** A time zone as a tool. */
 export interface Zone {
@@ -10,7 +11,6 @@ export interface Zone {
   startOf(day: string): Date
 }
 
-const DAY_MS = 86_400_000
 /** Days whose offset is remembered: 27 years. */
 const MAX_REMEMBERED = 10_000
 

@@ -1,5 +1,6 @@
 /** The collections of the subscription half and their indexes, with the query that each index is for. */
 import { collectionOf, type Db, defineCollection } from '../../platform/database/mongo.ts'
+import { DAY_SECONDS } from '../../platform/durations.ts'
 import type * as doc from './documents.ts'
 
 const definitions = {
@@ -70,7 +71,7 @@ const definitions = {
     { key: { state: 1, due: 1 } },
     { key: { app_key: 1, received_at: -1 } },
     // Those that wait have no such time. What comes once more after so long meets its payment in the ledger.
-    { key: { applied_at: 1 }, expireAfterSeconds: 90 * 86_400 },
+    { key: { applied_at: 1 }, expireAfterSeconds: 90 * DAY_SECONDS },
   ]),
   switches: defineCollection<doc.SwitchDoc>('sub_switches', [
     { key: { app_key: 1, name: 1 }, unique: true },
@@ -96,10 +97,12 @@ const definitions = {
     { key: { due: 1, app_key: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { webhook_id: 1, at: -1 } },
     { key: { app_key: 1 } },
-    { key: { at: 1 }, expireAfterSeconds: 30 * 86_400 },
+    { key: { at: 1 }, expireAfterSeconds: 30 * DAY_SECONDS },
   ]),
   idempotency: defineCollection<doc.IdempotencyDoc>('sub_idempotency', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
-  reminders: defineCollection<doc.ReminderDoc>('sub_reminders', [{ key: { at: 1 }, expireAfterSeconds: 63_072_000 }]),
+  reminders: defineCollection<doc.ReminderDoc>('sub_reminders', [
+    { key: { at: 1 }, expireAfterSeconds: 730 * DAY_SECONDS },
+  ]),
   sequences: defineCollection<doc.SequenceDoc>('sub_sequences'),
   nonces: defineCollection<doc.NonceDoc>('sub_nonces', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
   rateWindows: defineCollection<doc.RateWindowDoc>('sub_rate_windows', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),

@@ -1,4 +1,5 @@
 /** Judges a TLS certificate as clients of the SMTP listeners will. */
+import { DAY_MS } from '../../../platform/durations.ts'
 
 /** What was read off a certificate. */
 export interface CertificateFacts {
@@ -21,7 +22,6 @@ export type CertificateFault =
   | 'self_signed'
   | 'weak_key'
 
-const DAY_MS = 86_400_000
 /** Renewal by ACME happens 30 days before the end; below these it has failed for some time. */
 const SOON_DAYS = 7
 const WEEKS_DAYS = 21

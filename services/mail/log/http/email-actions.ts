@@ -2,6 +2,7 @@
 import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { cancel, retryNow } from '../../delivery/queue-control.ts'
 import { cancelEmail, rescheduleEmail, resendEmail, retryEmail } from '../../http/emails-contract.ts'
@@ -58,7 +59,7 @@ async function messageToChange(mongo: Mongo, principal: Principal, id: string): 
 }
 
 function judgeTime(at: Date, now: Date): void {
-  const latest = now.getTime() + EMAIL_LIMITS.scheduleDays * 86_400_000
+  const latest = now.getTime() + EMAIL_LIMITS.scheduleDays * DAY_MS
   if (at <= now || at.getTime() > latest) {
     const message = `scheduled_at lies in the future, at most ${EMAIL_LIMITS.scheduleDays} days ahead.`
     throw new ProblemError('validation_failed', message, {

@@ -4,6 +4,7 @@ import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
 import { addTo } from '../../../platform/count-by-key.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import { streamEvents } from '../../http/emails-contract.ts'
@@ -31,7 +32,7 @@ export interface StreamDeps {
 /** Streams that one account, and one process, may hold open. */
 const STREAM_LIMITS = { account: 5, process: 200 } as const
 /** How far back a stream may start: behind it the lists have everything. */
-const MAX_BACK_MS = 24 * 3_600_000
+const MAX_BACK_MS = DAY_MS
 /** A comment so often keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000
 /** The caller is judged again so often: a revoked token ends its streams. */

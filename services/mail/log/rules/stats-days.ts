@@ -1,7 +1,6 @@
 /** Which days a report covers, and how long the counts of a day or hour may be relied on. */
+import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const MOTION_MS = 4 * DAY_MS
 /** A process whose clock is behind may still accept messages of a period that has ended. */
 const LATE_MS = 2 * HOUR_MS

@@ -1,6 +1,7 @@
 /** Counts statistics ahead of their readers: a report of 30 days then reads what is kept, however much was sent. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { timeOfId } from '../../../platform/ids.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { isInMotion, startOf, toDay } from '../rules/stats-days.ts'
@@ -17,7 +18,7 @@ interface PassDoc {
 
 const PASSES = defineCollection<PassDoc>('sweeps')
 /** Days that are not in motion any more change rarely: by scheduled mail. */
-const PASS_MS = 6 * 3_600_000
+const PASS_MS = 6 * HOUR_MS
 
 /** Bounds of a run. */
 export interface CountRun {

@@ -11,6 +11,7 @@ import {
   defineCollection,
   isDuplicateKey,
 } from '../../../platform/database/mongo.ts'
+import { DAY_MS, MINUTE_MS } from '../../../platform/durations.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { hashTerm, messageTerms } from '../rules/search-terms.ts'
@@ -46,13 +47,12 @@ const BLOCK = 250
 const TERMS_MOST = 10_000
 /** Ids are made before their messages are stored: younger ones are not indexed yet. */
 const LAG_MS = 10_000
-const MINUTE_MS = 60_000
 /**
  * When a block is compared with its messages again: a process whose clock is behind, or a large message that comes in
  * slowly, has an id in a block that exists. Later once a day, to remove blocks whose messages are gone.
  */
 const CHECKS_MS = [2 * MINUTE_MS, 15 * MINUTE_MS, 120 * MINUTE_MS]
-const DAILY_MS = 24 * 60 * MINUTE_MS
+const DAILY_MS = DAY_MS
 /** Blocks that a search asks for at once. */
 const AHEAD = 64
 /**

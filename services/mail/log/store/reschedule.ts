@@ -1,12 +1,11 @@
 /** Moves the time of messages that are scheduled and have not been tried yet. */
 import { collectionOf, type Mongo } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { BODIES, bodyId } from '../../store/bodies.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
 import type { MessageDoc } from '../../store/documents.ts'
 import { eventsOfMessage } from '../../store/events.ts'
 import { MESSAGES } from '../../store/messages.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Moves a message to `at`; its lifetime and the time of its bytes move along, all in one transaction, so that two calls

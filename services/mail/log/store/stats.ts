@@ -4,6 +4,7 @@
  * something can have changed.
  */
 import { collectionOf, type Db, defineCollection } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import type { RecipientStatus } from '../../store/documents.ts'
 import { firstIdAt, MESSAGES } from '../../store/messages.ts'
 import { isFinal, RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
@@ -28,7 +29,6 @@ export const STATS_DAYS = defineCollection<StatsDayDoc>('stats_days', [{ key: { 
 /** Counted hours of the days that are in motion. */
 export const STATS_HOURS = defineCollection<StatsDayDoc>('stats_hours', [{ key: { exp: 1 }, expireAfterSeconds: 0 }])
 
-const DAY_MS = 86_400_000
 const KEEP_DAYS_MS = 2 * 366 * DAY_MS
 const KEEP_HOURS_MS = 6 * DAY_MS
 const DOMAINS_PER_DAY = 50

@@ -1,5 +1,6 @@
 /** What `POST /api/send`, `POST /api/v1/emails` and their kin take: the schemas and the rules between fields. */
 import { z } from 'zod'
+import { DAY_MS } from '../../../platform/durations.ts'
 import type { Mailbox } from '../../message/address.ts'
 import {
   attachment,
@@ -128,7 +129,7 @@ export function commonFaults(request: EmailRequest | RawRequest, now: Date): Req
       code: 'too_big',
       message: `At most ${EMAIL_LIMITS.recipients} recipients are allowed in to, cc and bcc together; these are ${count}.`,
     })
-  const latest = new Date(now.getTime() + EMAIL_LIMITS.scheduleDays * 86_400_000)
+  const latest = new Date(now.getTime() + EMAIL_LIMITS.scheduleDays * DAY_MS)
   if (request.scheduled_at !== undefined && new Date(request.scheduled_at) > latest)
     faults.push({
       pointer: '/scheduled_at',

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { SMTPServer } from 'smtp-server'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
@@ -28,7 +29,7 @@ const SUBMISSION_LIMITS: SubmissionLimits = {
   handshakeMs: 10_000,
   loginMs: 60_000,
   idleMs: 300_000,
-  sessionMs: 4 * 3_600_000,
+  sessionMs: 4 * HOUR_MS,
   loginFailures: 3,
   bytesPerSecond: 256,
   dataWindowMs: 30_000,

@@ -1,5 +1,6 @@
 /** Turns an accepted message into the documents of its collections. */
 import { domainToASCII } from 'node:url'
+import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { type PackedPart, partsOfBody, toBodyDoc, toBodyDocs } from '../../store/bodies.ts'
 import type { BodyDoc, DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { eventId } from '../../store/events.ts'
@@ -61,8 +62,7 @@ export interface MessageWrites {
 }
 
 /** Time that a message may stay in the queue unless it says otherwise. */
-export const LIFETIME_MS = 72 * 3_600_000
-const DAY_MS = 86_400_000
+export const LIFETIME_MS = 72 * HOUR_MS
 
 /**
  * All documents of a message. A test message gets events instead of deliveries: it is final at once. `packed`: the parts

@@ -6,6 +6,7 @@ import {
   isDuplicateKey,
   type Mongo,
 } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 
 /** What processes have leased of one allowance. `_id` is `<holder>@<periods since the epoch>`. */
 interface QuotaDoc {
@@ -16,11 +17,6 @@ interface QuotaDoc {
 
 /** Removed two periods after theirs began. */
 export const QUOTAS = defineCollection<QuotaDoc>('quotas', [{ key: { exp: 1 }, expireAfterSeconds: 0 }])
-
-/** The period of an hourly limit in milliseconds. */
-export const HOUR_MS = 3_600_000
-/** The period of a daily limit in milliseconds. */
-export const DAY_MS = 24 * HOUR_MS
 
 /** One clock period (UTC) of one holder: a login or an account. */
 export interface Period {

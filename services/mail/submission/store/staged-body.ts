@@ -8,6 +8,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createByteGate } from '../../../platform/concurrency/byte-limit.ts'
 import { within } from '../../../platform/concurrency/timeout.ts'
 import { collectionOf, DURABLE, isDuplicateKey, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { BODIES, bodyId, toBodyDoc } from '../../store/bodies.ts'
 import { LIFETIME_MS } from './message-documents.ts'
 
@@ -37,7 +38,6 @@ const WRITING_BYTES = 8 * 1024 * 1024
 const WRITE_MS = 30_000
 const TRY_MS = 10_000
 const PAUSE_MS = 250
-const DAY_MS = 86_400_000
 
 /** Makes the staging of one process. `bodyDays`: how long bodies stay after the lifetime of their message. */
 export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock: Clock; bodyDays: number }): StageBody {
