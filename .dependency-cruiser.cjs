@@ -48,7 +48,7 @@ const SUBJECTS = {
     jobs: ['observability', 'concurrency', 'database'],
     http: ['json', 'network', 'observability', 'concurrency', 'database'],
     webhooks: ['network', 'concurrency', 'database'],
-    mongod: ['observability', 'database'],
+    mongod: ['observability', 'concurrency', 'database'],
   },
 }
 

@@ -1,7 +1,7 @@
 /** Main of `helm test`: every API answers, every SMTP port offers TLS and login, and none relays for strangers. */
 import { connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
+import { retry } from './platform/concurrency/retry.ts'
 
 /** SMTP_PORTS: `port:mode` as in SUBMISSION_LISTEN, with the public ports. */
 const { PANEL_URL = '', SEND_URL = '', ADMIN_URL = '', SMTP_HOST = '', SMTP_PORTS = '' } = process.env
@@ -40,16 +40,8 @@ async function check(name: string, work: () => Promise<string>): Promise<void> {
 }
 
 /** A Service refuses connections until the node's proxy has heard of its ready pods: a moment after `helm --wait` ends. */
-async function connected<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + Number(SERVICE_WAIT_SECONDS) * 1000
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!refused(error) || performance.now() > deadline) throw error
-      await sleep(500)
-    }
-  }
+function connected<T>(work: () => Promise<T>): Promise<T> {
+  return retry(work, { on: refused, pauseMs: 500, withinMs: Number(SERVICE_WAIT_SECONDS) * 1000 })
 }
 
 function refused(error: unknown): boolean {

@@ -3,7 +3,7 @@ import { type DnsDeps, sendingHost } from '../../../services/mail/dns/dns-contex
 import { guidance } from '../../../services/mail/dns/records/guidance.ts'
 import type { AppliedDomain, WantedDomain } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, type DomainDoc } from '../../../services/mail/domains/find-domains.ts'
-import { mirrorState } from '../../../services/mail/mirror-state.ts'
+import { mirrorState } from '../../../services/mail/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { MailDomain } from '../../resources/mail-domain.ts'
 import type { OperatorContext } from '../shared/operator-context.ts'

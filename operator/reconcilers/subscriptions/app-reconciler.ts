@@ -11,7 +11,7 @@ import {
   handOverApp,
   withdrawApp,
 } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
-import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/mirror-resource-state.ts'
+import { mirrorSubscriptionState } from '../../../services/subscriptions/kubernetes/managed-records.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import type { KubeObject } from '../../kube/object-cache.ts'
 import { App } from '../../resources/app.ts'

@@ -1,6 +1,6 @@
 /** Equal keys, one message: the key is stored with the message, and the result of the first is the result of all. */
 import { createHash, type Hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../../platform/concurrency/retry.ts'
 import { within } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../platform/http/idempotency-key.ts'
@@ -81,11 +81,6 @@ export async function answerOfKey(mongo: Mongo, message: NewMessage): Promise<Ac
 
 /** Another message took the key in this moment; its answer counts once a majority holds it. */
 export async function waitForKeyHolder(mongo: Mongo, message: NewMessage): Promise<Accepted | Refused> {
-  const until = performance.now() + HOLDER_MS
-  while (performance.now() < until) {
-    const answer = await within(HOLDER_MS, answerOfKey(mongo, message))
-    if (answer) return answer
-    await sleep(20)
-  }
-  return refuse('queue_unavailable')
+  const ask = () => within(HOLDER_MS, answerOfKey(mongo, message))
+  return (await poll(ask, { pauseMs: 20, withinMs: HOLDER_MS })) ?? refuse('queue_unavailable')
 }

@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mongoose from 'mongoose'
+import { poll, retry } from '../concurrency/retry.ts'
 import { isMongoCode } from '../database/mongo.ts'
 import type { Log } from '../observability/log.ts'
 import { whyMongodEnded } from './diagnose-exit.ts'
@@ -185,15 +186,9 @@ function fail(reason: string): never {
 }
 
 /** Repeats `work` while it fails with one of these codes of MongoDB. */
-async function again<T>(codes: readonly number[], deadline: number, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!codes.some(code => isMongoCode(error, code)) || Date.now() > deadline) throw error
-      await sleep(50)
-    }
-  }
+function again<T>(codes: readonly number[], deadline: number, work: () => Promise<T>): Promise<T> {
+  const on = (error: unknown) => codes.some(code => isMongoCode(error, code))
+  return retry(work, { on, pauseMs: 50, withinMs: deadline - Date.now() })
 }
 
 /** The first start: the localhost exception lets one user be made without a login, once the set has a primary. */
@@ -232,27 +227,23 @@ async function withDatabase<T>(login: string, port: number, name: string, work: 
 }
 
 async function untilAnswering(port: number, deadline: number): Promise<void> {
-  for (;;) {
-    const answers = await mongoose
+  const answers = () =>
+    mongoose
       .createConnection(`mongodb://127.0.0.1:${port}/admin?directConnection=true`, { serverSelectionTimeoutMS: 1_000 })
       .asPromise()
       .then(
         connection => connection.close().then(() => true),
         () => false,
       )
-    if (answers) return
-    if (Date.now() > deadline)
-      throw new Error(`the embedded database does not answer on port ${port} after ${START_MS / 1000} s`)
-    await sleep(50)
-  }
+  if (!(await poll(answers, { pauseMs: 50, withinMs: deadline - Date.now() })))
+    throw new Error(`the embedded database does not answer on port ${port} after ${START_MS / 1000} s`)
 }
 
 async function untilPrimary(state: EmbeddedState, deadline: number): Promise<void> {
   const isPrimary = (admin: Admin) => admin.command({ hello: 1 }).then(answer => answer.isWritablePrimary === true)
-  while (!(await withAdmin(state, true, isPrimary).catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('the embedded database does not become primary')
-    await sleep(50)
-  }
+  const ask = () => withAdmin(state, true, isPrimary).catch(() => false)
+  if (!(await poll(ask, { pauseMs: 50, withinMs: deadline - Date.now() })))
+    throw new Error('the embedded database does not become primary')
 }
 
 /** A mongod that outlived its Postwright (kill -9) still holds the data: it is ours by pid and path, so it is stopped. */

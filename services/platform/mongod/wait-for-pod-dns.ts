@@ -1,5 +1,5 @@
 /** Waiting until the cluster's DNS says where this pod is. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../concurrency/retry.ts'
 
 /**
  * Resolves when `host` leads to `address`. A mongod that starts earlier does not find itself in the configuration of its
@@ -11,12 +11,12 @@ export async function waitForOwnName(
   lookup: (host: string) => Promise<readonly { address: string }[]>,
   limitMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + limitMs
-  for (;;) {
+  let led = ''
+  const leadsHere = async () => {
     const found = await lookup(host).catch(() => [])
-    if (found.some(entry => entry.address === address)) return
-    const led = found.map(entry => entry.address).join(', ') || 'nothing'
-    if (performance.now() > deadline) throw new Error(`${host} leads to ${led} and not to ${address}, this pod`)
-    await sleep(250)
+    led = found.map(entry => entry.address).join(', ') || 'nothing'
+    return found.some(entry => entry.address === address)
   }
+  if (!(await poll(leadsHere, { pauseMs: 250, withinMs: limitMs })))
+    throw new Error(`${host} leads to ${led} and not to ${address}, this pod`)
 }

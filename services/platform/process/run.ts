@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
+import { retry } from '../concurrency/retry.ts'
 import { type DatabaseClock, readDatabaseTime, startDatabaseClock } from '../database/database-clock.ts'
 import { migrate } from '../database/migrate.ts'
 import { MIGRATIONS } from '../database/migrations.ts'
@@ -189,16 +190,13 @@ function listenForSignals(service: string): Signals {
 }
 
 /** Repeats a step of the start while the database is away or has no primary, with a line each time; other errors end it. */
-async function patiently<T>(log: Log, step: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await step()
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      log.warn({ err: error }, 'the database of MONGODB_URI does not answer or has no primary; trying again')
-      await sleep(RETRY_MS)
-    }
-  }
+function patiently<T>(log: Log, step: () => Promise<T>): Promise<T> {
+  return retry(step, {
+    pauseMs: RETRY_MS,
+    on: isUnavailable,
+    onRetry: error =>
+      log.warn({ err: error }, 'the database of MONGODB_URI does not answer or has no primary; trying again'),
+  })
 }
 
 function readOrExit(service: string, env: NodeJS.ProcessEnv): Config {

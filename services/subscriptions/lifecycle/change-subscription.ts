@@ -1,4 +1,5 @@
 /** Writes one step in the life of a subscription: guarded, audited, counted. */
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { record } from '../audit/record-change.ts'
@@ -93,8 +94,6 @@ export function stepped(
   }
 }
 
-const ATTEMPTS = 5
-
 /**
  * Takes a step that needs no money: reads, decides, writes, and again when somebody was faster. Throws
  * `subscription_not_found`, `version_conflict` (the caller named an older version) and `transition_refused`.
@@ -106,7 +105,7 @@ export async function changePeriod(
   action: string,
   decide: (period: SubscriptionDoc, plan: PlanSnapshot, nowSeconds: number) => Step,
 ): Promise<SubscriptionDoc> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const before = await findSubscription(s.c, target.appKey, target.id)
     if (!before) throw new ProblemError('subscription_not_found')
     if (target.version !== undefined && target.version !== before.version) throw new ProblemError('version_conflict')
@@ -115,10 +114,8 @@ export async function changePeriod(
     const after = stepped(before, period, now)
     const ended = before.status === STATUS.active && after.status !== STATUS.active
     const { reason } = target
-    const written = await writeChange(s, actor, { action, before, after, reason, day: ended ? { ended: 1 } : {} })
-    if (written) return written
-  }
-  throw new ProblemError('version_conflict')
+    return writeChange(s, actor, { action, before, after, reason, day: ended ? { ended: 1 } : {} })
+  })
 }
 
 /** The period of a step. Throws `transition_refused` for one that cannot be taken. */

@@ -1,5 +1,6 @@
 /** Purchases that a device kept while it was offline: restored as they are, never shortening what was paid. */
 
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
@@ -24,8 +25,6 @@ export interface LocalPurchase {
   end: number
 }
 
-const ATTEMPTS = 5
-
 /** Restores one purchase. Throws `payment_taken` when the reference belongs to another user or plan. */
 export async function restorePurchase(
   s: Subscriptions,
@@ -33,7 +32,7 @@ export async function restorePurchase(
   purchase: LocalPurchase,
 ): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
   const clientKey = `${purchase.appKey}/${purchase.clientRef}`
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const known = await findPayment(s.c, { client_key: clientKey })
     if (known) {
       const subscription = await findSubscription(s.c, purchase.appKey, known.subscription_id)
@@ -66,9 +65,8 @@ export async function restorePurchase(
       },
       day: first ? { new_subs: 1 } : {},
     })
-    if (written) return { subscription: written, repeated: false }
-  }
-  throw new ProblemError('version_conflict')
+    return written && { subscription: written, repeated: false }
+  })
 }
 
 async function restored(

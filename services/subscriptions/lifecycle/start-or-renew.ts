@@ -1,4 +1,5 @@
 /** Subscriptions come into being and go on: by payment, by grant, by what a device kept. */
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { snapshotOf } from '../catalogue/rules/plan.ts'
 import type { Actor, Subscriptions } from '../context.ts'
@@ -41,8 +42,6 @@ export interface Subscribed {
   repeated: boolean
 }
 
-const ATTEMPTS = 5
-
 /**
  * Starts or prolongs the user's subscription of the plan. The same payment a second time gives the same answer and no
  * second period. Throws `payment_taken` when the payment belongs to another user or plan, or the reference to another
@@ -50,14 +49,13 @@ const ATTEMPTS = 5
  */
 export async function subscribe(s: Subscriptions, actor: Actor, purchase: Purchase): Promise<Subscribed> {
   const keys = keysOf(purchase)
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const known = await findPayment(s.c, keys)
     if (known) return { subscription: await paidBefore(s, purchase, known), repeated: true }
     const change = await planChange(s, purchase, keys)
     const subscription = await writeChange(s, actor, change)
-    if (subscription) return { subscription, repeated: false }
-  }
-  throw new ProblemError('version_conflict')
+    return subscription && { subscription, repeated: false }
+  })
 }
 
 /** The open order that a payment of this method settles. Throws `amount_mismatch` when it asks for another amount. */

@@ -1,4 +1,5 @@
 /** Orders: what a payment is expected to bring, opened before the money moves and closed after a day without it. */
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
@@ -31,8 +32,6 @@ export interface Ordered {
 
 /** An order waits so long for its payment. */
 const OPEN_MS = DAY_MS
-const ATTEMPTS = 5
-
 /**
  * Opens an order; a user has one per plan, and a repeat returns it. One for another channel takes its place, and so does
  * any after the record was cancelled; money for the old one still counts. Throws `transition_refused` for a plan that is
@@ -40,7 +39,7 @@ const ATTEMPTS = 5
  */
 export async function openOrder(s: Subscriptions, actor: Actor, request: OrderRequest): Promise<Ordered> {
   await assertForSale(s, request)
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const open = await findOpenOrder(s.c, request.userId, request.plan._id)
     if (open) {
       const subscription = await recordOf(s, open)
@@ -48,9 +47,8 @@ export async function openOrder(s: Subscriptions, actor: Actor, request: OrderRe
     }
     if (await findOrder(s.c, request.appKey, request.outTradeNo)) throw new ProblemError('payment_taken')
     const ordered = await store(s, actor, request, open)
-    if (ordered) return { ...ordered, repeated: false }
-  }
-  throw new ProblemError('version_conflict')
+    return ordered && { ...ordered, repeated: false }
+  })
 }
 
 /** Who holds a plan may renew it after its sale has ended. */

@@ -1,4 +1,5 @@
 /** Money goes back: in whole, and the access with it, or in part. */
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Actor, Subscriptions } from '../context.ts'
 import { periodOf, type SubscriptionChange, stepped, writeChange } from '../lifecycle/change-subscription.ts'
@@ -29,8 +30,6 @@ export interface RefundRequest {
   reason?: string | undefined
 }
 
-const ATTEMPTS = 5
-
 /**
  * Books a refund. A full one of the last payment ends the subscription (status 4); a partial one, or one of an older
  * payment, keeps the access unless `revoke` is set. Throws `subscription_not_found`, `version_conflict`,
@@ -42,7 +41,7 @@ export async function refundSubscription(
   actor: Actor,
   request: RefundRequest,
 ): Promise<{ subscription: SubscriptionDoc; repeated: boolean }> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const before = await findSubscription(s.c, request.appKey, request.subscriptionId)
     if (!before) throw new ProblemError('subscription_not_found')
     if (await findRefund(s.c, before._id, request.refundId, request.payment?.method))
@@ -51,9 +50,8 @@ export async function refundSubscription(
     const change = await planRefund(s, before, request)
     if (!change) return { subscription: before, repeated: true }
     const subscription = await writeChange(s, actor, change)
-    if (subscription) return { subscription, repeated: false }
-  }
-  throw new ProblemError('version_conflict')
+    return subscription && { subscription, repeated: false }
+  })
 }
 
 async function planRefund(

@@ -1,4 +1,5 @@
 /** End users: created and recognised by their app, disabled and erased by administrators. */
+import { writeAsRead } from '../../platform/concurrency/retry.ts'
 import { isDuplicateKey } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
@@ -23,8 +24,6 @@ export interface UserLogin {
 
 /** A user may ask for deletion and change his mind for so long. */
 const ERASE_AFTER_MS = 15 * DAY_MS
-const ATTEMPTS = 5
-
 /**
  * Creates the user or counts the login of the one that the identities name: exact openids first, then those that
  * span apps. Throws `identities_conflict` when they name two users.
@@ -34,12 +33,11 @@ export async function upsertUser(
   appKey: string,
   login: UserLogin,
 ): Promise<{ user: EndUserDoc; created: boolean }> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return writeAsRead(async () => {
     const known = pickUser(await findByIdentities(s.c, appKey, login.identities), login.identities)
     const user = known ? await countLogin(s, known, login) : await createUser(s, appKey, login)
-    if (user) return { user, created: !known }
-  }
-  throw new ProblemError('identities_conflict')
+    return user && { user, created: !known }
+  }, 'identities_conflict')
 }
 
 /** The user that an app names by id or identities. Throws `end_user_not_found`. */
@@ -246,13 +244,12 @@ async function erase(
   { appKey, id }: { appKey: string; id: number },
   wanted: (user: EndUserDoc) => boolean,
 ): Promise<void> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  await writeAsRead(async () => {
     const before = await findUser(s.c, appKey, id)
     if (!before) throw new ProblemError('end_user_not_found')
-    if (before.erased_at || !wanted(before)) return undefined
-    if (await eraseAsSeen(s, actor, before)) return undefined
-  }
-  throw new ProblemError('version_conflict')
+    const isDone = before.erased_at !== undefined || !wanted(before)
+    return isDone || (await eraseAsSeen(s, actor, before)) || undefined
+  })
 }
 
 /** False when somebody else changed or erased the user meanwhile. */

@@ -3,9 +3,9 @@
  * part counts for nothing until a transaction writes the message that names it; without one, `discard` or the sweep of
  * `retention.ts` removes it.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../platform/clock.ts'
 import { createByteGate } from '../../../platform/concurrency/byte-limit.ts'
+import { retry } from '../../../platform/concurrency/retry.ts'
 import { within } from '../../../platform/concurrency/timeout.ts'
 import { collectionOf, DURABLE, isDuplicateKey, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
@@ -48,17 +48,14 @@ export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock:
     // The message is accepted later, so it lives longer than if it were now: by less than a day.
     const exp = new Date(clock.now().getTime() + LIFETIME_MS + (bodyDays + 1) * DAY_MS)
     const document = toBodyDoc(messageId, number, part, exp)
-    const until = performance.now() + WRITE_MS
-    for (;;) {
+    const write = async () => {
       try {
         await within(TRY_MS, bodies.insertOne(document, DURABLE))
-        return
       } catch (error) {
-        if (isDuplicateKey(error)) return // an earlier try was stored after all
-        if (!isUnavailable(error) || performance.now() >= until) throw error
-        await sleep(PAUSE_MS)
+        if (!isDuplicateKey(error)) throw error // an earlier try was stored after all
       }
     }
+    await retry(write, { on: isUnavailable, pauseMs: PAUSE_MS, withinMs: WRITE_MS })
   }
 
   return messageId => {
