@@ -1,5 +1,5 @@
 /**
- * Leader election on a Lease (coordination.k8s.io), as client-go does it: another holder's lease is judged by when
+ * Leader election on a Lease (coordination.k8s.io), as client-go does it: another holder's lease is evaluated by when
  * *we* saw it change, never by its clock, and a leader stops acting before anybody else may start.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -7,7 +7,7 @@ import {
   transferDomain,
 } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
-import { unpublishDns } from '../../../services/mail/domains/publish-records.ts'
+import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.ts'
 import { bad } from '../shared/conditions.ts'

@@ -1,22 +1,21 @@
-/** Plans, writes and removes the records of a domain through its DNS account. */
+/** Plans and writes the records of a domain through its DNS account. */
 import { ProblemError } from '../../platform/problems.ts'
 import { type DnsDeps, providerOf, sendingHost } from '../dns/dns-context.ts'
 import { planDns, questionsOf, vanished } from '../dns/plan/dns-plan.ts'
 import type { OwnedRecord, PlanItem } from '../dns/plan/plan-item.ts'
-import { planRemoval } from '../dns/plan/plan-removal.ts'
 import { type DnsProvider, DnsProviderError, type Question, type Zone } from '../dns/providers/provider.ts'
 import { type DmarcDiscovery, discoverDmarc } from '../dns/records/dmarc.ts'
 import { guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isWithin } from '../dns/records/names.ts'
 import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
 import { type ApplyOptions, applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply/apply-dns-plan.ts'
-import type { Ledger } from './apply/ledger.ts'
 import { type Applied, type AppliedItem, stoppedBy } from './apply/outcome.ts'
 import { readState } from './apply/zone-state.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
-import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
-import { findDomainById } from './store/domains.ts'
+import { DomainGone, ledgerOf, noteOf } from './domain-ledger.ts'
+import { readOwned } from './store/dns-ledger.ts'
+import { removeWritten } from './unpublish-records.ts'
 
 /** Conflicting records are left (`fail`), replaced and restored by the removal (`adopt`), or replaced (`overwrite`). */
 export type ConflictPolicy = 'fail' | 'adopt' | 'overwrite'
@@ -104,94 +103,6 @@ export async function publishDns(deps: DnsDeps, domain: DomainDoc, options: Publ
   return { ...applied, warnings: stopped ? [] : await warningsOf(deps, zones) }
 }
 
-/**
- * Removes the records that we wrote for a domain and restores those that we changed, each through the account that
- * wrote it. If that account was removed or no longer serves the domain, the current account is used; without one the
- * records stay.
- */
-export async function unpublishDns(deps: DnsDeps, domain: DomainDoc): Promise<Applied> {
-  const owned = await readOwned(deps.db, domain._id)
-  const find = async (id: string | undefined) => {
-    const account = id === undefined ? undefined : await findDnsAccount(deps.db, domain.user_id, id)
-    return account && servesDomain(account, domain) ? account : undefined
-  }
-  /** By the account id in the ledger; that account may have been removed. */
-  const accounts = new Map<string, DnsAccountDoc>()
-  for (const id of new Set(owned.map(entry => entry.account_id))) {
-    const account = (await find(id)) ?? (await find(domain.dns_account_id))
-    if (account) accounts.set(id, account)
-  }
-  const all: Applied = { items: [], zones: [] }
-  // An account that was read twice is two objects.
-  for (const account of new Map([...accounts.values()].map(found => [found._id, found])).values()) {
-    const ledger = ledgerOf(deps, domain, account)
-    const read = async () =>
-      (await readOwned(deps.db, domain._id)).filter(entry => accounts.get(entry.account_id)?._id === account._id)
-    let provider: DnsProvider
-    try {
-      provider = providerOf(deps, account)
-    } catch (error) {
-      if (!(error instanceof DnsProviderError)) throw error
-      return { ...all, stopped: stoppedBy(error) }
-    }
-    const { items, zones, stopped } = await applyDnsPlan(
-      provider,
-      removal,
-      { ...ledger, read },
-      {
-        questions: [],
-        note: noteOf(domain),
-        replaced: 'own',
-      },
-    )
-    all.items = [...all.items, ...items]
-    all.zones = [...all.zones, ...zones]
-    if (stopped) return { ...all, stopped }
-  }
-  return all
-}
-
-const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
-
-/** The domain is removed while its records are written; `exists` until its document is deleted. */
-class DomainGone extends ProblemError {
-  constructor(exists: boolean) {
-    super(
-      exists ? 'conflict' : 'not_found',
-      exists
-        ? 'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.'
-        : 'The domain is gone; no records are written for it.',
-    )
-  }
-}
-
-/** Removes the records of a publication whose domain is gone. No ledger has them any more: what stays is logged. */
-async function removeWritten(
-  deps: DnsDeps,
-  domain: DomainDoc,
-  provider: DnsProvider,
-  written: readonly OwnedRecord[],
-): Promise<void> {
-  const ledger: Ledger = { read: async () => [...written], write: async () => undefined, forget: async () => undefined }
-  const { items, stopped } = await applyDnsPlan(provider, removal, ledger, {
-    questions: [],
-    note: noteOf(domain),
-    replaced: 'own',
-  })
-  const left = items.filter(({ status }) => !['done', 'pending', 'kept', 'skipped'].includes(status))
-  if (!stopped && left.length === 0) return
-  const records = left.map(({ name, type, status, message, reason }) => ({
-    name,
-    type,
-    status,
-    why: message ?? reason,
-  }))
-  deps.log.warn(
-    { domain: domain._id, provider: provider.type, error: stopped?.kind, message: stopped?.message, records },
-    'dns records of a domain that is gone could not be taken back',
-  )
-}
-
 interface Target {
   account: DnsAccountDoc
   provider: DnsProvider
@@ -234,25 +145,6 @@ export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcD
   )
 }
 
-/** `written` collects every entry, so that the writes can be undone without the domain's document. */
-function ledgerOf(
-  { db, clock }: DnsDeps,
-  { _id }: DomainDoc,
-  account: DnsAccountDoc,
-  written: OwnedRecord[] = [],
-): Ledger {
-  return {
-    read: () => readOwned(db, _id),
-    write: async entries => {
-      written.push(...entries)
-      const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))
-      if (await writeOwned(db, _id, stored, clock.now())) return
-      throw new DomainGone((await findDomainById(db, _id)) !== undefined)
-    },
-    forget: entries => forgetOwned(db, _id, entries),
-  }
-}
-
 /** Any account may hold a zone of this name: only the public delegation tells which servers are authoritative. */
 async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
   const session = deps.resolver.session()
@@ -267,10 +159,6 @@ async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string
       )
   }
   return warnings
-}
-
-function noteOf({ _id }: DomainDoc): string {
-  return `Postwright ${_id}`
 }
 
 /**

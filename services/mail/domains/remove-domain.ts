@@ -4,9 +4,9 @@ import type { DnsDeps } from '../dns/dns-context.ts'
 import { refuseManaged } from '../managed.ts'
 import type { DomainDoc } from '../store/documents.ts'
 import type { AppliedItem } from './apply/outcome.ts'
-import { unpublishDns } from './publish-records.ts'
 import { getDomain, removeDomain } from './register-domain.ts'
 import { updateDomain } from './store/domains.ts'
+import { unpublishDns } from './unpublish-records.ts'
 
 /** An interrupted removal blocks new records of the domain for this long, in milliseconds. */
 const LEAVING_MS = 5 * 60_000

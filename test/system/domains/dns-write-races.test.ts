@@ -14,7 +14,7 @@ import {
   updateDnsAccount,
 } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import { checkDueDomains } from '../../../services/mail/domains/dns-check-job.ts'
-import { planDomainDns, publishDns, unpublishDns } from '../../../services/mail/domains/publish-records.ts'
+import { planDomainDns, publishDns } from '../../../services/mail/domains/publish-records.ts'
 import {
   changeDomain,
   registerDomain,
@@ -23,6 +23,7 @@ import {
 } from '../../../services/mail/domains/register-domain.ts'
 import { removeDomainAndRecords } from '../../../services/mail/domains/remove-domain.ts'
 import { findDomainById, updateDomain } from '../../../services/mail/domains/store/domains.ts'
+import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
 import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
 import type { DomainDoc } from '../../../services/mail/store/documents.ts'
 import type { Db } from '../../../services/platform/database/mongo.ts'

@@ -1,0 +1,44 @@
+/** The ledger of a domain: which records were written for it, and through which account. */
+import { ProblemError } from '../../platform/problems.ts'
+import type { DnsDeps } from '../dns/dns-context.ts'
+import type { OwnedRecord } from '../dns/plan/plan-item.ts'
+import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
+import type { Ledger } from './apply/ledger.ts'
+import { forgetOwned, readOwned, writeOwned } from './store/dns-ledger.ts'
+import { findDomainById } from './store/domains.ts'
+
+/** The domain is removed while its records are written; `exists` until its document is deleted. */
+export class DomainGone extends ProblemError {
+  constructor(exists: boolean) {
+    super(
+      exists ? 'conflict' : 'not_found',
+      exists
+        ? 'The domain is about to go, and its records are being taken back; if it stays, try again in five minutes.'
+        : 'The domain is gone; no records are written for it.',
+    )
+  }
+}
+
+/** `written` collects every entry, so that the writes can be undone without the domain's document. */
+export function ledgerOf(
+  { db, clock }: DnsDeps,
+  { _id }: DomainDoc,
+  account: DnsAccountDoc,
+  written: OwnedRecord[] = [],
+): Ledger {
+  return {
+    read: () => readOwned(db, _id),
+    write: async entries => {
+      written.push(...entries)
+      const stored = entries.map(entry => ({ ...entry, account_id: account._id, at: clock.now() }))
+      if (await writeOwned(db, _id, stored, clock.now())) return
+      throw new DomainGone((await findDomainById(db, _id)) !== undefined)
+    },
+    forget: entries => forgetOwned(db, _id, entries),
+  }
+}
+
+/** The comment of records at the provider. */
+export function noteOf({ _id }: DomainDoc): string {
+  return `Postwright ${_id}`
+}
