@@ -10,8 +10,9 @@ import {
 import { transaction } from '../../../../test/support/mail/smtp-transaction.ts'
 import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
+import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { Deadlines, RecipientOutcome } from './transaction.ts'
+import type { RecipientOutcome } from './transaction.ts'
 import type { Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }

@@ -2,9 +2,10 @@
 
 import { PROBE_MS, RELAY_PROBE_MS } from '../rules/site-control.ts'
 import type { Mx } from './mx.ts'
+import { DEADLINES, type Deadlines, Refusal, Session } from './session.ts'
 import { WireError } from './smtp-wire.ts'
 import type { TlsPolicy } from './tls-policy.ts'
-import { DEADLINES, type Deadlines, type RecipientOutcome, Refusal, Session } from './transaction.ts'
+import type { RecipientOutcome } from './transaction.ts'
 import type { Relay, Route } from './transport.ts'
 
 /** Dependencies of {@link Connector}. */

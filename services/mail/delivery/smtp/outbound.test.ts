@@ -3,8 +3,9 @@ import { type Receiver, type ReceiverOptions, startReceiver } from '../../../../
 import { transaction } from '../../../../test/support/mail/smtp-transaction.ts'
 import { until } from '../../../../test/support/time/until.ts'
 import { createOutbound } from './outbound.ts'
+import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { Deadlines, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 import type { Relay, Route, Transport } from './transport.ts'
 
 const stops: (() => Promise<void>)[] = []

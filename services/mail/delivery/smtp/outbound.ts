@@ -1,7 +1,8 @@
 /** The SMTP transport: a kept session or a new one, one transaction, and what happened. */
 import { Connector, type ConnectorOptions } from './hosts.ts'
 import { createPool } from './pool.ts'
-import type { RecipientOutcome, Session, Transaction } from './transaction.ts'
+import type { Session } from './session.ts'
+import type { RecipientOutcome, Transaction } from './transaction.ts'
 import type { Route, Sent, Transport, Unopened } from './transport.ts'
 
 /** Dependencies of {@link createOutbound}. */

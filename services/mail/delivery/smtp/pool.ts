@@ -2,7 +2,7 @@
  * Keeps sessions between transactions: for a minute, for as many messages as the receiver should get on one, and no more
  * of them than a process should hold; then the one that has been idle longest closes.
  */
-import type { Session } from './transaction.ts'
+import type { Session } from './session.ts'
 
 /** What the pool asks of a session. */
 type Kept = Pick<Session, 'used'> & { wire: Pick<Session['wire'], 'usable' | 'quit'> }

@@ -9,8 +9,9 @@ import {
 } from '../../../../test/support/mail/scripted-server.ts'
 import { transaction as transactionOf } from '../../../../test/support/mail/smtp-transaction.ts'
 import { createOutbound } from './outbound.ts'
+import { type Deadlines, Session } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import { type Deadlines, type RecipientOutcome, Session, type Transaction } from './transaction.ts'
+import type { RecipientOutcome, Transaction } from './transaction.ts'
 
 const QUICK: Deadlines = { connect: 5_000, greeting: 5_000, command: 5_000, data: 5_000, block: 5_000, dot: 5_000 }
 const PLAIN = '250-scripted.test\r\n250 8BITMIME'
