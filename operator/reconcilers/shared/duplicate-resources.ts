@@ -9,10 +9,7 @@ import type { KubeObject } from '../../kube/object-cache.ts'
  * The owner of the record. Age decides only while the record names none of them: an older resource that becomes entitled
  * later waits for the current owner, so that the two never wait for each other.
  */
-export function currentOwner<T extends KubeObject>(
-  objects: readonly T[],
-  owner: ManagedBy | undefined,
-): T | undefined {
+export function currentOwner<T extends KubeObject>(objects: readonly T[], owner: ManagedBy | undefined): T | undefined {
   return objects.find(object => isRecordedOwner(object, owner)) ?? oldest(objects)
 }
 

@@ -1,7 +1,7 @@
 /** What an attempt came to for one recipient, and what follows: built here, written by settle.ts. */
 
-import type { ClaimedDelivery } from '../store/delivery.ts'
 import { DAY_MS } from '../../platform/durations.ts'
+import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'

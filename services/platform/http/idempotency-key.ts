@@ -1,5 +1,5 @@
 /**
- * `Idempotency-Key`: what is equal in both APIs. Where the key and the answer are stored differs (docs/adr/0129).
+ * `Idempotency-Key`: what is equal in both APIs. Where the key and the answer are stored differs (ADR 82).
  */
 import { z } from 'zod'
 import { DAY_MS } from '../durations.ts'
