@@ -155,6 +155,18 @@ describe('a round', () => {
     expect(ids()).toEqual(['em_new.0'])
   })
 
+  test('finds what a hint named while no slot could be claimed from', async () => {
+    const { next, wakeUps, ids, owned } = scene()
+    await next()
+    await give({ _id: 'em_new.0' })
+    owned.slots = []
+    wakeUps.newMail([flowOf({ slot: 0, site: 'example.net', user_id: 'usr_a', lane: 'transactional' }, false)])
+    await next()
+    owned.slots = [0]
+    await next()
+    expect(ids()).toEqual(['em_new.0'])
+  })
+
   test('finds what no hint named, also with an old time in a flow that is being read', async () => {
     await give(...many(3, 'a'))
     const { next, ids } = scene()

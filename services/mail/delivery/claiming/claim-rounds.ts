@@ -76,8 +76,8 @@ export class ClaimRounds {
   async next(): Promise<Round> {
     const { clock, inFlight, wakeUps } = this.#options
     const epochs = this.#options.claimable()
+    if (epochs.size === 0) return NOTHING // hints wait: the renewal of the leases may only be late
     this.#flows.hint(wakeUps.takeFlows())
-    if (epochs.size === 0) return NOTHING
     this.#noticeOwnership(epochs)
     const now = clock.now()
     await this.#findReady(epochs)

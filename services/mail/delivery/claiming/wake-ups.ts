@@ -1,3 +1,6 @@
+/** Flows that are kept between two rounds; more are found by the scan of the index. */
+const FLOWS_MOST = 20_000
+
 /** What wakes the claim loop before its next poll, and what the wake-ups name. One waiter. */
 export class WakeUps {
   readonly #flows = new Set<string>()
@@ -13,7 +16,7 @@ export class WakeUps {
 
   /** The same, without waking the loop: it is about to claim anyway. */
   addFlows(flows: Iterable<string>): void {
-    for (const flow of flows) this.#flows.add(flow)
+    for (const flow of flows) if (this.#flows.size < FLOWS_MOST) this.#flows.add(flow)
   }
 
   /** A site has room again, or its pause is over. */
