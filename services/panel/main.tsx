@@ -6,11 +6,11 @@ import '@mantine/notifications/styles.css'
 import './theme/global.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { startWords } from './i18n/index.ts'
+import { startI18n } from './i18n/index.ts'
 import { preferences } from './state/preferences.ts'
 
 const root = document.getElementById('root')
 if (root) {
-  await startWords(preferences().language)
+  await startI18n(preferences().language)
   createRoot(root).render(<App />)
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Card } from '../ui/layout/page.tsx'
 import { Copyable } from '../ui/values/copy-button.tsx'
-import { Facts } from '../ui/values/description-list.tsx'
+import { DescriptionList } from '../ui/values/description-list.tsx'
 import type { Credential } from './access-types.ts'
 
 /** Host and ports. */
@@ -11,7 +11,7 @@ export function SmtpConnection({ connection }: { connection: Credential['connect
   const { t } = useTranslation()
   return (
     <Card title={t('access.connection')}>
-      <Facts
+      <DescriptionList
         entries={[
           [t('access.host'), <Copyable key="host" value={connection.host} what={t('access.host')} />],
           ...connection.ports.map(({ port, mode }): [string, ReactNode] => [

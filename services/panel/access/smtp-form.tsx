@@ -2,10 +2,10 @@
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { useSaved } from '../ui/feedback/save-result.ts'
-import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
+import { useSaveCallbacks } from '../ui/feedback/save-result.ts'
+import { splitList, SubmitForm } from '../ui/forms/form.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
-import type { Show } from '../ui/forms/secret-once.tsx'
+import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { type Fields, useFields } from '../ui/forms/use-fields.ts'
 import type { Credential } from './access-types.ts'
 import { NetworksField } from './networks-field.tsx'
@@ -28,7 +28,7 @@ const NO_LIMITS: Limits = {
 }
 
 /** A new login. */
-export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
+export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
   const start = { username: '', password: '', ...NO_LIMITS }
@@ -72,7 +72,7 @@ export function SmtpForm({ close, show }: { close: () => void; show: Show }) {
 export function SmtpLimits({ login, close }: { login: Credential; close: () => void }) {
   const { t } = useTranslation()
   const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const start = {
     allowed_senders: login.allowed_senders.join('\n'),
     allowed_cidrs: login.allowed_cidrs.join('\n'),
@@ -92,8 +92,8 @@ export function SmtpLimits({ login, close }: { login: Credential; close: () => v
 function bodyOf({ allowed_senders, allowed_cidrs, fallback_sender, ...rest }: Limits) {
   return {
     ...rest,
-    allowed_senders: linesOf(allowed_senders),
-    allowed_cidrs: linesOf(allowed_cidrs),
+    allowed_senders: splitList(allowed_senders),
+    allowed_cidrs: splitList(allowed_cidrs),
     fallback_sender: fallback_sender.trim() || null,
   }
 }

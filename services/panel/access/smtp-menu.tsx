@@ -5,25 +5,25 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
-import { useTold } from '../ui/feedback/save-result.ts'
-import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { useNotifyCallbacks } from '../ui/feedback/save-result.ts'
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/form.tsx'
-import type { Show } from '../ui/forms/secret-once.tsx'
+import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { useCopy } from '../ui/values/use-copy.ts'
 import type { Credential } from './access-types.ts'
 import { SmtpLimits } from './smtp-form.tsx'
 
-type Asking = 'limits' | 'password' | 'delete'
+type OpenDialog = 'limits' | 'password' | 'delete'
 
 /** The copy button and the menu of a row. */
-export function SmtpMenu({ login, show }: { login: Credential; show: Show }) {
+export function SmtpMenu({ login, show }: { login: Credential; show: ShowSecrets }) {
   const { t } = useTranslation()
-  const [asking, setAsking] = useState<Asking>()
+  const [asking, setAsking] = useState<OpenDialog>()
   const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])
-  const told = useTold()
+  const notify = useNotifyCallbacks()
   const done = () => setAsking(undefined)
-  const toggle = () => patch.mutate({ params: { id: login.id }, body: { disabled: !login.disabled } }, told)
+  const toggle = () => patch.mutate({ params: { id: login.id }, body: { disabled: !login.disabled } }, notify)
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end" display="inline-flex">
       <CopyPassword login={login} />
@@ -41,12 +41,12 @@ export function SmtpMenu({ login, show }: { login: Credential; show: Show }) {
       <Dialog opened={asking === 'limits'} close={done} title={t('access.limitsOf', { name: login.username })}>
         {() => <SmtpLimits login={login} close={done} />}
       </Dialog>
-      <Questions login={login} asking={asking} done={done} show={show} />
+      <ConfirmDialogs login={login} asking={asking} done={done} show={show} />
     </Group>
   )
 }
 
-function Questions(props: { login: Credential; asking: Asking | undefined; done: () => void; show: Show }) {
+function ConfirmDialogs(props: { login: Credential; asking: OpenDialog | undefined; done: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const { login, asking, done, show } = props
   const remove = useWrite('deleteCredentialOperation', ['listCredentialsOperation'])
@@ -54,7 +54,7 @@ function Questions(props: { login: Credential; asking: Asking | undefined; done:
   const params = { id: login.id }
   return (
     <>
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'password'}
         close={done}
         title={t('access.newPasswordTitle', { name: login.username })}
@@ -68,8 +68,8 @@ function Questions(props: { login: Credential; asking: Asking | undefined; done:
         }}
       >
         {t('access.newPasswordText')}
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={asking === 'delete'}
         close={done}
         title={t('access.deleteLoginTitle', { name: login.username })}
@@ -78,7 +78,7 @@ function Questions(props: { login: Credential; asking: Asking | undefined; done:
         run={() => remove.mutateAsync({ params })}
       >
         {t('access.deleteLoginText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

@@ -5,10 +5,10 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
-import { Status } from '../ui/feedback/status-badge.tsx'
-import { type Show, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { StatusBadge } from '../ui/feedback/status-badge.tsx'
+import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
 import { ListPage } from '../ui/layout/list-page.tsx'
-import { setOnly } from '../ui/layout/search-params.ts'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
 import { Time } from '../ui/values/time.tsx'
@@ -33,7 +33,7 @@ export function SmtpPage() {
       lead={t('access.smtpLead')}
       query={query}
       after={search.after}
-      go={after => void navigate({ search: setOnly({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconPlugConnected size={26} />, title: t('access.noLogins'), hint: t('access.noLoginsHint') }}
       add={{ label: t('access.newLogin'), form: close => <SmtpForm close={close} show={show} /> }}
       below={
@@ -48,7 +48,7 @@ export function SmtpPage() {
   )
 }
 
-function Logins({ logins, show }: { logins: readonly Credential[]; show: Show }) {
+function Logins({ logins, show }: { logins: readonly Credential[]; show: ShowSecrets }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const columns: Column<Credential>[] = [
@@ -64,9 +64,9 @@ function Logins({ logins, show }: { logins: readonly Credential[]; show: Show })
     {
       label: t('messages.state'),
       cell: login => (
-        <Status tone={login.disabled ? 'quiet' : 'ok'}>
+        <StatusBadge tone={login.disabled ? 'quiet' : 'ok'}>
           {t(login.disabled ? 'access.disabled' : 'access.enabled')}
-        </Status>
+        </StatusBadge>
       ),
     },
     {

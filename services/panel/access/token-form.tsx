@@ -3,8 +3,8 @@ import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/c
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
-import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
-import type { Show } from '../ui/forms/secret-once.tsx'
+import { splitList, SubmitForm } from '../ui/forms/form.tsx'
+import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { NetworksField } from './networks-field.tsx'
 
@@ -22,16 +22,16 @@ const SCOPES: readonly Scope[] = [
   'tokens:write',
   'audit:read',
 ]
-const LIVES = ['never', '30', '90', '365'] as const
-type Life = (typeof LIVES)[number]
+const LIFETIMES = ['never', '30', '90', '365'] as const
+type Lifetime = (typeof LIFETIMES)[number]
 
 /** The form. */
-export function TokenForm({ close, show }: { close: () => void; show: Show }) {
+export function TokenForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])
   const known = useRead('listDomainsOperation', { query: { limit: 100 } })
   const start = { name: '', test: false, scopes: ['emails:send'] as Scope[], domains: [] as string[] }
-  const fields = useFields({ ...start, allowed_cidrs: '', expires_at: 'never' as Life }, create.error)
+  const fields = useFields({ ...start, allowed_cidrs: '', expires_at: 'never' as Lifetime }, create.error)
   const submit = () => {
     const { name, test, scopes, domains, allowed_cidrs, expires_at } = fields.values
     create.mutate(
@@ -41,7 +41,7 @@ export function TokenForm({ close, show }: { close: () => void; show: Show }) {
           mode: test ? 'test' : 'live',
           scopes,
           domains,
-          allowed_cidrs: linesOf(allowed_cidrs),
+          allowed_cidrs: splitList(allowed_cidrs),
           ...expiryOf(expires_at, Date.now()),
         },
       },
@@ -83,10 +83,10 @@ export function TokenForm({ close, show }: { close: () => void; show: Show }) {
       <NetworksField {...fields.text('allowed_cidrs')} />
       <Select
         label={t('access.expires')}
-        data={LIVES.map(value => ({ value, label: t(`access.life.${value}`) }))}
+        data={LIFETIMES.map(value => ({ value, label: t(`access.life.${value}`) }))}
         allowDeselect={false}
         {...fields.value('expires_at')}
-        onChange={value => fields.change({ expires_at: LIVES.find(life => life === value) ?? 'never' })}
+        onChange={value => fields.change({ expires_at: LIFETIMES.find(life => life === value) ?? 'never' })}
       />
       <Checkbox label={t('access.testToken')} description={t('access.testTokenHint')} {...fields.flag('test')} />
     </SubmitForm>
@@ -94,6 +94,6 @@ export function TokenForm({ close, show }: { close: () => void; show: Show }) {
 }
 
 /** When a token made at `now` (milliseconds) ends. */
-function expiryOf(life: Life, now: number): { expires_at?: string } {
+function expiryOf(life: Lifetime, now: number): { expires_at?: string } {
   return life === 'never' ? {} : { expires_at: new Date(now + Number(life) * 86_400_000).toISOString() }
 }

@@ -6,12 +6,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
-import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
-import { Confirm } from '../ui/forms/confirm-dialog.tsx'
-import { type Show, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
+import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
-import { setOnly } from '../ui/layout/search-params.ts'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
 import type { Token } from './access-types.ts'
@@ -32,7 +32,7 @@ export function TokensPage() {
       lead={t('access.tokensLead')}
       query={useRead('listTokensOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: setOnly({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconKey size={26} />, title: t('access.noTokens'), hint: t('access.noTokensHint') }}
       add={{ label: t('access.newToken'), form: close => <TokenForm close={close} show={show} /> }}
       below={secret}
@@ -44,7 +44,7 @@ export function TokensPage() {
 
 const TONES: Record<ReturnType<typeof tokenState>, Tone> = { live: 'ok', expired: 'warn', revoked: 'quiet' }
 
-function Tokens({ tokens, show }: { tokens: readonly Token[]; show: Show }) {
+function Tokens({ tokens, show }: { tokens: readonly Token[]; show: ShowSecrets }) {
   const { t } = useTranslation()
   const columns: Column<Token>[] = [
     {
@@ -52,7 +52,7 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: Show }) {
       cell: token => (
         <Group gap="xs" display="inline-flex">
           {token.name}
-          {token.mode === 'test' ? <Status tone="warn">{t('access.testToken')}</Status> : null}
+          {token.mode === 'test' ? <StatusBadge tone="warn">{t('access.testToken')}</StatusBadge> : null}
           <ManagedBy resource={token.managed_by} />
         </Group>
       ),
@@ -62,7 +62,7 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: Show }) {
       label: t('messages.state'),
       cell: token => {
         const state = tokenState(token, Date.now())
-        return <Status tone={TONES[state]}>{t(`access.tokenState.${state}`)}</Status>
+        return <StatusBadge tone={TONES[state]}>{t(`access.tokenState.${state}`)}</StatusBadge>
       },
     },
     { label: t('access.scopes'), cell: token => <span className="pw-mono">{token.scopes.join(' ')}</span> },
@@ -73,7 +73,7 @@ function Tokens({ tokens, show }: { tokens: readonly Token[]; show: Show }) {
   return <DataTable name={t('access.tokensTitle')} columns={columns} rows={tokens} rowKey={token => token.id} />
 }
 
-function TokenMenu({ token, show }: { token: Token; show: Show }) {
+function TokenMenu({ token, show }: { token: Token; show: ShowSecrets }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState<'rotate' | 'revoke'>()
   const rotate = useWrite('rotateTokenOperation', ['listTokensOperation'])
@@ -89,7 +89,7 @@ function TokenMenu({ token, show }: { token: Token; show: Show }) {
           {t('access.revoke')}
         </Menu.Item>
       </RowMenu>
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'rotate'}
         close={done}
         title={t('access.rotateTitle', { name: token.name })}
@@ -100,8 +100,8 @@ function TokenMenu({ token, show }: { token: Token; show: Show }) {
         }}
       >
         {t('access.rotateText')}
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={asking === 'revoke'}
         close={done}
         title={t('access.revokeTitle', { name: token.name })}
@@ -110,7 +110,7 @@ function TokenMenu({ token, show }: { token: Token; show: Show }) {
         run={() => revoke.mutateAsync({ params })}
       >
         {t('access.revokeText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

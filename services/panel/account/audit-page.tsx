@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
-import { nextOf, Pager } from '../ui/layout/cursor-pager.tsx'
+import { nextCursor, CursorPager } from '../ui/layout/cursor-pager.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
@@ -25,9 +25,9 @@ export function AuditPage() {
       <Card flush>
         <Loaded query={query}>{page => <Entries entries={page.data} />}</Loaded>
       </Card>
-      <Pager
+      <CursorPager
         after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
+        next={query.data ? nextCursor(query.data) : undefined}
         go={after => void navigate({ search: after ? { after } : {} })}
       />
     </Page>

@@ -3,15 +3,15 @@ import { SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { speak } from '../i18n/index.ts'
-import { sessionRead, useAccount, useKeepLanguage } from '../session/session.ts'
-import { choose, LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
-import { tellDone, tellFailed } from '../ui/feedback/notifications.ts'
+import { changeLanguage } from '../i18n/index.ts'
+import { sessionQuery, useAccount, useSaveLanguage } from '../session/session.ts'
+import { setPreferences, LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
+import { notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
-import { browserZone } from '../ui/values/time-zone.ts'
+import { browserTimeZone } from '../ui/values/time-zone.ts'
 
 /** Browsers leave UTC out of their own list. */
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
@@ -35,20 +35,20 @@ export function SettingsPage() {
 function Appearance() {
   const { t } = useTranslation()
   const queries = useQueryClient()
-  const { language, zone } = usePreferences()
+  const { language, timeZone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const patch = useWrite('patchMe')
-  const keep = useKeepLanguage()
+  const keep = useSaveLanguage()
   const saveZone = (tz: string) =>
     patch.mutate(
       { body: { tz } },
       {
-        onSuccess: user => queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user }),
-        onError: error => tellFailed(error, t),
+        onSuccess: user => queries.setQueryData(sessionQuery.queryKey, before => before && { ...before, user }),
+        onError: error => notifyError(error, t),
       },
     )
   const setLanguage = async (tag: Language) => {
-    await speak(tag)
+    await changeLanguage(tag)
     await keep(tag)
   }
   return (
@@ -66,11 +66,11 @@ function Appearance() {
         searchable
         limit={100}
         data={ZONES}
-        value={zone ?? browserZone()}
+        value={timeZone ?? browserTimeZone()}
         allowDeselect={false}
         onChange={value => {
           if (!value) return
-          choose({ zone: value })
+          setPreferences({ timeZone: value })
           saveZone(value)
         }}
       />
@@ -99,7 +99,7 @@ function PasswordForm() {
       {
         onSuccess: () => {
           fields.change({ current_password: '', new_password: '' })
-          tellDone(t('account.passwordChanged'))
+          notifySuccess(t('account.passwordChanged'))
         },
       },
     )

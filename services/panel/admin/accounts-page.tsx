@@ -7,15 +7,15 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { useAccount } from '../session/session.ts'
-import { useSaved, useTold } from '../ui/feedback/save-result.ts'
-import { Status } from '../ui/feedback/status-badge.tsx'
-import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { useSaveCallbacks, useNotifyCallbacks } from '../ui/feedback/save-result.ts'
+import { StatusBadge } from '../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
-import { type Show, useSecretOnce } from '../ui/forms/secret-once.tsx'
+import { type ShowSecrets, useSecretOnce } from '../ui/forms/secret-once.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
-import { setOnly } from '../ui/layout/search-params.ts'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
 import { Time } from '../ui/values/time.tsx'
@@ -25,7 +25,7 @@ type User = Output<'listUsersOperation'>['data'][number]
 const route = getRouteApi('/shell/admin/users')
 
 /** The page. */
-export function UsersPage() {
+export function AccountsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -36,7 +36,7 @@ export function UsersPage() {
       lead={t('operator.usersLead')}
       query={useRead('listUsersOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: setOnly({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ after }) })}
       add={{ label: t('operator.newUser'), form: close => <NewUser close={close} show={show} /> }}
       below={secret}
     >
@@ -45,7 +45,7 @@ export function UsersPage() {
   )
 }
 
-function Users({ users, show }: { users: readonly User[]; show: Show }) {
+function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
   const { t } = useTranslation()
   const { number } = useFormat()
   const ofLimit = ({ recipients_today: used, recipients_per_day: limit }: User) =>
@@ -64,7 +64,7 @@ function Users({ users, show }: { users: readonly User[]; show: Show }) {
     {
       label: t('messages.state'),
       cell: user => (
-        <Status tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</Status>
+        <StatusBadge tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</StatusBadge>
       ),
     },
     { label: t('operator.today'), end: true, cell: ofLimit },
@@ -74,7 +74,7 @@ function Users({ users, show }: { users: readonly User[]; show: Show }) {
   return <DataTable name={t('operator.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
 }
 
-function UserMenu({ user, show }: { user: User; show: Show }) {
+function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
   const { t } = useTranslation()
   const me = useAccount()
   const [asking, setAsking] = useState<'limit' | 'suspend' | 'reset'>()
@@ -82,7 +82,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
   const unsuspend = useWrite('unsuspendUserOperation', ['listUsersOperation'])
   const reset = useWrite('resetPasswordOperation')
   const params = { id: user.id }
-  const letIn = useTold(t('operator.unsuspended'))
+  const notifyUnsuspended = useNotifyCallbacks(t('operator.unsuspended'))
   const resetPassword = async () => {
     const answer = await reset.mutateAsync({ params, body: {} })
     if (answer.password) show([[t('operator.passwordOf', { name: user.username }), answer.password]])
@@ -103,7 +103,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
                 {t('operator.suspend')}
               </Menu.Item>
             ) : (
-              <Menu.Item onClick={() => unsuspend.mutate({ params }, letIn)}>{t('operator.unsuspend')}</Menu.Item>
+              <Menu.Item onClick={() => unsuspend.mutate({ params }, notifyUnsuspended)}>{t('operator.unsuspend')}</Menu.Item>
             )}
           </>
         )}
@@ -111,7 +111,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
       <Dialog opened={asking === 'limit'} close={done} title={t('operator.dailyLimitOf', { name: user.username })}>
         {() => <DailyLimitForm user={user} close={done} />}
       </Dialog>
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'suspend'}
         close={done}
         title={t('operator.suspendTitle', { name: user.username })}
@@ -120,8 +120,8 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
         run={() => suspend.mutateAsync({ params })}
       >
         {t('operator.suspendText')}
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={asking === 'reset'}
         close={done}
         title={t('operator.resetTitle', { name: user.username })}
@@ -129,7 +129,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
         run={resetPassword}
       >
         {t('operator.resetText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }
@@ -137,7 +137,7 @@ function UserMenu({ user, show }: { user: User; show: Show }) {
 function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
   const { t } = useTranslation()
   const change = useWrite('changeUserOperation', ['listUsersOperation'])
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const fields = useFields({ recipients_per_day: user.recipients_per_day }, change.error)
   const submit = () => change.mutate({ params: { id: user.id }, body: fields.values }, saved)
   return (
@@ -155,7 +155,7 @@ function DailyLimitForm({ user, close }: { user: User; close: () => void }) {
   )
 }
 
-function NewUser({ close, show }: { close: () => void; show: Show }) {
+function NewUser({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createUserOperation', ['listUsersOperation'])
   const fields = useFields({ username: '', role: 'user' as User['role'] }, create.error)

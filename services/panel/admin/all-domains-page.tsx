@@ -8,9 +8,9 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { DomainStatus } from '../mail/domains/domain-status.tsx'
-import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { ListPage } from '../ui/layout/list-page.tsx'
-import { setOnly } from '../ui/layout/search-params.ts'
+import { omitUndefined } from '../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { Time } from '../ui/values/time.tsx'
 
@@ -29,9 +29,9 @@ export function AllDomainsPage() {
     <ListPage
       title={t('operator.domainsTitle')}
       lead={t('operator.domainsLead')}
-      query={useRead('listAllDomainsOperation', { query: setOnly({ after, user_id: user }) })}
+      query={useRead('listAllDomainsOperation', { query: omitUndefined({ after, user_id: user }) })}
       after={after}
-      go={next => void navigate({ search: setOnly({ after: next, user }) })}
+      go={next => void navigate({ search: omitUndefined({ after: next, user }) })}
       empty={{ icon: <IconWorld size={26} />, title: t('operator.noDomains'), hint: '' }}
       above={
         <Select
@@ -41,7 +41,7 @@ export function AllDomainsPage() {
           value={user ?? null}
           clearable
           searchable
-          onChange={chosen => void navigate({ search: setOnly({ user: chosen ?? undefined }) })}
+          onChange={chosen => void navigate({ search: omitUndefined({ user: chosen ?? undefined }) })}
           maw={270}
         />
       }
@@ -70,13 +70,13 @@ function Domains({ domains, ownerOf }: { domains: readonly Domain[]; ownerOf: (d
       label: t('ui.actions'),
       hidden: true,
       end: true,
-      cell: domain => (domain.status === 'pending' && !domain.managed_by ? <Vouch domain={domain} /> : null),
+      cell: domain => (domain.status === 'pending' && !domain.managed_by ? <VerifyByAdmin domain={domain} /> : null),
     },
   ]
   return <DataTable name={t('operator.domainsTitle')} columns={columns} rows={domains} rowKey={domain => domain.id} />
 }
 
-function Vouch({ domain }: { domain: Domain }) {
+function VerifyByAdmin({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)
   const verify = useWrite('verifyByAdminOperation', [
@@ -94,7 +94,7 @@ function Vouch({ domain }: { domain: Domain }) {
       >
         {t('operator.vouch')}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('operator.vouchTitle', { name: domain.name })}
@@ -103,7 +103,7 @@ function Vouch({ domain }: { domain: Domain }) {
         run={() => verify.mutateAsync({ params: { id: domain.id } })}
       >
         {t('operator.vouchText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

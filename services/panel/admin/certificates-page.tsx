@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
-import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { Copyable } from '../ui/values/copy-button.tsx'
-import { Facts } from '../ui/values/description-list.tsx'
+import { DescriptionList } from '../ui/values/description-list.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Certificate = Output<'listCertificates'>['data'][number]
@@ -44,19 +44,19 @@ export function CertificatesPage() {
 
 function CertificateCard({ certificate, host }: { certificate: Certificate; host: string }) {
   const { t } = useTranslation()
-  const { names, issuer, key, not_before, not_after, file, fingerprint, seen_at, faults, status } = certificate
+  const { names, issuer, key, not_before, not_after, file, fingerprint, seen_at, faults: warnings, status } = certificate
   return (
     <Card
       title={names[0] ?? fingerprint}
-      aside={<Status tone={TONES[status]}>{t(`operator.checkStatus.${status}`)}</Status>}
+      aside={<StatusBadge tone={TONES[status]}>{t(`operator.checkStatus.${status}`)}</StatusBadge>}
     >
       <Stack gap="md">
-        {faults.map(fault => (
-          <Note key={fault} tone={status === 'failing' && fault !== 'self_signed' ? 'bad' : 'warn'}>
-            {t(`operator.certificateFault.${fault}`, { host })}
+        {warnings.map(warning => (
+          <Note key={warning} tone={status === 'failing' && warning !== 'self_signed' ? 'bad' : 'warn'}>
+            {t(`operator.certificateFault.${warning}`, { host })}
           </Note>
         ))}
-        <Facts
+        <DescriptionList
           entries={[
             [t('operator.names'), names.join(', ')],
             [
@@ -70,7 +70,7 @@ function CertificateCard({ certificate, host }: { certificate: Certificate; host
             [t('operator.key'), key],
             [t('operator.file'), <Copyable key="file" value={file} what={t('operator.file')} />],
             [t('operator.fingerprint'), <Copyable key="print" value={fingerprint} what={t('operator.fingerprint')} />],
-            [t('operator.lastTold'), <Time key="told" at={seen_at} />],
+            [t('operator.lastTold'), <Time key="seen" at={seen_at} />],
           ]}
         />
       </Stack>

@@ -3,9 +3,9 @@ import { Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { Loaded } from '../ui/feedback/content-states.tsx'
-import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
-import { Sentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 
 const TONES: Record<'ok' | 'warning' | 'failing', Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
 
@@ -23,10 +23,10 @@ export function HealthPage() {
               <Card
                 key={check.name}
                 title={t(`operator.check.${check.name}`)}
-                aside={<Status tone={TONES[check.status]}>{t(`operator.checkStatus.${check.status}`)}</Status>}
+                aside={<StatusBadge tone={TONES[check.status]}>{t(`operator.checkStatus.${check.status}`)}</StatusBadge>}
               >
                 <Text fz="sm" c="dimmed">
-                  <Sentence text={check.detail} />
+                  <ServiceSentence text={check.detail} />
                 </Text>
               </Card>
             ))}

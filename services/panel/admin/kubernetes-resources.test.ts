@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chosen, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+import { matchingResources, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
 import { resourceSearch } from './resource-search.ts'
 
 const state = (ready: boolean): Resource['state'] => ({
@@ -28,7 +28,7 @@ test.each([
   ['by namespace and name, as the pill of a record says it', { q: 'shop/d' }, ['d']],
   ['nothing fits', { q: 'nothing' }, []],
 ])('%s', (_, search, expected) => {
-  expect(names(chosen(ALL, search))).toEqual(expected)
+  expect(names(matchingResources(ALL, search))).toEqual(expected)
 })
 
 test('namespaces stand once, in order', () => expect(namespacesOf(ALL)).toEqual(['shop', 'web']))

@@ -35,7 +35,7 @@ export function readiness({ state }: Resource): 'ready' | 'not_ready' | 'unseen'
 }
 
 /** Those that fit; what needs attention comes first. */
-export function chosen(all: readonly Resource[], { q, namespace, state }: ResourceSearch): Resource[] {
+export function matchingResources(all: readonly Resource[], { q, namespace, state }: ResourceSearch): Resource[] {
   const word = q?.toLowerCase() ?? ''
   return all
     .filter(one => namespace === undefined || one.namespace === namespace)

@@ -5,18 +5,18 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
-import { tellDone, tellFailed } from '../ui/feedback/notifications.ts'
-import { Note, Status } from '../ui/feedback/status-badge.tsx'
+import { notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
+import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
-import { Figure } from '../ui/values/statistic.tsx'
+import { Statistic } from '../ui/values/statistic.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Queues = Output<'getQueues'>
 
 /** The page; asks again every 10 seconds. */
-export function QueuesPage() {
+export function QueuePage() {
   const { t } = useTranslation()
   const query = useRead('getQueues', {}, { poll: 10_000 })
   return (
@@ -51,9 +51,9 @@ function Content({ queues }: { queues: Queues }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
-        <Figure label={t('operator.depth')} value={number(queues.depth)} />
-        <Figure label={t('operator.oldest')} value={<Time at={queues.oldest_due_at} />} />
-        <Figure label={t('operator.suspendedSites')} value={number(queues.suspended.length)} />
+        <Statistic label={t('operator.depth')} value={number(queues.depth)} />
+        <Statistic label={t('operator.oldest')} value={<Time at={queues.oldest_due_at} />} />
+        <Statistic label={t('operator.suspendedSites')} value={number(queues.suspended.length)} />
       </SimpleGrid>
       {queues.sampled ? <Note tone="info">{t('operator.sampled')}</Note> : null}
       <Card title={t('operator.bySite')} flush>
@@ -91,17 +91,17 @@ function RetryNow({ site, until }: { site: Queues['sites'][number]; until: strin
       { body: { site: site.site } },
       {
         onSuccess: ({ retried }) =>
-          tellDone(
+          notifySuccess(
             t(retried > 0 ? 'operator.retried' : 'operator.nothingToRetry', { count: retried, site: site.site }),
           ),
-        onError: error => tellFailed(error, t),
+        onError: error => notifyError(error, t),
       },
     )
   if (until)
     return (
-      <Status tone="warn">
+      <StatusBadge tone="warn">
         {t('operator.pausedUntil')} <Time at={until} />
-      </Status>
+      </StatusBadge>
     )
   return (
     <Button

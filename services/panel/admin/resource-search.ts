@@ -1,5 +1,5 @@
 /** The part of the address of the resources' page. */
-import { textsOf } from '../ui/layout/search-params.ts'
+import { stringParams } from '../ui/layout/search-params.ts'
 
 /** What the reader asked for. */
 export interface ResourceSearch {
@@ -10,5 +10,5 @@ export interface ResourceSearch {
 
 /** Reads it from an address. */
 export function resourceSearch(raw: Record<string, unknown>): ResourceSearch {
-  return textsOf(raw, ['q', 'namespace', 'state'])
+  return stringParams(raw, ['q', 'namespace', 'state'])
 }

@@ -4,14 +4,14 @@ import { IconBox } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
-import { Conditions } from '../kubernetes/resource-conditions.tsx'
+import { ResourceConditions } from '../kubernetes/resource-conditions.tsx'
 import { useSubRead } from '../subscriptions/shared/subscriptions-api.ts'
 import { Empty, Loaded, NoMatch } from '../ui/feedback/content-states.tsx'
-import { Note, Status } from '../ui/feedback/status-badge.tsx'
+import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { TextFilter } from '../ui/forms/text-filter.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
-import { setOnly } from '../ui/layout/search-params.ts'
-import { chosen, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+import { omitUndefined } from '../ui/layout/search-params.ts'
+import { matchingResources, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
 
 const route = getRouteApi('/shell/admin/resources')
 
@@ -38,7 +38,7 @@ export function ResourcesPage() {
             <>
               {has_more || subscriptions.data?.has_more ? <Note tone="info">{t('operator.moreResources')}</Note> : null}
               <Filters namespaces={namespacesOf(all)} />
-              <Resources resources={chosen(all, search)} reset={() => void navigate({ search: {} })} />
+              <Resources resources={matchingResources(all, search)} reset={() => void navigate({ search: {} })} />
             </>
           )
         }}
@@ -54,7 +54,7 @@ function Filters({ namespaces }: { namespaces: string[] }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const go = (part: { [K in keyof typeof search]?: string | undefined }) =>
-    void navigate({ search: setOnly({ ...search, ...part }) })
+    void navigate({ search: omitUndefined({ ...search, ...part }) })
   return (
     <Group gap="xs" align="flex-end" role="search">
       <TextFilter
@@ -102,12 +102,12 @@ function Resources({ resources, reset }: { resources: readonly Resource[]; reset
       <Card
         key={`${resource.kind} ${resource.namespace} ${resource.name} ${resource.record}`}
         title={`${resource.kind} ${resource.namespace}/${resource.name}`}
-        aside={<Status tone={TONES[state]}>{t(`operator.readiness.${state}`)}</Status>}
+        aside={<StatusBadge tone={TONES[state]}>{t(`operator.readiness.${state}`)}</StatusBadge>}
       >
         <div className="pw-sub">
           {t('operator.owns')} <span className="pw-mono">{resource.record}</span>
         </div>
-        <Conditions state={resource.state} />
+        <ResourceConditions state={resource.state} />
       </Card>
     )
   })

@@ -5,10 +5,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call, type Output } from '../api/client.ts'
-import { read, useRead } from '../api/hooks.ts'
+import { readOptions, useRead } from '../api/hooks.ts'
 import { Empty, Loaded } from '../ui/feedback/content-states.tsx'
-import { tellFailed } from '../ui/feedback/notifications.ts'
-import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { notifyError } from '../ui/feedback/notifications.ts'
+import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { CopyButton } from '../ui/values/copy-button.tsx'
 import { Time } from '../ui/values/time.tsx'
@@ -16,15 +16,15 @@ import { Time } from '../ui/values/time.tsx'
 type Answer = Output<'getSendingAddresses'>
 type Address = Answer['data'][number]
 
-const STANDING: Record<Address['status'], Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
-const PTR: Record<Address['ptr']['status'], Tone> = {
+const ADDRESS_TONES: Record<Address['status'], Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
+const PTR_TONES: Record<Address['ptr']['status'], Tone> = {
   ok: 'ok',
   missing: 'bad',
   other_name: 'warn',
   not_confirmed: 'warn',
   unknown: 'quiet',
 }
-const LIST: Record<Address['blocklists'][number]['status'], Tone> = {
+const BLOCKLIST_TONES: Record<Address['blocklists'][number]['status'], Tone> = {
   clear: 'ok',
   listed: 'bad',
   refused: 'quiet',
@@ -32,11 +32,11 @@ const LIST: Record<Address['blocklists'][number]['status'], Tone> = {
 }
 
 /** The page. DNS is looked at when it is opened, and again on request. */
-export function AddressesPage() {
+export function SendingAddressesPage() {
   const { t } = useTranslation()
   const query = useRead('getSendingAddresses', {})
   return (
-    <Page title={t('operator.addressesTitle')} lead={t('operator.addressesLead')} actions={<LookAgain />}>
+    <Page title={t('operator.addressesTitle')} lead={t('operator.addressesLead')} actions={<CheckAgainButton />}>
       <Loaded query={query}>
         {answer => (
           <Stack gap="md">
@@ -61,7 +61,7 @@ export function AddressesPage() {
   )
 }
 
-function LookAgain() {
+function CheckAgainButton() {
   const { t } = useTranslation()
   const queries = useQueryClient()
   const [busy, setBusy] = useState(false)
@@ -69,11 +69,11 @@ function LookAgain() {
     setBusy(true)
     try {
       queries.setQueryData(
-        read('getSendingAddresses', {}).queryKey,
+        readOptions('getSendingAddresses', {}).queryKey,
         await call('getSendingAddresses', { query: { fresh: 'true' } }),
       )
     } catch (error) {
-      tellFailed(error, t)
+      notifyError(error, t)
     }
     setBusy(false)
   }
@@ -93,13 +93,13 @@ function AddressCard({
 }) {
   const { t } = useTranslation()
   return (
-    <Card title={address} aside={<Status tone={STANDING[status]}>{t(`operator.checkStatus.${status}`)}</Status>} flush>
+    <Card title={address} aside={<StatusBadge tone={ADDRESS_TONES[status]}>{t(`operator.checkStatus.${status}`)}</StatusBadge>} flush>
       <section className="pw-record" aria-label={`${t('operator.reverseName')} ${address}`}>
         <Group justify="space-between" gap="xs">
           <Text fw={600} fz="sm">
             {t('operator.reverseName')}
           </Text>
-          <Status tone={PTR[ptr.status]}>{t(`operator.ptr.${ptr.status}`)}</Status>
+          <StatusBadge tone={PTR_TONES[ptr.status]}>{t(`operator.ptr.${ptr.status}`)}</StatusBadge>
         </Group>
         <div className="pw-mono">{ptr.names.join(', ') || '–'}</div>
         {ptr.status === 'ok' ? null : (
@@ -114,7 +114,7 @@ function AddressCard({
             <Text fw={600} fz="sm">
               {list.zone}
             </Text>
-            <Status tone={LIST[list.status]}>{t(`operator.list.${list.status}`)}</Status>
+            <StatusBadge tone={BLOCKLIST_TONES[list.status]}>{t(`operator.list.${list.status}`)}</StatusBadge>
           </Group>
           {list.status === 'clear' ? null : (
             <Stack gap={4}>

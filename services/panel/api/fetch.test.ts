@@ -56,14 +56,14 @@ test('reads carry no x-csrf, writes do, and a body is JSON', async () => {
 })
 
 test('a problem document becomes an error with its code, faults, request and wait', async () => {
-  const fault = { pointer: '/username', code: 'too_small', message: 'is too short' }
-  const body = { code: 'validation_failed', detail: 'Some fields', request_id: 'r1', errors: [fault, 'odd', null] }
+  const fieldError = { pointer: '/username', code: 'too_small', message: 'is too short' }
+  const body = { code: 'validation_failed', detail: 'Some fields', request_id: 'r1', errors: [fieldError, 'odd', null] }
   const error = await refusal(JSON.stringify(body), 422, { 'retry-after': '7' })
   expect(error).toMatchObject({
     code: 'validation_failed',
     status: 422,
     message: 'Some fields',
-    faults: [fault],
+    fieldErrors: [fieldError],
     requestId: 'r1',
     retryAfter: 7,
   })
@@ -103,6 +103,6 @@ test('a refusing envelope becomes the same kind of error', async () => {
     code: '42200',
     status: 422,
     message: '参数有误',
-    faults: [{ pointer: '/price', code: 'decimals', message: '最多两位小数' }],
+    fieldErrors: [{ pointer: '/price', code: 'decimals', message: '最多两位小数' }],
   })
 })

@@ -8,11 +8,11 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Input, type Operation, type Output } from './client.ts'
-import { aboutTheSame } from './placeholder-data.ts'
+import { isSameList } from './placeholder-data.ts'
 import type { AnyInput } from './typed.ts'
 
 /** Query options of a read; the key is the operation and its input, so that equal questions share one answer. */
-export function read<K extends Operation>(name: K, input: Input<K>) {
+export function readOptions<K extends Operation>(name: K, input: Input<K>) {
   return queryOptions({ queryKey: [name, input] as QueryKey, queryFn: ({ signal }) => call(name, input, signal) })
 }
 
@@ -29,11 +29,11 @@ export function useRead<K extends Operation>(
 ) {
   const { poll = false } = options
   return useQuery({
-    ...read(name, input),
+    ...readOptions(name, input),
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => (typeof poll === 'function' ? poll(state.data) : poll),
     placeholderData: (previous, before) =>
-      aboutTheSame(before?.queryKey[1], input as AnyInput) ? previous : undefined,
+      isSameList(before?.queryKey[1], input as AnyInput) ? previous : undefined,
     ...(options.fresh ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
   })
 }

@@ -1,6 +1,6 @@
 /** What stays on the screen while something else is read. */
 import { expect, test } from 'vitest'
-import { aboutTheSame } from './placeholder-data.ts'
+import { isSameList } from './placeholder-data.ts'
 
 test.each([
   ['the next page', { query: { after: 'a' } }, { query: { after: 'b' } }, true],
@@ -14,5 +14,5 @@ test.each([
   ['the first read of a list', undefined, { query: {} }, true],
   ['the first read of a thing', undefined, { params: { id: 'b' } }, false],
 ])('%s: %j before %j stays: %s', (_, before, now, stays) => {
-  expect(aboutTheSame(before, now)).toBe(stays)
+  expect(isSameList(before, now)).toBe(stays)
 })

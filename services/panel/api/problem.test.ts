@@ -12,7 +12,7 @@ test('a problem document gives its code, words, faults and request', async () =>
     code: 'validation_failed',
     message: 'to: wrong',
     status: 422,
-    faults: errors,
+    fieldErrors: errors,
     requestId: 'req-1',
     retryAfter: undefined,
   })
@@ -23,7 +23,7 @@ test('a refusing envelope gives its number, words and faults by the names of the
   expect(await problemOf(answer(422, { code: 42200, message: 'Some fields', data: { errors } }))).toMatchObject({
     code: '42200',
     message: 'Some fields',
-    faults: [
+    fieldErrors: [
       { pointer: '/rules.0.value', code: 'switch_value', message: 'does not fit' },
       { pointer: '/', code: '', message: 'alone' },
     ],
@@ -43,15 +43,15 @@ describe('an answer that is neither', () => {
   ])('%s keeps its status', async (_, status, body, code, words) => {
     const problem = await problemOf(answer(status, body))
     expect(problem).toBeInstanceOf(ApiProblem)
-    expect([problem.status, problem.code, problem.message, problem.faults]).toEqual([status, code, words, []])
+    expect([problem.status, problem.code, problem.message, problem.fieldErrors]).toEqual([status, code, words, []])
   })
 
   test('has the faults that can be read', async () => {
     const errors = [null, 'x', { pointer: 1, message: 'a' }, { pointer: '/a' }, { pointer: '/b', message: 'b' }]
-    expect((await problemOf(answer(422, { errors }))).faults).toEqual([{ pointer: '/b', message: 'b' }])
+    expect((await problemOf(answer(422, { errors }))).fieldErrors).toEqual([{ pointer: '/b', message: 'b' }])
     const inEnvelope = { code: 42200, data: { errors: [null, { field: 'a' }, { field: 7, message: 'b' }] } }
-    expect((await problemOf(answer(422, inEnvelope))).faults).toEqual([{ pointer: '/', code: '', message: 'b' }])
-    expect((await problemOf(answer(422, { data: { errors: 'none' } }))).faults).toEqual([])
+    expect((await problemOf(answer(422, inEnvelope))).fieldErrors).toEqual([{ pointer: '/', code: '', message: 'b' }])
+    expect((await problemOf(answer(422, { data: { errors: 'none' } }))).fieldErrors).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 /** A refusal of the service, or its silence, as one kind of error for the whole app. */
 
 /** A fault of one field: JSON pointer, code, English sentence. */
-export interface Fault {
+export interface FieldError {
   pointer: string
   code: string
   message: string
@@ -11,7 +11,7 @@ export interface Fault {
 export class ApiProblem extends Error {
   readonly code: string
   readonly status: number
-  readonly faults: readonly Fault[]
+  readonly fieldErrors: readonly FieldError[]
   readonly requestId: string | undefined
   /** Seconds to wait, from Retry-After. */
   readonly retryAfter: number | undefined
@@ -19,7 +19,7 @@ export class ApiProblem extends Error {
     code: string
     status: number
     detail: string
-    faults?: readonly Fault[]
+    fieldErrors?: readonly FieldError[]
     requestId?: string | undefined
     retryAfter?: number | undefined
   }) {
@@ -27,7 +27,7 @@ export class ApiProblem extends Error {
     this.name = 'ApiProblem'
     this.code = init.code
     this.status = init.status
-    this.faults = init.faults ?? []
+    this.fieldErrors = init.fieldErrors ?? []
     this.requestId = init.requestId
     this.retryAfter = init.retryAfter
   }
@@ -47,7 +47,7 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
     code: codeOf(fields.code, response.status),
     status: response.status,
     detail: textOf(fields.detail) ?? textOf(fields.message) ?? response.statusText,
-    faults: Array.isArray(fields.errors) ? fields.errors.filter(isFault) : envelopeFaults(fields.data),
+    fieldErrors: Array.isArray(fields.errors) ? fields.errors.filter(isFieldError) : envelopeFieldErrors(fields.data),
     requestId: textOf(fields.request_id) ?? response.headers.get('x-request-id') ?? undefined,
     retryAfter: retryAfter > 0 ? retryAfter : undefined,
   })
@@ -64,7 +64,7 @@ function codeOf(code: unknown, status: number): string {
   return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')
 }
 
-function envelopeFaults(data: unknown): Fault[] {
+function envelopeFieldErrors(data: unknown): FieldError[] {
   const errors = isRecord(data) && Array.isArray(data.errors) ? data.errors : []
   return errors.flatMap(error =>
     isRecord(error) && typeof error.message === 'string'
@@ -81,6 +81,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function isFault(value: unknown): value is Fault {
+function isFieldError(value: unknown): value is FieldError {
   return isRecord(value) && typeof value.pointer === 'string' && typeof value.message === 'string'
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 
 type Schema = z.ZodType
 type Sent<S> = S extends Schema ? z.input<S> : undefined
-type Got<S> = S extends Schema ? z.output<S> : undefined
+type Received<S> = S extends Schema ? z.output<S> : undefined
 
 type Part<E, P extends 'params' | 'query' | 'body'> = E extends Record<P, infer S> ? Sent<S> : undefined
 
@@ -19,7 +19,7 @@ export type InputOf<E> = Field<'params', Part<E, 'params'>> &
   Field<'body', Part<E, 'body'>>
 
 /** What an operation answers. */
-export type OutputOf<E> = E extends { response: infer R } ? Got<R> : undefined
+export type OutputOf<E> = E extends { response: infer R } ? Received<R> : undefined
 
 /** Any input, for the one place that sends it. */
 export interface AnyInput {

@@ -11,13 +11,13 @@ import {
 } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { speak } from '../i18n/index.ts'
-import { useAccount, useKeepLanguage, useSignOut } from '../session/session.ts'
+import { changeLanguage } from '../i18n/index.ts'
+import { useAccount, useSaveLanguage, useSignOut } from '../session/session.ts'
 import { LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
 
 /** The three. */
 export function HeaderMenus() {
-  const keep = useKeepLanguage()
+  const keep = useSaveLanguage()
   return (
     <Group gap={4} wrap="nowrap">
       <LanguageMenu chosen={language => void keep(language)} />
@@ -46,7 +46,7 @@ export function LanguageMenu({ chosen }: { chosen: (language: Language) => void 
             leftSection={tag === language ? <IconCheck size={15} /> : <span className="pw-check-gap" />}
             onClick={() => {
               chosen(tag)
-              void speak(tag)
+              void changeLanguage(tag)
             }}
           >
             {LANGUAGES[tag]}

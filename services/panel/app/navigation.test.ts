@@ -1,7 +1,7 @@
 /** Who sees which places in the menu. */
 import { expect, test } from 'vitest'
 import type { Output } from '../api/client.ts'
-import { mayOpen, NAVIGATION } from './navigation.ts'
+import { isVisible, NAVIGATION } from './navigation.ts'
 
 type Session = Output<'getSession'>
 
@@ -28,7 +28,7 @@ const session = (
   business_time_zone: 'Asia/Shanghai',
 })
 const places = (of: Session) =>
-  NAVIGATION.flatMap(group => group.places.filter(place => mayOpen(place, of)).map(({ to }) => to))
+  NAVIGATION.flatMap(group => group.entries.filter(place => isVisible(place, of)).map(({ to }) => to))
 const has = (of: Session, part: string) => places(of).some(to => to.startsWith(part))
 
 test.each([
@@ -56,6 +56,6 @@ test.each([
 })
 
 test('no place stands twice', () => {
-  const all = NAVIGATION.flatMap(group => group.places.map(({ to }) => to))
+  const all = NAVIGATION.flatMap(group => group.entries.map(({ to }) => to))
   expect(new Set(all).size).toBe(all.length)
 })

@@ -32,7 +32,7 @@ import type common from '../i18n/en/common.json'
 type Label = keyof (typeof common)['nav']
 
 /** One entry. */
-export interface Place {
+export interface NavigationEntry {
   to: string
   label: Label
   icon: Icon
@@ -45,15 +45,15 @@ export interface Place {
 }
 
 /** A group of entries under a heading. */
-export interface PlaceGroup {
+export interface NavigationGroup {
   heading?: Label
-  places: readonly Place[]
+  entries: readonly NavigationEntry[]
 }
 
 /** The menu. */
-export const NAVIGATION: readonly PlaceGroup[] = [
+export const NAVIGATION: readonly NavigationGroup[] = [
   {
-    places: [
+    entries: [
       { to: '/', label: 'overview', icon: IconChartHistogram },
       { to: '/start', label: 'start', icon: IconRocket },
       { to: '/domains', label: 'domains', icon: IconWorld },
@@ -63,7 +63,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   },
   {
     heading: 'access',
-    places: [
+    entries: [
       { to: '/smtp', label: 'smtp', icon: IconPlugConnected },
       { to: '/tokens', label: 'tokens', icon: IconKey },
       { to: '/dns-accounts', label: 'dnsAccounts', icon: IconCloudCog },
@@ -72,7 +72,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   },
   {
     heading: 'subscriptions',
-    places: [
+    entries: [
       { to: '/subscriptions', label: 'figures', icon: IconChartDots, subscriptions: 'any' },
       { to: '/subscriptions/apps', label: 'apps', icon: IconAppWindow, subscriptions: 'any' },
       { to: '/subscriptions/users', label: 'subscribers', icon: IconUsers, subscriptions: 'any' },
@@ -85,7 +85,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
   },
   {
     heading: 'operator',
-    places: [
+    entries: [
       { to: '/admin/health', label: 'health', icon: IconHeartbeat, admin: true },
       { to: '/admin/queues', label: 'queues', icon: IconStack2, admin: true },
       { to: '/admin/addresses', label: 'addresses', icon: IconNetwork, admin: true },
@@ -98,7 +98,7 @@ export const NAVIGATION: readonly PlaceGroup[] = [
 ]
 
 /** Whether a place belongs in the menu of who is logged in. */
-export function mayOpen(place: Place, session: Output<'getSession'>): boolean {
+export function isVisible(place: NavigationEntry, session: Output<'getSession'>): boolean {
   const { user, delivery_mode, subscription_role } = session
   if (place.admin && user.role !== 'admin') return false
   if (place.trial && delivery_mode !== 'capture') return false

@@ -3,13 +3,13 @@ import { Button } from '@mantine/core'
 import { IconMap2 } from '@tabler/icons-react'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { Blank, Failure } from '../ui/feedback/content-states.tsx'
+import { ContentState, Failure } from '../ui/feedback/content-states.tsx'
 
 /** There is nothing at this address. */
 export function NotFound() {
   const { t } = useTranslation()
   return (
-    <Blank
+    <ContentState
       level={1}
       icon={<IconMap2 size={26} />}
       title={t('ui.goneTitle')}
@@ -20,7 +20,7 @@ export function NotFound() {
       }
     >
       {t('ui.noSuchPage')}
-    </Blank>
+    </ContentState>
   )
 }
 

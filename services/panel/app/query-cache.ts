@@ -5,26 +5,26 @@ import { ApiProblem, mayRetry } from '../api/problem.ts'
 const MINUTE = 60_000
 
 /** Called when the service says that the session is over. */
-let ended: () => void = () => undefined
+let notifyExpired: () => void = () => undefined
 
 /** Says what happens when the session ends while the panel is open. */
-export function onSessionEnd(handle: () => void): void {
-  ended = handle
+export function onSessionExpired(handle: () => void): void {
+  notifyExpired = handle
 }
 
-function watch(error: Error): void {
-  if (error instanceof ApiProblem && error.status === 401 && error.code !== 'invalid_login') ended()
+function checkSession(error: Error): void {
+  if (error instanceof ApiProblem && error.status === 401 && error.code !== 'invalid_login') notifyExpired()
 }
 
 /** The first question who is logged in has nobody to take leave of. */
-function watchRead(error: Error, query: { queryKey: readonly unknown[]; state: { data: unknown } }): void {
-  if (query.queryKey[0] !== 'getSession' || query.state.data !== undefined) watch(error)
+function checkSessionOnRead(error: Error, query: { queryKey: readonly unknown[]; state: { data: unknown } }): void {
+  if (query.queryKey[0] !== 'getSession' || query.state.data !== undefined) checkSession(error)
 }
 
 /** The cache. */
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: watchRead }),
-  mutationCache: new MutationCache({ onError: watch }),
+  queryCache: new QueryCache({ onError: checkSessionOnRead }),
+  mutationCache: new MutationCache({ onError: checkSession }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,

@@ -11,14 +11,14 @@ import { resourceSearch } from '../admin/resource-search.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { messageSearch } from '../mail/messages/message-search.ts'
 import { messageTab } from '../mail/messages/message-tabs.ts'
-import { sessionRead, signInSearch } from '../session/session.ts'
+import { sessionQuery, signInSearch } from '../session/session.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
-import { isFormOpen, setSessionOver } from '../state/session-expiry.ts'
-import { changesSearch, subSearch } from '../subscriptions/shared/subscriptions-search.ts'
-import { spanSearch } from '../ui/layout/days-range.tsx'
-import { textsOf } from '../ui/layout/search-params.ts'
+import { isFormOpen, setSessionExpired } from '../state/session-expiry.ts'
+import { changesSearch, subscriptionsSearch } from '../subscriptions/shared/subscriptions-search.ts'
+import { daysRangeSearch } from '../ui/layout/days-range.tsx'
+import { stringParams } from '../ui/layout/search-params.ts'
 import { NotFound, RouteFailure } from './not-found.tsx'
-import { onSessionEnd, queries } from './query-cache.ts'
+import { onSessionExpired, queries } from './query-cache.ts'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: RouteFailure })
@@ -31,7 +31,7 @@ const signIn = createRoute({
 })
 
 /** Somebody was signed in when the service said that the session is over. */
-let wasOpen = false
+let wasSignedIn = false
 
 const shell = createRoute({
   getParentRoute: () => root,
@@ -40,185 +40,185 @@ const shell = createRoute({
   notFoundComponent: NotFound,
   beforeLoad: async ({ location }) => {
     try {
-      await queries.ensureQueryData(sessionRead)
-      wasOpen = false
+      await queries.ensureQueryData(sessionQuery)
+      wasSignedIn = false
     } catch (error) {
       if (error instanceof ApiProblem && error.code === 'not_logged_in')
-        throw redirect({ to: '/sign-in', search: signInSearch({ to: location.href, ended: wasOpen }) })
+        throw redirect({ to: '/sign-in', search: signInSearch({ to: location.href, ended: wasSignedIn }) })
       throw error
     }
   },
 })
 
-const within = () => shell
-const cursor = (raw: Record<string, unknown>) => textsOf(raw, ['after'])
+const shellRoute = () => shell
+const cursor = (raw: Record<string, unknown>) => stringParams(raw, ['after'])
 
 const pages = [
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/',
-    validateSearch: spanSearch,
+    validateSearch: daysRangeSearch,
     component: lazyRouteComponent(() => import('../mail/overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/messages',
     validateSearch: messageSearch,
     component: lazyRouteComponent(() => import('../mail/messages/messages-page.tsx'), 'MessagesPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/messages/$id',
     validateSearch: messageTab,
     component: lazyRouteComponent(() => import('../mail/messages/message-page.tsx'), 'MessagePage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/inbox',
-    validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'open']),
-    component: lazyRouteComponent(() => import('../mail/messages/captured-mail-page.tsx'), 'InboxPage'),
+    validateSearch: (raw: Record<string, unknown>) => stringParams(raw, ['after', 'open']),
+    component: lazyRouteComponent(() => import('../mail/messages/captured-mail-page.tsx'), 'CapturedMailPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/send',
     component: lazyRouteComponent(() => import('../mail/send/send-page.tsx'), 'SendPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/start',
     component: lazyRouteComponent(() => import('../start/start-page.tsx'), 'StartPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/domains',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../mail/domains/domains-page.tsx'), 'DomainsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/domains/$id',
     component: lazyRouteComponent(() => import('../mail/domains/domain-page.tsx'), 'DomainPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/smtp',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../access/smtp-page.tsx'), 'SmtpPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/tokens',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../access/tokens-page.tsx'), 'TokensPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/dns-accounts',
     component: lazyRouteComponent(() => import('../dns/dns-accounts-page.tsx'), 'DnsAccountsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/audit',
     validateSearch: cursor,
     component: lazyRouteComponent(() => import('../account/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/settings',
     component: lazyRouteComponent(() => import('../account/settings-page.tsx'), 'SettingsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/health',
     component: lazyRouteComponent(() => import('../admin/health-page.tsx'), 'HealthPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/queues',
-    component: lazyRouteComponent(() => import('../admin/queue-page.tsx'), 'QueuesPage'),
+    component: lazyRouteComponent(() => import('../admin/queue-page.tsx'), 'QueuePage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/addresses',
-    component: lazyRouteComponent(() => import('../admin/sending-addresses-page.tsx'), 'AddressesPage'),
+    component: lazyRouteComponent(() => import('../admin/sending-addresses-page.tsx'), 'SendingAddressesPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/certificates',
     component: lazyRouteComponent(() => import('../admin/certificates-page.tsx'), 'CertificatesPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/resources',
     validateSearch: resourceSearch,
     component: lazyRouteComponent(() => import('../admin/resources-page.tsx'), 'ResourcesPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/domains',
-    validateSearch: (raw: Record<string, unknown>) => textsOf(raw, ['after', 'user']),
+    validateSearch: (raw: Record<string, unknown>) => stringParams(raw, ['after', 'user']),
     component: lazyRouteComponent(() => import('../admin/all-domains-page.tsx'), 'AllDomainsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/admin/users',
     validateSearch: cursor,
-    component: lazyRouteComponent(() => import('../admin/accounts-page.tsx'), 'UsersPage'),
+    component: lazyRouteComponent(() => import('../admin/accounts-page.tsx'), 'AccountsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions',
-    validateSearch: (raw: Record<string, unknown>) => ({ ...subSearch(raw), ...spanSearch(raw) }),
-    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'FiguresPage'),
+    validateSearch: (raw: Record<string, unknown>) => ({ ...subscriptionsSearch(raw), ...daysRangeSearch(raw) }),
+    component: lazyRouteComponent(() => import('../subscriptions/analytics/analytics-page.tsx'), 'AnalyticsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/apps',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/apps/apps-page.tsx'), 'AppsPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/users',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/subscribers/end-users-page.tsx'), 'EndUsersPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/plans',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/plans/plans-page.tsx'), 'PlansPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/list',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(
       () => import('../subscriptions/subscribers/subscriptions-page.tsx'),
       'SubscriptionsPage',
     ),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/switches',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/switches/switches-page.tsx'), 'SwitchesPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/changes',
     validateSearch: changesSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangesPage'),
+    component: lazyRouteComponent(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangeHistoryPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/apps/$id',
     component: lazyRouteComponent(() => import('../subscriptions/apps/app-page.tsx'), 'AppPage'),
   }),
   createRoute({
-    getParentRoute: within,
+    getParentRoute: shellRoute,
     path: '/subscriptions/admins',
-    validateSearch: subSearch,
+    validateSearch: subscriptionsSearch,
     component: lazyRouteComponent(() => import('../subscriptions/apps/admins-page.tsx'), 'AdminsPage'),
   }),
 ] as const
@@ -232,10 +232,10 @@ export const router = createRouter({
   defaultErrorComponent: RouteFailure,
 })
 
-onSessionEnd(() => {
-  if (isFormOpen()) return setSessionOver(true)
-  wasOpen = true
-  queries.removeQueries({ queryKey: sessionRead.queryKey })
+onSessionExpired(() => {
+  if (isFormOpen()) return setSessionExpired(true)
+  wasSignedIn = true
+  queries.removeQueries({ queryKey: sessionQuery.queryKey })
   void router.invalidate()
 })
 

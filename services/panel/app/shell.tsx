@@ -6,18 +6,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { SessionContext, sessionRead, useSession, useTrial } from '../session/session.ts'
-import { useSessionOver } from '../state/session-expiry.ts'
-import { Note, Status } from '../ui/feedback/status-badge.tsx'
+import { SessionContext, sessionQuery, useSession, useTrial } from '../session/session.ts'
+import { useSessionExpired } from '../state/session-expiry.ts'
+import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
 import { HeaderMenus } from './header-menus.tsx'
-import { mayOpen, NAVIGATION, type PlaceGroup } from './navigation.ts'
+import { isVisible, NAVIGATION, type NavigationGroup } from './navigation.ts'
 
 const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
 
 /** The frame; what is inside knows whose it is. */
 export function Shell() {
-  const { data } = useQuery(sessionRead)
+  const { data } = useQuery(sessionQuery)
   if (!data) return null
   return (
     <SessionContext value={data}>
@@ -31,7 +31,7 @@ function Frame() {
   const [opened, menu] = useDisclosure(false)
   const { online } = useNetwork()
   const trial = useTrial()
-  const over = useSessionOver()
+  const over = useSessionExpired()
   return (
     <AppShell
       header={{ height: 56 }}
@@ -57,9 +57,9 @@ function Frame() {
             </Link>
             {trial ? (
               <Box visibleFrom="sm">
-                <Status tone="warn" title={t('messages.inboxLead')}>
+                <StatusBadge tone="warn" title={t('messages.inboxLead')}>
                   {t('ui.trial')}
-                </Status>
+                </StatusBadge>
               </Box>
             ) : null}
           </Group>
@@ -69,7 +69,7 @@ function Frame() {
       <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)" data-closed={!opened || undefined}>
         <ScrollArea px="sm" pb="md" type="auto" scrollbarSize={8}>
           <nav aria-label={t('ui.menu')} className="pw-menu">
-            <Menu close={menu.close} />
+            <NavigationMenu close={menu.close} />
           </nav>
         </ScrollArea>
       </AppShell.Navbar>
@@ -93,9 +93,9 @@ function Frame() {
 }
 
 /** Addresses that begin others of the menu. */
-const EXACT: ReadonlySet<string> = new Set(['/', '/subscriptions'])
+const EXACT_MATCH: ReadonlySet<string> = new Set(['/', '/subscriptions'])
 
-function Menu({ close }: { close: () => void }) {
+function NavigationMenu({ close }: { close: () => void }) {
   const session = useSession()
   const { pathname } = useLocation()
   // The entry of the page that is open may lie below the edge of the window.
@@ -103,26 +103,26 @@ function Menu({ close }: { close: () => void }) {
     document.querySelector(`.pw-nav-link[href="${CSS.escape(pathname)}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [pathname])
   return NAVIGATION.map(group => (
-    <MenuGroup
+    <NavigationMenuGroup
       key={group.heading ?? 'first'}
-      group={{ ...group, places: group.places.filter(place => mayOpen(place, session)) }}
+      group={{ ...group, entries: group.entries.filter(place => isVisible(place, session)) }}
       close={close}
     />
   ))
 }
 
-function MenuGroup({ group, close }: { group: PlaceGroup; close: () => void }) {
+function NavigationMenuGroup({ group, close }: { group: NavigationGroup; close: () => void }) {
   const { t } = useTranslation()
-  if (group.places.length === 0) return null
+  if (group.entries.length === 0) return null
   return (
     <div>
       <div className="pw-nav-heading">{group.heading ? t(`nav.${group.heading}`) : null}</div>
-      {group.places.map(({ to, label, icon: Icon }) => (
+      {group.entries.map(({ to, label, icon: Icon }) => (
         <Link
           key={to}
           to={to}
           className="pw-nav-link"
-          activeOptions={{ exact: EXACT.has(to), includeSearch: false }}
+          activeOptions={{ exact: EXACT_MATCH.has(to), includeSearch: false }}
           onClick={close}
         >
           <Icon size={18} stroke={1.7} aria-hidden />

@@ -4,7 +4,7 @@ import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { tellDone } from '../ui/feedback/notifications.ts'
+import { notifySuccess } from '../ui/feedback/notifications.ts'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 
@@ -12,7 +12,7 @@ const KINDS = ['rsa-sha256', 'ed25519-sha256', 'own'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The button with its form. */
-export function RotateButton({ domainId }: { domainId: string }) {
+export function DkimRotationButton({ domainId }: { domainId: string }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)
   return (
@@ -41,7 +41,7 @@ function RotateForm({ domainId, close }: { domainId: string; close: () => void }
       {
         onSuccess: key => {
           close()
-          tellDone(t('dns.rotated', { selector: key.selector }))
+          notifySuccess(t('dns.rotated', { selector: key.selector }))
         },
       },
     )

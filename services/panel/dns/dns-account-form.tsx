@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
-import { tellDone } from '../ui/feedback/notifications.ts'
+import { notifySuccess } from '../ui/feedback/notifications.ts'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { type Fields, useFields } from '../ui/forms/use-fields.ts'
@@ -13,7 +13,7 @@ import { accountBody, FIELDS, type Field, PROVIDERS, type Provider } from './dns
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
 /** The form; with an account its credentials are replaced, and its provider stays. */
-export function AccountForm({ account, close }: { account?: Account; close: () => void }) {
+export function DnsAccountForm({ account, close }: { account?: Account; close: () => void }) {
   const { t } = useTranslation()
   const create = useWrite('createDnsAccountOperation', ['listDnsAccountsOperation'])
   const replace = useWrite('putDnsAccountOperation', ['listDnsAccountsOperation'])
@@ -25,7 +25,7 @@ export function AccountForm({ account, close }: { account?: Account; close: () =
     const done = {
       onSuccess: ({ tested }: Account) => {
         close()
-        tellDone(t('dns.accountSaved', { count: tested.zones.length }))
+        notifySuccess(t('dns.accountSaved', { count: tested.zones.length }))
       },
     }
     if (account) replace.mutate({ params: { id: account.id }, body }, done)

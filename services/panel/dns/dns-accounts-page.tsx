@@ -6,16 +6,16 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
-import { tellBad, tellDone, tellFailed } from '../ui/feedback/notifications.ts'
-import { Status } from '../ui/feedback/status-badge.tsx'
-import { Confirm } from '../ui/forms/confirm-dialog.tsx'
+import { notifyFailure, notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
+import { StatusBadge } from '../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/form.tsx'
 import { ListPage } from '../ui/layout/list-page.tsx'
 import { RowMenu } from '../ui/layout/row-menu.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
-import { Sentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
-import { AccountForm } from './dns-account-form.tsx'
+import { DnsAccountForm } from './dns-account-form.tsx'
 
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
@@ -28,7 +28,7 @@ export function DnsAccountsPage() {
       lead={t('dns.accountsLead')}
       query={useRead('listDnsAccountsOperation', {})}
       empty={{ icon: <IconCloudCog size={26} />, title: t('dns.noAccounts'), hint: t('dns.noAccountHint') }}
-      add={{ label: t('dns.addAccount'), form: close => <AccountForm close={close} /> }}
+      add={{ label: t('dns.addAccount'), form: close => <DnsAccountForm close={close} /> }}
     >
       {accounts => <Accounts accounts={accounts} />}
     </ListPage>
@@ -51,10 +51,10 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
       label: t('messages.state'),
       cell: account => (
         <>
-          <Status tone={account.tested.ok ? 'ok' : 'bad'}>{t(account.tested.ok ? 'dns.works' : 'dns.broken')}</Status>
+          <StatusBadge tone={account.tested.ok ? 'ok' : 'bad'}>{t(account.tested.ok ? 'dns.works' : 'dns.broken')}</StatusBadge>
           {account.tested.message ? (
             <div className="pw-sub">
-              <Sentence text={account.tested.message} />
+              <ServiceSentence text={account.tested.message} />
             </div>
           ) : null}
         </>
@@ -80,9 +80,9 @@ function AccountMenu({ account }: { account: Account }) {
       {
         onSuccess: ({ tested }) =>
           tested.ok
-            ? tellDone(t('dns.testOk', { name: account.name }))
-            : tellBad(t('dns.testBad', { name: account.name, reason: tested.message ?? '' })),
-        onError: error => tellFailed(error, t),
+            ? notifySuccess(t('dns.testOk', { name: account.name }))
+            : notifyFailure(t('dns.testBad', { name: account.name, reason: tested.message ?? '' })),
+        onError: error => notifyError(error, t),
       },
     )
   return (
@@ -103,9 +103,9 @@ function AccountMenu({ account }: { account: Account }) {
         close={() => setReplacing(false)}
         title={t('dns.replaceTitle', { name: account.name })}
       >
-        {() => <AccountForm account={account} close={() => setReplacing(false)} />}
+        {() => <DnsAccountForm account={account} close={() => setReplacing(false)} />}
       </Dialog>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('dns.deleteTitle', { name: account.name })}
@@ -114,7 +114,7 @@ function AccountMenu({ account }: { account: Account }) {
         run={() => remove.mutateAsync({ params })}
       >
         {t('dns.deleteText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

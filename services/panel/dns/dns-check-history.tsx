@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead } from '../api/hooks.ts'
 import { Loaded, LoadingRows } from '../ui/feedback/content-states.tsx'
-import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { type Column, DataTable } from '../ui/layout/table.tsx'
 import { useFormat } from '../ui/values/number-format.ts'
-import { Sentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Check = Output<'listChecksOperation'>['data'][number]
@@ -16,7 +16,7 @@ type Check = Output<'listChecksOperation'>['data'][number]
 const TONES: Record<Check['outcome'], Tone> = { verified: 'ok', pending: 'warn', failed: 'bad', temporary: 'warn' }
 
 /** Folded; read when it is opened. */
-export function CheckHistory({ domainId }: { domainId: string }) {
+export function DnsCheckHistory({ domainId }: { domainId: string }) {
   const { t } = useTranslation()
   const [open, setOpen] = useState(false)
   const query = useRead('listChecksOperation', { params: { id: domainId } }, { enabled: open })
@@ -39,7 +39,7 @@ function Checks({ checks }: { checks: readonly Check[] }) {
     { label: t('account.when'), cell: check => <Time at={check.at} /> },
     {
       label: t('messages.state'),
-      cell: check => <Status tone={TONES[check.outcome]}>{t(`dns.checkOutcome.${check.outcome}`)}</Status>,
+      cell: check => <StatusBadge tone={TONES[check.outcome]}>{t(`dns.checkOutcome.${check.outcome}`)}</StatusBadge>,
     },
     { label: t('dns.askedBy'), cell: check => t(`dns.by.${check.by}`) },
     { label: t('dns.found'), cell: check => <Found check={check} /> },
@@ -62,7 +62,7 @@ function Found({ check }: { check: Check }) {
       <span>{t('dns.fit', { fit, of: check.records.length })}</span>
       {[...new Set(errors)].slice(0, 4).map(text => (
         <span key={text} className="pw-sub">
-          <Sentence text={text} />
+          <ServiceSentence text={text} />
         </span>
       ))}
     </Stack>

@@ -4,15 +4,15 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
-import { tellDone, tellFailed } from '../ui/feedback/notifications.ts'
+import { notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { Card } from '../ui/layout/page.tsx'
-import { Sentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
-import { CheckHistory } from './dns-check-history.tsx'
+import { DnsCheckHistory } from './dns-check-history.tsx'
 
 /** The card. */
-export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
+export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
   const { t } = useTranslation()
   const verify = useWrite('verifyDomainOperation', [
     'getDomainOperation',
@@ -24,8 +24,8 @@ export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }
     verify.mutate(
       { params: { id: domain.id } },
       {
-        onSuccess: result => tellDone(t(`dns.outcome.${result.outcome}`)),
-        onError: error => tellFailed(error, t),
+        onSuccess: result => notifySuccess(t(`dns.outcome.${result.outcome}`)),
+        onError: error => notifyError(error, t),
       },
     )
   return (
@@ -66,10 +66,10 @@ export function DomainCheck({ domain }: { domain: Output<'getDomainOperation'> }
       ) : null}
       {check?.errors.map(text => (
         <div key={text} className="pw-advice" data-tone="bad">
-          <Sentence text={text} />
+          <ServiceSentence text={text} />
         </div>
       ))}
-      {check ? <CheckHistory domainId={domain.id} /> : null}
+      {check ? <DnsCheckHistory domainId={domain.id} /> : null}
     </Card>
   )
 }

@@ -7,15 +7,15 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Loaded, LoadingRows } from '../ui/feedback/content-states.tsx'
-import { tellFailed } from '../ui/feedback/notifications.ts'
+import { notifyError } from '../ui/feedback/notifications.ts'
 import { Dialog } from '../ui/forms/form.tsx'
 import { Card } from '../ui/layout/page.tsx'
-import { PlanDialog } from './dns-plan-dialog.tsx'
+import { DnsPlanDialog } from './dns-plan-dialog.tsx'
 
 type Domain = Output<'getDomainOperation'>
 
 /** The card. */
-export function OneClick({ domain }: { domain: Domain }) {
+export function DnsOneClick({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const accounts = useRead('listDnsAccountsOperation', {})
   return (
@@ -24,7 +24,7 @@ export function OneClick({ domain }: { domain: Domain }) {
         {({ data }) => {
           // Those of a namespace serve its own MailDomains only.
           const usable = data.filter(({ managed_by }) => managed_by === null)
-          return usable.length === 0 ? <NoAccount /> : <Bound domain={domain} accounts={usable} />
+          return usable.length === 0 ? <NoAccount /> : <PublishRecords domain={domain} accounts={usable} />
         }}
       </Loaded>
     </Card>
@@ -45,11 +45,11 @@ function NoAccount() {
   )
 }
 
-function Bound({ domain, accounts }: { domain: Domain; accounts: Output<'listDnsAccountsOperation'>['data'] }) {
+function PublishRecords({ domain, accounts }: { domain: Domain; accounts: Output<'listDnsAccountsOperation'>['data'] }) {
   const { t } = useTranslation()
   const [planning, setPlanning] = useState(false)
   const patch = useWrite('patchDomainOperation', ['getDomainOperation'])
-  const fail = { onError: (error: Error) => tellFailed(error, t) }
+  const fail = { onError: (error: Error) => notifyError(error, t) }
   const params = { id: domain.id }
   return (
     <Stack gap="md">
@@ -85,7 +85,7 @@ function Bound({ domain, accounts }: { domain: Domain; accounts: Output<'listDns
         title={t('dns.planTitle', { name: domain.name })}
         size="xl"
       >
-        {() => <PlanDialog domainId={domain.id} close={() => setPlanning(false)} />}
+        {() => <DnsPlanDialog domainId={domain.id} close={() => setPlanning(false)} />}
       </Dialog>
     </Stack>
   )

@@ -5,12 +5,12 @@ import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { Loaded } from '../ui/feedback/content-states.tsx'
 import { problemText } from '../ui/feedback/problem-text.ts'
-import { Note, Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Diff } from '../ui/values/diff.tsx'
-import { Sentence } from '../ui/values/service-sentence.tsx'
-import { PlanProgress } from './dns-plan-progress.tsx'
-import { type PlanItem, type PlanResult, type PlanStage, rowState, stageOf, tally } from './dns-plan-state.ts'
-import { useSeen } from './use-dns-propagation.ts'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
+import { DnsPlanProgress } from './dns-plan-progress.tsx'
+import { type PlanItem, type PlanResult, type PlanStage, rowState, stageOf, countByAction } from './dns-plan-state.ts'
+import { useDnsPropagation } from './use-dns-propagation.ts'
 
 const ACTIONS: Record<PlanItem['action'], Tone> = {
   create: 'ok',
@@ -22,14 +22,14 @@ const ACTIONS: Record<PlanItem['action'], Tone> = {
 }
 
 /** The content of the dialog. Nothing is written before the button is pressed. */
-export function PlanDialog({ domainId, close }: { domainId: string; close: () => void }) {
+export function DnsPlanDialog({ domainId, close }: { domainId: string; close: () => void }) {
   const { t } = useTranslation()
   const [accept, setAccept] = useState<string[]>([])
   const params = { id: domainId }
   const plan = useRead('planDnsOperation', { params, body: { accept } }, { fresh: true })
   const apply = useWrite('applyDnsOperation', ['getDomainOperation', 'listDomainsOperation'])
   const result = apply.data
-  const seen = useSeen(domainId, result)
+  const seen = useDnsPropagation(domainId, result)
   const stage = stageOf({ writing: apply.isPending, result, check: seen.check, given: seen.given })
   const write = (planId: string) =>
     apply.mutate({ params, body: { plan_id: planId, accept } }, { onError: () => void plan.refetch() })
@@ -37,10 +37,10 @@ export function PlanDialog({ domainId, close }: { domainId: string; close: () =>
     <Loaded query={plan}>
       {({ id, items, warnings }) => (
         <Stack gap="md">
-          <PlanProgress stage={stage} />
+          <DnsPlanProgress stage={stage} />
           {(result?.warnings ?? warnings).map(text => (
             <Note key={text} tone="warn">
-              <Sentence text={text} />
+              <ServiceSentence text={text} />
             </Note>
           ))}
           {stage === 'plan' ? <Summary items={items} /> : null}
@@ -87,10 +87,10 @@ function Summary({ items }: { items: readonly PlanItem[] }) {
   const { t } = useTranslation()
   return (
     <Group gap={6}>
-      {tally(items).map(([action, count]) => (
-        <Status key={action} tone={ACTIONS[action]}>
+      {countByAction(items).map(([action, count]) => (
+        <StatusBadge key={action} tone={ACTIONS[action]}>
           {count} · {t(`dns.action.${action}`)}
-        </Status>
+        </StatusBadge>
       ))}
     </Group>
   )
@@ -103,7 +103,7 @@ function Outcome({ stage, result }: { stage: PlanStage; result: PlanResult | und
     return (
       <div role="alert">
         <Note tone="bad">
-          {t('dns.stopped')} <Sentence text={result.stopped.message} />
+          {t('dns.stopped')} <ServiceSentence text={result.stopped.message} />
         </Note>
       </div>
     )
@@ -133,18 +133,18 @@ function PlanRow(props: {
           {item.type} {item.name}
         </span>
         {state ? (
-          <Status tone={state.tone}>{t(`dns.result.${state.word}`)}</Status>
+          <StatusBadge tone={state.tone}>{t(`dns.result.${state.key}`)}</StatusBadge>
         ) : (
-          <Status tone={ACTIONS[item.action]}>{t(`dns.action.${item.action}`)}</Status>
+          <StatusBadge tone={ACTIONS[item.action]}>{t(`dns.action.${item.action}`)}</StatusBadge>
         )}
       </Group>
       <Diff before={still ? null : item.before} after={item.value} same={still} />
       <div className="pw-sub">
-        <Sentence text={'message' in item && item.message ? item.message : item.reason} />
+        <ServiceSentence text={'message' in item && item.message ? item.message : item.reason} />
       </div>
       {item.warnings.map(text => (
         <div key={text} className="pw-advice" data-tone="warn">
-          <Sentence text={text} />
+          <ServiceSentence text={text} />
         </div>
       ))}
       {item.acceptable && !state ? (

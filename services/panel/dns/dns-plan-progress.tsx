@@ -5,19 +5,19 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PlanStage } from './dns-plan-state.ts'
 
-const STATIONS = ['plan', 'written', 'seen'] as const
+const STEPS = ['plan', 'written', 'seen'] as const
 
 /** At which station each stage stands; the stations before it are done. */
-const AT: Record<PlanStage, number> = { plan: 0, writing: 1, stopped: 1, waiting: 2, later: 2, seen: 3 }
+const STEP_INDEX: Record<PlanStage, number> = { plan: 0, writing: 1, stopped: 1, waiting: 2, later: 2, seen: 3 }
 
 /** The stations, the present one marked. */
-export function PlanProgress({ stage }: { stage: PlanStage }) {
+export function DnsPlanProgress({ stage }: { stage: PlanStage }) {
   const { t } = useTranslation()
   return (
     <ol className="pw-stations" aria-label={t('dns.progress')}>
-      {STATIONS.map((station, index) => {
-        const here = index === AT[stage]
-        const done = index < AT[stage]
+      {STEPS.map((station, index) => {
+        const here = index === STEP_INDEX[stage]
+        const done = index < STEP_INDEX[stage]
         return (
           <li
             key={station}
@@ -26,7 +26,7 @@ export function PlanProgress({ stage }: { stage: PlanStage }) {
             data-done={done || undefined}
           >
             <span className="pw-step-mark" data-done={done || undefined}>
-              {mark(stage, index, here, done)}
+              {stepIcon(stage, index, here, done)}
             </span>
             {t(`dns.station.${station}`)}
             {done ? <span className="pw-hidden">{t('start.done')}</span> : null}
@@ -37,7 +37,7 @@ export function PlanProgress({ stage }: { stage: PlanStage }) {
   )
 }
 
-function mark(stage: PlanStage, index: number, here: boolean, done: boolean): ReactNode {
+function stepIcon(stage: PlanStage, index: number, here: boolean, done: boolean): ReactNode {
   if (done) return <IconCheck size={15} aria-hidden />
   if (here && (stage === 'writing' || stage === 'waiting')) return <Loader size={14} />
   if (here && stage === 'stopped') return <IconX size={15} aria-hidden />

@@ -1,6 +1,6 @@
 /** A plan on its way from a diff to what DNS gives. */
 import { expect, test } from 'vitest'
-import { type PlanItem, type PlanResult, rowState, stageOf, tally } from './dns-plan-state.ts'
+import { type PlanItem, type PlanResult, rowState, stageOf, countByAction } from './dns-plan-state.ts'
 
 type Row = PlanResult['items'][number]
 type Check = NonNullable<Parameters<typeof rowState>[2]>
@@ -73,14 +73,14 @@ test.each([
   ['a row that failed, though an older record verifies', row('spf', 'failed'), 'later', whole, 'failed'],
   ['a row that was left out', row('ptr', 'skipped', 'skip'), 'seen', whole, 'skipped'],
 ] as const)('%s', (_, of, stage, seen, word) => {
-  expect(rowState(of, stage, seen)?.word).toBe(word)
+  expect(rowState(of, stage, seen)?.key).toBe(word)
 })
 
 test('rows are counted by action in the order of the plan', () => {
-  expect(tally([item('a'), item('b', 'update'), item('c'), item('d', 'keep')])).toEqual([
+  expect(countByAction([item('a'), item('b', 'update'), item('c'), item('d', 'keep')])).toEqual([
     ['create', 2],
     ['update', 1],
     ['keep', 1],
   ])
-  expect(tally([])).toEqual([])
+  expect(countByAction([])).toEqual([])
 })

@@ -18,7 +18,7 @@ export type PlanStage = 'plan' | 'writing' | 'waiting' | 'seen' | 'later' | 'sto
 /** What a row says once the button was pressed; undefined before. */
 export interface RowState {
   tone: Tone
-  word: PlanResult['items'][number]['status'] | 'writing' | 'seen'
+  key: PlanResult['items'][number]['status'] | 'writing' | 'seen'
 }
 
 const RESULTS: Record<PlanResult['items'][number]['status'], Tone> = {
@@ -42,12 +42,12 @@ export function stageOf(at: {
   if (writing) return 'writing'
   if (!result) return 'plan'
   if (result.stopped) return 'stopped'
-  if (check && allSeen(result, check)) return 'seen'
+  if (check && isPropagated(result, check)) return 'seen'
   return given ? 'later' : 'waiting'
 }
 
 /** True when the domain is verified and DNS gives every record that was written. */
-export function allSeen({ items }: PlanResult, check: Check): boolean {
+export function isPropagated({ items }: PlanResult, check: Check): boolean {
   return check.outcome === 'verified' && items.every(item => !isWritten(item) || isSeen(item.record, check))
 }
 
@@ -58,15 +58,15 @@ export function rowState(
   check: Check | undefined,
 ): RowState | undefined {
   if ('status' in item) {
-    if (isWritten(item) && check && isSeen(item.record, check)) return { tone: 'ok', word: 'seen' }
-    return { tone: RESULTS[item.status], word: item.status }
+    if (isWritten(item) && check && isSeen(item.record, check)) return { tone: 'ok', key: 'seen' }
+    return { tone: RESULTS[item.status], key: item.status }
   }
   const writes = item.action === 'create' || item.action === 'update' || item.action === 'delete'
-  return stage === 'writing' && writes ? { tone: 'info', word: 'writing' } : undefined
+  return stage === 'writing' && writes ? { tone: 'info', key: 'writing' } : undefined
 }
 
 /** How many rows there are of each action, in the order of a plan. */
-export function tally(items: readonly PlanItem[]): [PlanItem['action'], number][] {
+export function countByAction(items: readonly PlanItem[]): [PlanItem['action'], number][] {
   const counts = new Map<PlanItem['action'], number>()
   for (const { action } of items) counts.set(action, (counts.get(action) ?? 0) + 1)
   return [...counts]

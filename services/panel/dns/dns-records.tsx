@@ -3,10 +3,10 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
-import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Card } from '../ui/layout/page.tsx'
 import { CopyButton } from '../ui/values/copy-button.tsx'
-import { Sentence } from '../ui/values/service-sentence.tsx'
+import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 type Domain = Output<'getDomainOperation'>
@@ -22,7 +22,7 @@ const TONES: Record<DnsRecord['status'], Tone> = {
 }
 
 /** All of them, required ones first as the service orders them. */
-export function DomainRecords({ domain }: { domain: Domain }) {
+export function DnsRecords({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
     <Card
@@ -62,11 +62,11 @@ function RecordRow({ record }: { record: DnsRecord }) {
             {t(`dns.need.${record.need}`)}
           </Text>
         </Group>
-        <Status tone={TONES[record.status]}>
+        <StatusBadge tone={TONES[record.status]}>
           {record.status === 'not_started' && record.checked_at
             ? t('dns.notPublished')
             : t(`dns.status.${record.status}`)}
-        </Status>
+        </StatusBadge>
       </Group>
       <div className="pw-record-cells">
         <Cell label={t('dns.host')} value={record.host} hint={record.name} />
@@ -137,7 +137,7 @@ function Advice({ record }: { record: DnsRecord }) {
     <Stack gap={4} mt={8}>
       {lines.map(([tone, text]) => (
         <div key={text} className="pw-advice" data-tone={tone}>
-          <Sentence text={text} />
+          <ServiceSentence text={text} />
         </div>
       ))}
     </Stack>

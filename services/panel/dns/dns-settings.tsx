@@ -3,8 +3,8 @@ import { NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
-import { tellDone } from '../ui/feedback/notifications.ts'
-import { linesOf, SubmitForm } from '../ui/forms/form.tsx'
+import { notifySuccess } from '../ui/feedback/notifications.ts'
+import { splitList, SubmitForm } from '../ui/forms/form.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { Card } from '../ui/layout/page.tsx'
 
@@ -13,7 +13,7 @@ type Domain = Output<'getDomainOperation'>
 const POLICIES = ['none', 'quarantine', 'reject'] as const
 
 /** The card. It starts again from what was saved when that changes elsewhere. */
-export function DomainSettings({ domain }: { domain: Domain }) {
+export function DnsSettings({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
     <Card title={t('dns.settings')}>
@@ -30,8 +30,8 @@ function SettingsForm({ domain }: { domain: Domain }) {
   const fields = useFields(start, save.error)
   const submit = () => {
     const { policy, rua, spf: senders, ...others } = fields.values
-    const dns = { ...others, dmarc: { policy, rua: linesOf(rua) }, spf: linesOf(senders) }
-    save.mutate({ params: { id: domain.id }, body: { dns } }, { onSuccess: () => tellDone(t('dns.settingsSaved')) })
+    const dns = { ...others, dmarc: { policy, rua: splitList(rua) }, spf: splitList(senders) }
+    save.mutate({ params: { id: domain.id }, body: { dns } }, { onSuccess: () => notifySuccess(t('dns.settingsSaved')) })
   }
   return (
     <SubmitForm state={save} fields={fields} submit={submit} action={t('ui.save')}>

@@ -1,38 +1,38 @@
 /** Asks DNS again after records were written, until it gives them or enough time went by. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Output } from '../api/client.ts'
-import { allSeen, type PlanResult } from './dns-plan-state.ts'
+import { isPropagated, type PlanResult } from './dns-plan-state.ts'
 
 /** Seconds before each further look: most servers answer at once, some take a minute. */
 const PAUSES_S = [3, 5, 10, 20, 30] as const
 
-interface Looks {
+interface PropagationChecks {
   check: Output<'verifyDomainOperation'> | undefined
-  looks: number
+  count: number
 }
 
 /** The last look, and whether it was the last one. Looks only once there is a result that was not stopped. */
-export function useSeen(domainId: string, result: PlanResult | undefined): { check: Looks['check']; given: boolean } {
+export function useDnsPropagation(domainId: string, result: PlanResult | undefined): { check: PropagationChecks['check']; given: boolean } {
   const queries = useQueryClient()
   const queryKey = ['lookAfterWriting', domainId]
   const { data } = useQuery({
     queryKey,
     enabled: result !== undefined && !result.stopped,
     gcTime: 0,
-    queryFn: async (): Promise<Looks> => {
-      const before = queries.getQueryData<Looks>(queryKey)
+    queryFn: async (): Promise<PropagationChecks> => {
+      const before = queries.getQueryData<PropagationChecks>(queryKey)
       // A look that fails is a look: the pauses go on.
       const check = await call('verifyDomainOperation', { params: { id: domainId } }).catch(() => before?.check)
       for (const read of ['getDomainOperation', 'listDomainsOperation', 'listChecksOperation'])
         void queries.invalidateQueries({ queryKey: [read] })
-      return { check, looks: (before?.looks ?? 0) + 1 }
+      return { check, count: (before?.count ?? 0) + 1 }
     },
     refetchInterval: ({ state }) => {
-      if (!state.data || (state.data.check && result && allSeen(result, state.data.check))) return false
-      return (PAUSES_S[state.data.looks - 1] ?? 0) * 1000 || false
+      if (!state.data || (state.data.check && result && isPropagated(result, state.data.check))) return false
+      return (PAUSES_S[state.data.count - 1] ?? 0) * 1000 || false
     },
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   })
-  return { check: data?.check, given: (data?.looks ?? 0) > PAUSES_S.length }
+  return { check: data?.check, given: (data?.count ?? 0) > PAUSES_S.length }
 }

@@ -3,7 +3,7 @@ import i18next from 'i18next'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { problems } from '../../platform/problems.ts'
 import { catalogue as en } from './en/index.ts'
-import { wordsOptions } from './index.ts'
+import { i18nOptions } from './index.ts'
 import { catalogue as zh } from './zh-CN/index.ts'
 
 function flatten(value: object, path = ''): [key: string, text: string][] {
@@ -43,7 +43,7 @@ describe.each([
   let say: (key: string, options: object) => string
   beforeAll(async () => {
     const resources = { en: { translation: en }, 'zh-CN': { translation: zh } }
-    say = (await i18next.createInstance().init({ ...wordsOptions, lng: language, resources })) as typeof say
+    say = (await i18next.createInstance().init({ ...i18nOptions, lng: language, resources })) as typeof say
   })
 
   test.each([...words])('%s is found by its key', (key, text) => {

@@ -1,7 +1,7 @@
 /** The words of the panel: one catalogue a language, loaded when it is chosen; English keys are the type. */
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-import { choose, type Language } from '../state/preferences.ts'
+import { setPreferences, type Language } from '../state/preferences.ts'
 import type { Catalogue } from './en/index.ts'
 import { sentenceTranslator } from './sentences.ts'
 
@@ -13,13 +13,13 @@ declare module 'i18next' {
   }
 }
 
-interface Words {
+interface LanguageModule {
   catalogue: Catalogue
   /** The service's own sentences, for languages that it does not speak. */
   sentences?: Readonly<Record<string, string>>
 }
 
-const catalogues: Record<Language, () => Promise<Words>> = {
+const catalogues: Record<Language, () => Promise<LanguageModule>> = {
   en: () => import('./en/index.ts'),
   'zh-CN': () => import('./zh-CN/index.ts'),
 }
@@ -27,7 +27,7 @@ const catalogues: Record<Language, () => Promise<Words>> = {
 const translators = new Map<Language, (sentence: string) => string | undefined>()
 
 /** The words for a sentence of the service; undefined when the language has none (English has the sentence itself). */
-export function sentenceIn(language: Language, sentence: string): string | undefined {
+export function translateSentence(language: Language, sentence: string): string | undefined {
   return translators.get(language)?.(sentence)
 }
 
@@ -38,7 +38,7 @@ async function load(language: Language): Promise<Catalogue> {
 }
 
 /** How words are found. Their keys have points between the parts, and colons in them (`access.scope.emails:send`). */
-export const wordsOptions = {
+export const i18nOptions = {
   fallbackLng: false,
   nsSeparator: false,
   interpolation: { escapeValue: false },
@@ -46,10 +46,10 @@ export const wordsOptions = {
 } as const
 
 /** Loads the first language and starts i18next. */
-export async function startWords(language: Language): Promise<void> {
+export async function startI18n(language: Language): Promise<void> {
   const catalogue = await load(language)
   await i18next.use(initReactI18next).init({
-    ...wordsOptions,
+    ...i18nOptions,
     lng: language,
     resources: { [language]: { translation: catalogue } },
   })
@@ -57,10 +57,10 @@ export async function startWords(language: Language): Promise<void> {
 }
 
 /** Changes the language, also for the next visit. */
-export async function speak(language: Language): Promise<void> {
+export async function changeLanguage(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'translation'))
     i18next.addResourceBundle(language, 'translation', await load(language))
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
-  choose({ language })
+  setPreferences({ language })
 }

@@ -3,7 +3,7 @@ import { Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useAccount } from '../session/session.ts'
-import { Status } from '../ui/feedback/status-badge.tsx'
+import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 
 /** The resource as the API names it. */
 export interface ResourceName {
@@ -19,9 +19,9 @@ export function ManagedBy({ resource }: { resource: ResourceName | null | undefi
   if (!resource) return null
   const { kind, namespace, name } = resource
   const pill = (
-    <Status tone="info">
+    <StatusBadge tone="info">
       {kind} {namespace}/{name}
-    </Status>
+    </StatusBadge>
   )
   return (
     <Tooltip label={t('ui.managedHint')} multiline w={260}>

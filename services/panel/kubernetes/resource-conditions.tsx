@@ -1,6 +1,6 @@
 /** The conditions of a Kubernetes resource as its operator wrote them. They are English, as in kubectl. */
 import { useTranslation } from 'react-i18next'
-import { Status, type Tone } from '../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Time } from '../ui/values/time.tsx'
 
 /** Where a resource stands. */
@@ -15,7 +15,7 @@ export interface ResourceState {
 const TONES: Record<ResourceState['conditions'][number]['status'], Tone> = { True: 'ok', False: 'bad', Unknown: 'warn' }
 
 /** The list, with when the operator last looked. */
-export function Conditions({ state }: { state: ResourceState | null }) {
+export function ResourceConditions({ state }: { state: ResourceState | null }) {
   const { t } = useTranslation()
   if (!state) return <div className="pw-sub">{t('operator.notObserved')}</div>
   return (
@@ -23,9 +23,9 @@ export function Conditions({ state }: { state: ResourceState | null }) {
       <ul className="pw-conditions" lang="en">
         {state.conditions.map(one => (
           <li key={one.type}>
-            <Status tone={TONES[one.status]}>
+            <StatusBadge tone={TONES[one.status]}>
               {one.type}: {one.status}
-            </Status>
+            </StatusBadge>
             <span className="pw-mono">{one.reason}</span>
             <span className="pw-condition-text">{one.message}</span>
           </li>

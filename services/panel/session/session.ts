@@ -4,15 +4,15 @@ import { useRouter } from '@tanstack/react-router'
 import { createContext, useContext } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call, type Output } from '../api/client.ts'
-import { read, useWrite } from '../api/hooks.ts'
+import { readOptions, useWrite } from '../api/hooks.ts'
 import type { Language } from '../state/preferences.ts'
-import { tellFailed } from '../ui/feedback/notifications.ts'
+import { notifyError } from '../ui/feedback/notifications.ts'
 
 /** The account of the reader. */
 export type Account = Output<'getSession'>['user']
 
 /** The read that tells who is logged in. */
-export const sessionRead = { ...read('getSession', {}), staleTime: 60_000 }
+export const sessionQuery = { ...readOptions('getSession', {}), staleTime: 60_000 }
 
 /** Set by the frame for every page inside it. */
 export const SessionContext = createContext<Output<'getSession'> | undefined>(undefined)
@@ -49,16 +49,16 @@ export function useSignOut(): () => Promise<void> {
  * Keeps the language with the account, so that it is spoken at the next sign-in, too; a refusal is told. It waits for the
  * answer itself: callbacks given to `mutate` are dropped with the page, and the one for signing in goes at once.
  */
-export function useKeepLanguage(): (language: Language) => Promise<void> {
+export function useSaveLanguage(): (language: Language) => Promise<void> {
   const { t } = useTranslation()
   const queries = useQueryClient()
   const patch = useWrite('patchMe')
   return async language => {
     try {
       const user = await patch.mutateAsync({ body: { lang: langOf(language) } })
-      queries.setQueryData(sessionRead.queryKey, before => before && { ...before, user })
+      queries.setQueryData(sessionQuery.queryKey, before => before && { ...before, user })
     } catch (error) {
-      tellFailed(error, t)
+      notifyError(error, t)
     }
   }
 }

@@ -2,9 +2,9 @@
 import { Modal, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { setSessionOver } from '../state/session-expiry.ts'
+import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
-import { sessionRead, useAccount } from './session.ts'
+import { sessionQuery, useAccount } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /** The dialog. It cannot be closed: whoever wants to leave goes to another address. */
@@ -31,8 +31,8 @@ export function SignInAgain() {
           done={session => {
             // What is open belongs to the one who opened it.
             if (session.user.id !== account.id) return window.location.assign('/')
-            queries.setQueryData(sessionRead.queryKey, session)
-            setSessionOver(false)
+            queries.setQueryData(sessionQuery.queryKey, session)
+            setSessionExpired(false)
             void queries.invalidateQueries()
           }}
         />

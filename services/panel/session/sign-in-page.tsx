@@ -7,12 +7,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { LanguageMenu, SchemeButton } from '../app/header-menus.tsx'
-import { speak } from '../i18n/index.ts'
-import { adoptZone, type Language } from '../state/preferences.ts'
-import { setSessionOver } from '../state/session-expiry.ts'
+import { changeLanguage } from '../i18n/index.ts'
+import { adoptTimeZone, type Language } from '../state/preferences.ts'
+import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
-import { languageOf, sessionRead, useKeepLanguage } from './session.ts'
+import { languageOf, sessionQuery, useSaveLanguage } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 const route = getRouteApi('/sign-in')
@@ -60,14 +60,14 @@ function useSignedIn(language: Language | undefined) {
   const { to } = route.useSearch()
   const router = useRouter()
   const queries = useQueryClient()
-  const keep = useKeepLanguage()
+  const keep = useSaveLanguage()
   return async (session: Output<'logInOperation'>) => {
-    setSessionOver(false)
+    setSessionExpired(false)
     queries.clear()
-    queries.setQueryData(sessionRead.queryKey, session)
+    queries.setQueryData(sessionQuery.queryKey, session)
     if (language) void keep(language)
-    else await speak(languageOf(session.user.lang))
-    adoptZone(session.user.tz)
+    else await changeLanguage(languageOf(session.user.lang))
+    adoptTimeZone(session.user.tz)
     router.history.push(to ?? '/')
   }
 }

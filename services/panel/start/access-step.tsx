@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
-import { tellFailed } from '../ui/feedback/notifications.ts'
+import { notifyError } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { CodeBlock } from '../ui/values/code-block.tsx'
 
@@ -14,7 +14,7 @@ export function AccessStep({ token, setToken }: { token: string | undefined; set
   const make = () =>
     create.mutate(
       { body: { name: t('start.tokenName') } },
-      { onSuccess: made => setToken(made.token), onError: error => tellFailed(error, t) },
+      { onSuccess: made => setToken(made.token), onError: error => notifyError(error, t) },
     )
   return (
     <Stack gap="md">

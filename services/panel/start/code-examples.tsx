@@ -3,14 +3,14 @@ import { Tabs } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { CodeBlock } from '../ui/values/code-block.tsx'
-import { SNIPPETS, type SnippetFacts, snippet } from './code-snippets.ts'
+import { SNIPPETS, type SnippetValues, snippet } from './code-snippets.ts'
 
 /** The tabs. */
-export function Examples({ domain, token }: { domain: string | undefined; token: string | undefined }) {
+export function CodeExamples({ domain, token }: { domain: string | undefined; token: string | undefined }) {
   const { t } = useTranslation()
   const logins = useRead('listCredentialsOperation', { query: { limit: 5 } })
   const login = logins.data?.data[0]
-  const facts: SnippetFacts = {
+  const facts: SnippetValues = {
     baseUrl: window.location.origin,
     from: `hello@${domain ?? 'example.com'}`,
     to: 'you@example.org',

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { program } from '../../../test/support/programs/programs.ts'
-import { type Snippet, type SnippetFacts, snippet } from './code-snippets.ts'
+import { type Snippet, type SnippetValues, snippet } from './code-snippets.ts'
 
 const run = promisify(execFile)
 
-const facts = (change: Partial<SnippetFacts> = {}): SnippetFacts => ({
+const facts = (change: Partial<SnippetValues> = {}): SnippetValues => ({
   baseUrl: 'http://127.0.0.1:9',
   from: 'hello@example.com',
   to: 'you@example.org',

@@ -1,7 +1,7 @@
 /** Ready-to-run ways to send, filled in with what the reader has. */
 
 /** What goes into the examples. */
-export interface SnippetFacts {
+export interface SnippetValues {
   /** Public address of the service, without a slash at the end. */
   baseUrl: string
   from: string
@@ -21,11 +21,11 @@ const SUBJECT = 'Hello from Postwright'
 const TEXT = 'It works.'
 
 /** The text of an example. Values are quoted for the language that they stand in. */
-export function snippet(kind: Snippet, facts: SnippetFacts): string {
-  return MAKERS[kind](facts)
+export function snippet(kind: Snippet, facts: SnippetValues): string {
+  return GENERATORS[kind](facts)
 }
 
-const MAKERS: Record<Snippet, (facts: SnippetFacts) => string> = {
+const GENERATORS: Record<Snippet, (facts: SnippetValues) => string> = {
   curl: ({ baseUrl, from, to, token }) =>
     [
       `curl ${shell(`${baseUrl}/api/send`)} \\`,

@@ -11,14 +11,14 @@ import { LoadingRows } from '../ui/feedback/content-states.tsx'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { AccessStep } from './access-step.tsx'
-import { Examples } from './code-examples.tsx'
+import { CodeExamples } from './code-examples.tsx'
 import { STEPS, type Step } from './start-steps.ts'
-import { useProgress } from './use-start-progress.ts'
+import { useStartProgress } from './use-start-progress.ts'
 
 /** The page. */
 export function StartPage() {
   const { t } = useTranslation()
-  const progress = useProgress()
+  const progress = useStartProgress()
   const [chosen, choose] = useState<Step>()
   const [token, setToken] = useState<string>()
   const active = chosen ?? progress?.next ?? 'arrive'
@@ -31,7 +31,7 @@ export function StartPage() {
         </Card>
       ) : null}
       <Card title={t('start.examples')}>
-        <Examples domain={progress?.domain} token={token} />
+        <CodeExamples domain={progress?.domain} token={token} />
       </Card>
     </Page>
   )

@@ -3,7 +3,7 @@ import { useRead } from '../api/hooks.ts'
 import { nextStep, type Step, stepsDone } from './start-steps.ts'
 
 /** What is known; undefined while it is read. */
-export function useProgress():
+export function useStartProgress():
   | { done: ReadonlySet<Step>; next: Step | undefined; domain: string | undefined }
   | undefined {
   const few = { query: { limit: 5 } }

@@ -11,7 +11,7 @@ export type Language = keyof typeof LANGUAGES
 export interface Preferences {
   language: Language
   /** IANA name; undefined follows the browser. */
-  zone?: string
+  timeZone?: string
 }
 
 const KEY = 'postwright.preferences'
@@ -24,10 +24,11 @@ export function preferences(): Preferences {
 }
 
 /** Keeps a choice and tells every component that shows it. */
-export function choose(change: Partial<Preferences>): void {
+export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
-    localStorage.setItem(KEY, JSON.stringify(current))
+    // The stored form calls the time zone `zone`.
+    localStorage.setItem(KEY, JSON.stringify({ language: current.language, zone: current.timeZone }))
   } catch {
     // Private windows may refuse storage; the choice then holds until the page is closed.
   }
@@ -35,8 +36,8 @@ export function choose(change: Partial<Preferences>): void {
 }
 
 /** Takes the zone that the account chose elsewhere, where this browser has none. UTC is what accounts begin with. */
-export function adoptZone(zone: string): void {
-  if (current.zone === undefined && zone !== 'UTC' && isZone(zone)) choose({ zone })
+export function adoptTimeZone(timeZone: string): void {
+  if (current.timeZone === undefined && timeZone !== 'UTC' && isTimeZone(timeZone)) setPreferences({ timeZone })
 }
 
 /** The choices, followed. */
@@ -51,8 +52,8 @@ function subscribe(listener: () => void): () => void {
 
 function load(): Preferences {
   const stored = parse(readStored())
-  const zone = typeof stored.zone === 'string' && isZone(stored.zone) ? { zone: stored.zone } : {}
-  return { language: isLanguage(stored.language) ? stored.language : languageFor(navigator.languages), ...zone }
+  const timeZone = typeof stored.zone === 'string' && isTimeZone(stored.zone) ? { timeZone: stored.zone } : {}
+  return { language: isLanguage(stored.language) ? stored.language : languageFor(navigator.languages), ...timeZone }
 }
 
 function readStored(): string | null {
@@ -83,9 +84,9 @@ function isLanguage(value: unknown): value is Language {
 }
 
 /** True for a time zone that this browser knows. */
-function isZone(zone: string): boolean {
+function isTimeZone(timeZone: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }))
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone }))
   } catch {
     return false
   }

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react'
 
 const listeners = new Set<() => void>()
-let over = false
+let expired = false
 
 /** True while a form is open in which somebody may have typed. */
 export function isFormOpen(): boolean {
@@ -10,14 +10,14 @@ export function isFormOpen(): boolean {
 }
 
 /** Says that the session is over, or that there is one again. */
-export function setSessionOver(is: boolean): void {
-  over = is
+export function setSessionExpired(is: boolean): void {
+  expired = is
   for (const listener of listeners) listener()
 }
 
 /** Whether it is over, followed. */
-export function useSessionOver(): boolean {
-  return useSyncExternalStore(subscribe, () => over)
+export function useSessionExpired(): boolean {
+  return useSyncExternalStore(subscribe, () => expired)
 }
 
 function subscribe(listener: () => void): () => void {

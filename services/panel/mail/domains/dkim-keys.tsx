@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { CopyButton } from '../../ui/values/copy-button.tsx'
 import { Time } from '../../ui/values/time.tsx'
@@ -16,7 +16,7 @@ type Key = Domain['dkim'][number]
 const TONES: Record<Key['state'], Tone> = { pending: 'info', active: 'ok', retiring: 'warn', revoked: 'quiet' }
 
 /** The keys. */
-export function DomainKeys({ domain }: { domain: Domain }) {
+export function DkimKeys({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const columns: Column<Key>[] = [
     { label: t('domains.selector'), cell: key => <span className="pw-mono">{key.selector}</span> },
@@ -41,10 +41,10 @@ export function DomainKeys({ domain }: { domain: Domain }) {
 function State({ of: key }: { of: Key }) {
   const { t } = useTranslation()
   if (key.state !== 'pending' || !key.seen_at)
-    return <Status tone={TONES[key.state]}>{t(`domains.keyState.${key.state}`)}</Status>
+    return <StatusBadge tone={TONES[key.state]}>{t(`domains.keyState.${key.state}`)}</StatusBadge>
   return (
     <>
-      <Status tone="info">{t('domains.keySeen')}</Status>
+      <StatusBadge tone="info">{t('domains.keySeen')}</StatusBadge>
       <span className="pw-sub">{t('domains.keySeenHint')}</span>
     </>
   )
@@ -77,7 +77,7 @@ function KeyActions({ domain, of: key }: { domain: Domain; of: Key }) {
           {t('domains.revoke')}
         </Button>
       ) : null}
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'activate'}
         close={done}
         title={t('domains.activateTitle', { selector: key.selector })}
@@ -85,8 +85,8 @@ function KeyActions({ domain, of: key }: { domain: Domain; of: Key }) {
         run={() => activate.mutateAsync({ params })}
       >
         {t('domains.activateText')}
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={asking === 'revoke'}
         close={done}
         title={t('domains.revokeTitle', { selector: key.selector })}
@@ -95,7 +95,7 @@ function KeyActions({ domain, of: key }: { domain: Domain; of: Key }) {
         run={() => revoke.mutateAsync({ params })}
       >
         {t('domains.revokeText')}
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   )
 }

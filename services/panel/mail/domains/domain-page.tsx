@@ -6,17 +6,17 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useRead, useWrite } from '../../api/hooks.ts'
-import { RotateButton } from '../../dns/dkim-rotation-button.tsx'
-import { DomainCheck } from '../../dns/dns-check.tsx'
-import { OneClick } from '../../dns/dns-one-click.tsx'
-import { DomainRecords } from '../../dns/dns-records.tsx'
-import { DomainSettings } from '../../dns/dns-settings.tsx'
+import { DkimRotationButton } from '../../dns/dkim-rotation-button.tsx'
+import { DnsCheck } from '../../dns/dns-check.tsx'
+import { DnsOneClick } from '../../dns/dns-one-click.tsx'
+import { DnsRecords } from '../../dns/dns-records.tsx'
+import { DnsSettings } from '../../dns/dns-settings.tsx'
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
-import { Conditions } from '../../kubernetes/resource-conditions.tsx'
+import { ResourceConditions } from '../../kubernetes/resource-conditions.tsx'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
-import { DomainKeys } from './dkim-keys.tsx'
+import { DkimKeys } from './dkim-keys.tsx'
 import { DomainStatus } from './domain-status.tsx'
 
 type Domain = Output<'getDomainOperation'>
@@ -54,16 +54,16 @@ function Content({ domain }: { domain: Domain }) {
     <>
       {domain.managed_by ? (
         <Card title={t('operator.conditions')}>
-          <Conditions state={domain.resource} />
+          <ResourceConditions state={domain.resource} />
         </Card>
       ) : null}
-      <DomainCheck domain={domain} />
-      {domain.managed_by ? null : <OneClick domain={domain} />}
-      <DomainRecords domain={domain} />
-      <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <RotateButton domainId={domain.id} />}>
-        <DomainKeys domain={domain} />
+      <DnsCheck domain={domain} />
+      {domain.managed_by ? null : <DnsOneClick domain={domain} />}
+      <DnsRecords domain={domain} />
+      <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <DkimRotationButton domainId={domain.id} />}>
+        <DkimKeys domain={domain} />
       </Card>
-      {domain.managed_by ? null : <DomainSettings domain={domain} />}
+      {domain.managed_by ? null : <DnsSettings domain={domain} />}
     </>
   )
 }
@@ -78,7 +78,7 @@ function DeleteDomain({ domain }: { domain: Domain }) {
       <Button variant="default" onClick={() => setAsking(true)}>
         {t('domains.giveUp')}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('domains.giveUpTitle', { name: domain.name })}
@@ -90,7 +90,7 @@ function DeleteDomain({ domain }: { domain: Domain }) {
         }}
       >
         {t('domains.giveUpText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

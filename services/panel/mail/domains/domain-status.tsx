@@ -1,7 +1,7 @@
 /** Whether a domain is verified, and how it came to be. */
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 
 type Domain = Pick<Output<'getDomainOperation'>, 'status' | 'verified_by'>
 
@@ -12,9 +12,9 @@ export function DomainStatus({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const how = domain.status === 'verified' && domain.verified_by ? t(`domains.by.${domain.verified_by}`) : undefined
   return (
-    <Status tone={TONES[domain.status]}>
+    <StatusBadge tone={TONES[domain.status]}>
       {t(`domains.status.${domain.status}`)}
       {how ? ` · ${how}` : ''}
-    </Status>
+    </StatusBadge>
   )
 }

@@ -9,7 +9,7 @@ import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { ListPage } from '../../ui/layout/list-page.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Time } from '../../ui/values/time.tsx'
 import { DomainStatus } from './domain-status.tsx'
@@ -29,7 +29,7 @@ export function DomainsPage() {
       lead={t('domains.lead')}
       query={useRead('listDomainsOperation', { query: search })}
       after={search.after}
-      go={after => void navigate({ search: setOnly({ after }) })}
+      go={after => void navigate({ search: omitUndefined({ after }) })}
       empty={{ icon: <IconWorld size={26} />, title: t('domains.none'), hint: t('domains.noneHint') }}
       add={{ label: t('domains.add'), form: close => <AddDomain cancel={close} /> }}
     >

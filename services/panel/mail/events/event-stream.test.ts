@@ -1,6 +1,6 @@
 /** A stream that breaks, is refused, comes back and is left; the stream is a plain object, time passes when it is told to. */
 import { expect, test } from 'vitest'
-import { EVENT_TYPES, follow, type Stream } from './event-stream.ts'
+import { EVENT_TYPES, followEvents, type Stream } from './event-stream.ts'
 
 const CONNECTING = 0
 const CLOSED = 2
@@ -29,17 +29,17 @@ function world() {
     streams.push(stream)
     return stream
   }
-  const leave = follow({
+  const leave = followEvents({
     open,
-    later(ms, task) {
+    schedule(ms, task) {
       const entry = { ms, task }
       waiting.push(entry)
       return () => {
         if (waiting.includes(entry)) waiting.splice(waiting.indexOf(entry), 1)
       }
     },
-    news: () => log.push('news'),
-    told: isOpen => log.push(isOpen ? 'open' : 'away'),
+    onEvent: () => log.push('news'),
+    onStateChange: isOpen => log.push(isOpen ? 'open' : 'away'),
   })
   return {
     leave,

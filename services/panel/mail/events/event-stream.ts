@@ -9,14 +9,14 @@ export interface Stream {
 }
 
 /** What following needs. */
-export interface Follower {
+export interface FollowOptions {
   open: () => Stream
   /** Does something after so many milliseconds, unless what it gives is called before. */
-  later: (ms: number, task: () => void) => () => void
+  schedule: (ms: number, task: () => void) => () => void
   /** Something happened, or may have happened while nobody listened. */
-  news: () => void
+  onEvent: () => void
   /** Whether the stream is open. */
-  told: (open: boolean) => void
+  onStateChange: (open: boolean) => void
 }
 
 const CLOSED = 2
@@ -39,7 +39,7 @@ export const EVENT_TYPES = [
  * Follows until the result is called. The browser takes up a stream that breaks; one that it has given up is opened
  * anew, after pauses that grow. A stream begins with what comes after it, so each opening counts as news.
  */
-export function follow({ open, later, news, told }: Follower): () => void {
+export function followEvents({ open, schedule, onEvent, onStateChange }: FollowOptions): () => void {
   let pause = FIRST_PAUSE_MS
   let cancel: () => void = () => undefined
   let stream = connect()
@@ -48,18 +48,18 @@ export function follow({ open, later, news, told }: Follower): () => void {
     const opened = open()
     opened.addEventListener('open', () => {
       pause = FIRST_PAUSE_MS
-      told(true)
-      news()
+      onStateChange(true)
+      onEvent()
     })
     opened.addEventListener('error', () => {
-      told(false)
+      onStateChange(false)
       if (opened.readyState !== CLOSED) return
-      cancel = later(pause, () => {
+      cancel = schedule(pause, () => {
         stream = connect()
       })
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     })
-    for (const type of EVENT_TYPES) opened.addEventListener(type, news)
+    for (const type of EVENT_TYPES) opened.addEventListener(type, onEvent)
     return opened
   }
 

@@ -2,44 +2,44 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Operation } from '../../api/client.ts'
-import { follow } from './event-stream.ts'
+import { followEvents } from './event-stream.ts'
 
 /** How news arrive. */
 export type LiveState = 'off' | 'streaming' | 'polling'
 
 /** At most one refresh in this time, however many events come. */
-const QUIET_MS = 1000
+const REFRESH_INTERVAL_MS = 1000
 
 /** Asks the named reads again when an event comes in; says `polling` while the stream is not open. */
-export function useLive(on: boolean, refresh: readonly Operation[]): LiveState {
+export function useLiveEvents(enabled: boolean, refresh: readonly Operation[]): LiveState {
   const queries = useQueryClient()
   const [state, setState] = useState<LiveState>('off')
-  const names = refresh.join(' ')
+  const operations = refresh.join(' ')
   useEffect(() => {
-    if (!on) {
+    if (!enabled) {
       setState('off')
       return
     }
     let timer: number | undefined
-    const news = () => {
+    const onEvent = () => {
       timer ??= window.setTimeout(() => {
         timer = undefined
-        for (const name of names.split(' ')) void queries.invalidateQueries({ queryKey: [name] })
-      }, QUIET_MS)
+        for (const name of operations.split(' ')) void queries.invalidateQueries({ queryKey: [name] })
+      }, REFRESH_INTERVAL_MS)
     }
-    const leave = follow({
+    const stop = followEvents({
       open: () => new EventSource('/api/v1/events/stream'),
-      later(ms, task) {
+      schedule(ms, task) {
         const id = window.setTimeout(task, ms)
         return () => window.clearTimeout(id)
       },
-      news,
-      told: open => setState(open ? 'streaming' : 'polling'),
+      onEvent,
+      onStateChange: open => setState(open ? 'streaming' : 'polling'),
     })
     return () => {
       window.clearTimeout(timer)
-      leave()
+      stop()
     }
-  }, [on, names, queries])
+  }, [enabled, operations, queries])
   return state
 }

@@ -7,19 +7,19 @@ import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useTrial } from '../../session/session.ts'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { nextOf, Pager } from '../../ui/layout/cursor-pager.tsx'
+import { nextCursor, CursorPager } from '../../ui/layout/cursor-pager.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Time } from '../../ui/values/time.tsx'
-import { useLive } from '../events/use-live-events.ts'
-import { Preview, Source } from './message-source.tsx'
+import { useLiveEvents } from '../events/use-live-events.ts'
+import { MessagePreview, MessageSource } from './message-source.tsx'
 
 type Captured = Output<'listInbox'>['data'][number]
 
 const route = getRouteApi('/shell/inbox')
 
 /** The page; in other modes than the trial's it says that it is not for them. */
-export function InboxPage() {
+export function CapturedMailPage() {
   return useTrial() ? <Inbox /> : <InboxOff />
 }
 
@@ -46,17 +46,17 @@ function Inbox() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const place = search.after ? { after: search.after } : {}
-  const live = useLive(search.after === undefined, ['listInbox'])
+  const live = useLiveEvents(search.after === undefined, ['listInbox'])
   const query = useRead('listInbox', { query: place }, { poll: live === 'polling' ? 5000 : false })
   const opened = query.data?.data.find(item => item.id === search.open)
   return (
     <Page title={t('messages.inboxTitle')} lead={t('messages.inboxLead')}>
       <Card flush>
-        <Loaded query={query}>{page => <Received items={page.data} place={place} />}</Loaded>
+        <Loaded query={query}>{page => <CapturedMailTable items={page.data} place={place} />}</Loaded>
       </Card>
-      <Pager
+      <CursorPager
         after={search.after}
-        next={query.data ? nextOf(query.data) : undefined}
+        next={query.data ? nextCursor(query.data) : undefined}
         go={after => void navigate({ search: after ? { after } : {} })}
       />
       <Drawer
@@ -73,7 +73,7 @@ function Inbox() {
   )
 }
 
-function Received({ items, place }: { items: readonly Captured[]; place: { after?: string } }) {
+function CapturedMailTable({ items, place }: { items: readonly Captured[]; place: { after?: string } }) {
   const { t } = useTranslation()
   if (items.length === 0)
     return (
@@ -110,10 +110,10 @@ function Content({ item }: { item: Captured }) {
         <Link to="/messages/$id" params={{ id: item.email_id }} className="pw-link pw-block-link">
           {t('messages.openInLog')}
         </Link>
-        <Preview src={`${base}/preview`} available />
+        <MessagePreview src={`${base}/preview`} available />
       </Tabs.Panel>
       <Tabs.Panel value="source">
-        <Source path={`${base}/raw`} available />
+        <MessageSource path={`${base}/raw`} available />
       </Tabs.Panel>
     </Tabs>
   )

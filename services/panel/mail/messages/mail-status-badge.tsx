@@ -1,10 +1,10 @@
 /** The pill of a mail state, in words. */
 import { useTranslation } from 'react-i18next'
-import { Status } from '../../ui/feedback/status-badge.tsx'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { type MailStatus, toneOf } from './mail-statuses.ts'
 
 /** The pill. */
-export function MailState({ status }: { status: string }) {
+export function MailStatusBadge({ status }: { status: string }) {
   const { t } = useTranslation()
-  return <Status tone={toneOf(status)}>{t(`messages.status.${status as MailStatus}`, { defaultValue: status })}</Status>
+  return <StatusBadge tone={toneOf(status)}>{t(`messages.status.${status as MailStatus}`, { defaultValue: status })}</StatusBadge>
 }

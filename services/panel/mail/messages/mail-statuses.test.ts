@@ -1,7 +1,7 @@
 /** Every state of the contract has a tone, and is open or final. */
 import { expect, test } from 'vitest'
 import { catalogue as en } from '../../i18n/en/index.ts'
-import { isOpen, MAIL_STATUSES, toneOf } from './mail-statuses.ts'
+import { isInProgress, MAIL_STATUSES, toneOf } from './mail-statuses.ts'
 
 test.each([
   ['scheduled', true, 'info'],
@@ -12,7 +12,7 @@ test.each([
   ['failed', false, 'bad'],
   ['canceled', false, 'quiet'],
 ] as const)('%s is open: %s, and %s', (status, open, tone) => {
-  expect(isOpen(status)).toBe(open)
+  expect(isInProgress(status)).toBe(open)
   expect(toneOf(status)).toBe(tone)
 })
 

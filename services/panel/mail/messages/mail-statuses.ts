@@ -33,6 +33,6 @@ export function toneOf(status: string): Tone {
 }
 
 /** True while something may still happen. */
-export function isOpen(status: MailStatus): boolean {
+export function isInProgress(status: MailStatus): boolean {
   return ['scheduled', 'queued', 'deferred'].includes(status)
 }

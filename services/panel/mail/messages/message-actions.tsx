@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
-import { tellDone, tellFailed } from '../../ui/feedback/notifications.ts'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
-import { isOpen } from './mail-statuses.ts'
+import { notifySuccess, notifyError } from '../../ui/feedback/notifications.ts'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
+import { isInProgress } from './mail-statuses.ts'
 
 const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
 
@@ -18,9 +18,9 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
   const retry = useWrite('retryEmail', REFRESH)
   const resend = useWrite('resendEmail', REFRESH)
   const params = { id: message.id }
-  const waiting = message.recipients.some(recipient => isOpen(recipient.status))
+  const waiting = message.recipients.some(recipient => isInProgress(recipient.status))
   const deferred = message.recipients.some(recipient => recipient.status === 'deferred')
-  const report = { onSuccess: () => tellDone(t('messages.done')), onError: (error: Error) => tellFailed(error, t) }
+  const report = { onSuccess: () => notifySuccess(t('messages.done')), onError: (error: Error) => notifyError(error, t) }
   return (
     <>
       {deferred ? (
@@ -42,7 +42,7 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
           {t('messages.resend')}
         </Button>
       ) : null}
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('messages.cancelTitle')}
@@ -50,7 +50,7 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
         run={() => cancel.mutateAsync({ params })}
       >
         {t('messages.cancelText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

@@ -3,18 +3,18 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { Card } from '../../ui/layout/page.tsx'
 import { Copyable } from '../../ui/values/copy-button.tsx'
-import { Facts } from '../../ui/values/description-list.tsx'
+import { DescriptionList } from '../../ui/values/description-list.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Time } from '../../ui/values/time.tsx'
 
 /** The facts. */
-export function MessageFacts({ message }: { message: Output<'getEmail'> }) {
+export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
   const { bytes } = useFormat()
   const metadata = Object.entries(message.metadata).map(([name, value]) => `${name}=${value}`)
   return (
     <Card>
-      <Facts
+      <DescriptionList
         entries={[
           [t('messages.from'), message.from],
           [t('messages.envelopeFrom'), message.mail_from || '<>'],

@@ -4,14 +4,14 @@ import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { usePreferences } from '../../state/preferences.ts'
 import { TextFilter } from '../../ui/forms/text-filter.tsx'
-import { browserZone, dayOf, dayStart } from '../../ui/values/time-zone.ts'
+import { browserTimeZone, dayOf, dayStart } from '../../ui/values/time-zone.ts'
 import { MAIL_STATUSES } from './mail-statuses.ts'
 import { type FilterChange, isFiltered, type MessageSearch, SOURCES } from './message-search.ts'
 
 /** The filters. */
 export function MessageFilters({ search, go }: { search: MessageSearch; go: (change: FilterChange) => void }) {
   const { t } = useTranslation()
-  const { zone = browserZone() } = usePreferences()
+  const { timeZone = browserTimeZone() } = usePreferences()
   return (
     <Group gap="xs" align="flex-end" role="search">
       <TextFilter
@@ -43,12 +43,12 @@ export function MessageFilters({ search, go }: { search: MessageSearch; go: (cha
       <TextInput
         type="date"
         label={t('messages.since')}
-        value={search.since ? dayOf(new Date(search.since), zone) : ''}
-        onChange={event => go({ since: dayStart(event.currentTarget.value, zone)?.toISOString() })}
+        value={search.since ? dayOf(new Date(search.since), timeZone) : ''}
+        onChange={event => go({ since: dayStart(event.currentTarget.value, timeZone)?.toISOString() })}
         w={150}
       />
       {isFiltered(search) ? (
-        <Button variant="subtle" leftSection={<IconX size={15} />} onClick={() => go(NOTHING)}>
+        <Button variant="subtle" leftSection={<IconX size={15} />} onClick={() => go(NO_FILTERS)}>
           {t('messages.clearFilters')}
         </Button>
       ) : null}
@@ -56,7 +56,7 @@ export function MessageFilters({ search, go }: { search: MessageSearch; go: (cha
   )
 }
 
-const NOTHING: FilterChange = {
+const NO_FILTERS: FilterChange = {
   q: undefined,
   status: undefined,
   source: undefined,

@@ -7,12 +7,12 @@ import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { Loaded, LoadingRows } from '../../ui/feedback/content-states.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
-import { useLive } from '../events/use-live-events.ts'
-import { MailState } from './mail-status-badge.tsx'
-import { isOpen } from './mail-statuses.ts'
+import { useLiveEvents } from '../events/use-live-events.ts'
+import { MailStatusBadge } from './mail-status-badge.tsx'
+import { isInProgress } from './mail-statuses.ts'
 import { MessageActions } from './message-actions.tsx'
-import { MessageFacts } from './message-details.tsx'
-import { Preview, Source } from './message-source.tsx'
+import { MessageDetails } from './message-details.tsx'
+import { MessagePreview, MessageSource } from './message-source.tsx'
 import { MESSAGE_TABS, messageTab } from './message-tabs.ts'
 import { MessageTimeline } from './message-timeline.tsx'
 
@@ -28,10 +28,10 @@ const route = getRouteApi('/shell/messages/$id')
 export function MessagePage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
-  const waiting = (message: Message | undefined) => message !== undefined && isOpen(message.status)
+  const waiting = (message: Message | undefined) => message !== undefined && isInProgress(message.status)
   // Events bring news at once; asking now and then brings them where no stream comes through.
   const query = useRead('getEmail', { params: { id } }, { poll: message => waiting(message) && SLOW_MS })
-  useLive(waiting(query.data), ['getEmail', 'listEmailAttempts'])
+  useLiveEvents(waiting(query.data), ['getEmail', 'listEmailAttempts'])
   return (
     <Page
       title={query.data ? query.data.subject || t('messages.noSubject') : t('messages.one')}
@@ -40,7 +40,7 @@ export function MessagePage() {
           <Link to="/messages" className="pw-link">
             <IconArrowLeft size={14} className="pw-inline-icon" /> {t('messages.title')}
           </Link>
-          {query.data ? <MailState status={query.data.status} /> : null}
+          {query.data ? <MailStatusBadge status={query.data.status} /> : null}
         </Group>
       }
       actions={query.data ? <MessageActions message={query.data} /> : null}
@@ -84,13 +84,13 @@ function MessageTabs({ message }: { message: Message }) {
         <MessageTimeline message={message} />
       </Tabs.Panel>
       <Tabs.Panel value="preview">
-        <Preview src={`${base}/preview`} available={message.has_raw} />
+        <MessagePreview src={`${base}/preview`} available={message.has_raw} />
       </Tabs.Panel>
       <Tabs.Panel value="source">
-        <Source path={`${base}/raw`} available={message.has_raw} />
+        <MessageSource path={`${base}/raw`} available={message.has_raw} />
       </Tabs.Panel>
       <Tabs.Panel value="facts">
-        <MessageFacts message={message} />
+        <MessageDetails message={message} />
       </Tabs.Panel>
     </Tabs>
   )

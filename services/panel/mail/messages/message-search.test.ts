@@ -1,6 +1,6 @@
 /** Filters from addresses that people keep, share and mistype. */
 import { expect, test } from 'vitest'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { isFiltered, messageQuery, messageSearch } from './message-search.ts'
 
 test.each([
@@ -36,5 +36,5 @@ test.each([
 })
 
 test('what is unset does not stand in the address', () => {
-  expect(Object.keys(setOnly({ a: undefined, b: 'x', c: '' }))).toEqual(['b', 'c'])
+  expect(Object.keys(omitUndefined({ a: undefined, b: 'x', c: '' }))).toEqual(['b', 'c'])
 })

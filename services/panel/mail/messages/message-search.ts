@@ -1,5 +1,5 @@
 /** The filters of the message log as they stand in the address. */
-import { textsOf } from '../../ui/layout/search-params.ts'
+import { stringParams } from '../../ui/layout/search-params.ts'
 import { MAIL_STATUSES, type MailStatus } from './mail-statuses.ts'
 
 /** Every filter, and the cursor. */
@@ -19,7 +19,7 @@ export const SOURCES = ['api', 'smtp', 'system'] as const
 
 /** Reads the filters from an address; what does not fit is left out, so that an old link still opens. */
 export function messageSearch(raw: Record<string, unknown>): MessageSearch {
-  const search: MessageSearch = textsOf(raw, ['q', 'domain', 'to', 'since', 'until', 'after'])
+  const search: MessageSearch = stringParams(raw, ['q', 'domain', 'to', 'since', 'until', 'after'])
   const status = MAIL_STATUSES.find(known => known === raw.status)
   if (status) search.status = status
   const source = SOURCES.find(known => known === raw.source)

@@ -13,9 +13,9 @@ import { CodeBlock } from '../../ui/values/code-block.tsx'
 const SHOWN_CHARACTERS = 200_000
 
 /** The preview. The frame is sandboxed, and the answer has a policy of its own that allows no script and no address. */
-export function Preview({ src, available }: { src: string; available: boolean }) {
+export function MessagePreview({ src, available }: { src: string; available: boolean }) {
   const { t } = useTranslation()
-  if (!available) return <Gone />
+  if (!available) return <DeletedContent />
   return (
     <Card>
       <Note tone="info">{t('messages.previewHint')}</Note>
@@ -25,7 +25,7 @@ export function Preview({ src, available }: { src: string; available: boolean })
 }
 
 /** The source, with a download. */
-export function Source({ path, available }: { path: string; available: boolean }) {
+export function MessageSource({ path, available }: { path: string; available: boolean }) {
   const { t } = useTranslation()
   const query = useQuery({
     queryKey: ['source', path],
@@ -33,7 +33,7 @@ export function Source({ path, available }: { path: string; available: boolean }
       (await request(path, { method: 'GET', signal, headers: { accept: 'message/rfc822, text/plain' } })).text(),
     enabled: available,
   })
-  if (!available) return <Gone />
+  if (!available) return <DeletedContent />
   return (
     <Card>
       <Group justify="flex-end" mb="sm">
@@ -55,7 +55,7 @@ export function Source({ path, available }: { path: string; available: boolean }
   )
 }
 
-function Gone() {
+function DeletedContent() {
   const { t } = useTranslation()
   return (
     <Card>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { Time } from '../../ui/values/time.tsx'
-import { MailState } from './mail-status-badge.tsx'
+import { MailStatusBadge } from './mail-status-badge.tsx'
 
 type Message = Output<'listEmails'>['data'][number]
 
@@ -12,7 +12,7 @@ type Message = Output<'listEmails'>['data'][number]
 export function MessageTable({ messages }: { messages: readonly Message[] }) {
   const { t } = useTranslation()
   const columns: Column<Message>[] = [
-    { label: t('messages.state'), cell: message => <MailState status={message.status} /> },
+    { label: t('messages.state'), cell: message => <MailStatusBadge status={message.status} /> },
     {
       label: t('messages.subject'),
       cell: message => (

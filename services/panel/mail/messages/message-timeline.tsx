@@ -6,18 +6,18 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { Time } from '../../ui/values/time.tsx'
-import { MailState } from './mail-status-badge.tsx'
-import { isOpen, toneOf } from './mail-statuses.ts'
+import { MailStatusBadge } from './mail-status-badge.tsx'
+import { isInProgress, toneOf } from './mail-statuses.ts'
 
 type Message = Output<'getEmail'>
 type Attempt = Output<'listEmailAttempts'>['data'][number]
 
 /** One card a recipient. */
 export function MessageTimeline({ message }: { message: Message }) {
-  const poll = isOpen(message.status) && 10_000
+  const poll = isInProgress(message.status) && 10_000
   const attempts = useRead('listEmailAttempts', { params: { id: message.id } }, { poll })
   return (
     <Stack gap="md">
@@ -39,7 +39,7 @@ function RecipientCard(props: { message: Message; recipient: Message['recipients
   const { message, recipient } = props
   const waiting = message.waiting.find(entry => entry.email === recipient.email)
   return (
-    <Card title={recipient.email} aside={<MailState status={recipient.status} />}>
+    <Card title={recipient.email} aside={<MailStatusBadge status={recipient.status} />}>
       <Text c="dimmed" fz="sm" mb="md" component="div">
         {t(`messages.kind.${recipient.type}`)}
         {waiting?.next_attempt_at ? (
@@ -90,8 +90,8 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   return (
     <Group gap="xs">
       <span>{t('messages.attempt', { number: attempt.attempt })}</span>
-      <MailState status={attempt.outcome} />
-      {attempt.ambiguous ? <Status tone="warn">{t('messages.ambiguous')}</Status> : null}
+      <MailStatusBadge status={attempt.outcome} />
+      {attempt.ambiguous ? <StatusBadge tone="warn">{t('messages.ambiguous')}</StatusBadge> : null}
     </Group>
   )
 }

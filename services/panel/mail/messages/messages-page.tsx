@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
-import { Pager } from '../../ui/layout/cursor-pager.tsx'
+import { CursorPager } from '../../ui/layout/cursor-pager.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
-import { useLive } from '../events/use-live-events.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
+import { useLiveEvents } from '../events/use-live-events.ts'
 import { SendButton } from '../send/send-button.tsx'
 import { MessageFilters } from './message-filters.tsx'
 import { type FilterChange, isFiltered, type MessageSearch, messageQuery } from './message-search.ts'
@@ -22,10 +22,10 @@ export function MessagesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [live, setLive] = useState(true)
-  const state = useLive(live && search.after === undefined, ['listEmails'])
+  const state = useLiveEvents(live && search.after === undefined, ['listEmails'])
   const query = useRead('listEmails', { query: messageQuery(search) }, { poll: state === 'polling' ? 10_000 : false })
   const go = (change: FilterChange) =>
-    void navigate({ search: setOnly({ ...search, after: undefined, ...change }), replace: true })
+    void navigate({ search: omitUndefined({ ...search, after: undefined, ...change }), replace: true })
   return (
     <Page
       title={t('messages.title')}
@@ -55,10 +55,10 @@ export function MessagesPage() {
           }
         </Loaded>
       </Card>
-      <Pager
+      <CursorPager
         after={search.after}
         next={query.data?.has_more ? (query.data.next ?? undefined) : undefined}
-        go={after => void navigate({ search: setOnly({ ...search, after }) })}
+        go={after => void navigate({ search: omitUndefined({ ...search, after }) })}
       />
     </Page>
   )

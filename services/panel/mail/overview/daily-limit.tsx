@@ -2,10 +2,10 @@
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
 import { useFormat } from '../../ui/values/number-format.ts'
-import { Figure } from '../../ui/values/statistic.tsx'
+import { Statistic } from '../../ui/values/statistic.tsx'
 
 /** Share of the limit from which it is worth a look. */
-const NEARLY = 0.9
+const WARNING_SHARE = 0.9
 
 /** The figure; nothing without a limit, or before it is known. */
 export function DailyLimit() {
@@ -14,9 +14,9 @@ export function DailyLimit() {
   const { data } = useRead('getLimits', {})
   if (!data || data.recipients_per_day === 0) return null
   const { recipients_today: used, recipients_per_day: limit } = data
-  const tone = used >= limit ? 'bad' : used >= NEARLY * limit ? 'warn' : undefined
+  const tone = used >= limit ? 'bad' : used >= WARNING_SHARE * limit ? 'warn' : undefined
   return (
-    <Figure
+    <Statistic
       label={t('overview.today')}
       value={t('overview.ofLimit', { used: number(used), limit: number(limit) })}
       {...(tone ? { tone } : {})}

@@ -7,11 +7,11 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useRead } from '../../api/hooks.ts'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { SpanControl, spanSearch, USUAL_SPAN } from '../../ui/layout/days-range.tsx'
+import { DaysRangeControl, daysRangeSearch, DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
-import { Figure } from '../../ui/values/statistic.tsx'
+import { Statistic } from '../../ui/values/statistic.tsx'
 import { MessageTable } from '../messages/message-table.tsx'
 import { SendButton } from '../send/send-button.tsx'
 import { DailyLimit } from './daily-limit.tsx'
@@ -26,7 +26,7 @@ type Stats = Output<'getStats'>
 /** The page. */
 export function OverviewPage() {
   const { t } = useTranslation()
-  const { days = USUAL_SPAN } = route.useSearch()
+  const { days = DEFAULT_DAYS_RANGE } = route.useSearch()
   const navigate = route.useNavigate()
   const query = useRead('getStats', { query: { since: daysAgo(days - 1, Date.now()) } })
   return (
@@ -34,9 +34,9 @@ export function OverviewPage() {
       title={t('overview.title')}
       lead={t('overview.lead')}
       actions={
-        <SpanControl
+        <DaysRangeControl
           days={days}
-          set={chosen => void navigate({ search: spanSearch({ days: chosen }), replace: true })}
+          set={chosen => void navigate({ search: daysRangeSearch({ days: chosen }), replace: true })}
         />
       }
     >
@@ -80,7 +80,7 @@ function Content({ stats }: { stats: Stats }) {
     )
   return (
     <>
-      <Figures totals={stats.totals} />
+      <Statistics totals={stats.totals} />
       <Card title={t('overview.byDay')}>
         <Suspense fallback={<Skeleton height={260} radius="md" />}>
           <Chart days={stats.days} />
@@ -92,25 +92,25 @@ function Content({ stats }: { stats: Stats }) {
   )
 }
 
-function Figures({ totals }: { totals: Stats['totals'] }) {
+function Statistics({ totals }: { totals: Stats['totals'] }) {
   const { t } = useTranslation()
   const { number, percent } = useFormat()
   const rates = ratesOf(totals)
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-      <Figure
+      <Statistic
         label={t('overview.messages')}
         value={number(totals.messages)}
         hint={t('overview.recipients', { count: totals.recipients })}
       />
-      <Figure label={t('overview.deliveredRate')} value={rates ? percent(rates.delivered) : '–'} />
-      <Figure
+      <Statistic label={t('overview.deliveredRate')} value={rates ? percent(rates.delivered) : '–'} />
+      <Statistic
         label={t('overview.bounceRate')}
         value={rates ? percent(rates.bounced) : '–'}
         {...(rates ? { tone: bounceTone(rates.bounced) } : {})}
         hint={t('overview.bounceLimits', { warn: percent(BOUNCE_LIMITS.warn), bad: percent(BOUNCE_LIMITS.bad) })}
       />
-      <Figure label={t('overview.waiting')} value={number(totals.waiting)} hint={t('overview.waitingHint')} />
+      <Statistic label={t('overview.waiting')} value={number(totals.waiting)} hint={t('overview.waitingHint')} />
     </SimpleGrid>
   )
 }

@@ -4,7 +4,7 @@ import { IconMailCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../api/hooks.ts'
-import { Blank } from '../../ui/feedback/content-states.tsx'
+import { ContentState } from '../../ui/feedback/content-states.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { Card, Page } from '../../ui/layout/page.tsx'
@@ -51,7 +51,7 @@ function Sent({ id, again }: { id: string; again: () => void }) {
   const { t } = useTranslation()
   return (
     <div role="status">
-      <Blank
+      <ContentState
         icon={<IconMailCheck size={26} />}
         title={t('messages.sent')}
         action={
@@ -67,7 +67,7 @@ function Sent({ id, again }: { id: string; again: () => void }) {
       >
         <Text fz="sm">{t('messages.sentHint')}</Text>
         <span className="pw-mono">{id}</span>
-      </Blank>
+      </ContentState>
     </div>
   )
 }

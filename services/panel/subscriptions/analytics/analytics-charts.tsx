@@ -8,7 +8,7 @@ import type { SubOutput } from '../shared/subscriptions-api.ts'
 type Day = SubOutput<'overviewOperation'>['trend'][number]
 
 /** The two charts. */
-export function FiguresCharts({ trend }: { trend: readonly Day[] }) {
+export function AnalyticsCharts({ trend }: { trend: readonly Day[] }) {
   const { t } = useTranslation()
   const people: Series<Day>[] = [
     { key: 'new_subscriptions', name: t('subs.newSubscriptions'), colour: 'var(--pw-chart-ok)' },

@@ -4,41 +4,41 @@ import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { type Span, SpanControl, spanSearch, USUAL_SPAN } from '../../ui/layout/days-range.tsx'
+import { type DaysRange, DaysRangeControl, daysRangeSearch, DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
-import { Figure } from '../../ui/values/statistic.tsx'
-import { ScopedPage } from '../shared/app-scope.tsx'
+import { Statistic } from '../../ui/values/statistic.tsx'
+import { AppScopedPage } from '../shared/app-scope.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
-import { subSearch } from '../shared/subscriptions-search.ts'
+import { subscriptionsSearch } from '../shared/subscriptions-search.ts'
 
-const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.FiguresCharts })))
+const Charts = lazy(() => import('./analytics-charts.tsx').then(module => ({ default: module.AnalyticsCharts })))
 
 type Overview = SubOutput<'overviewOperation'>
 
 const route = getRouteApi('/shell/subscriptions')
 
 /** The page. */
-export function FiguresPage() {
+export function AnalyticsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { days = USUAL_SPAN } = search
-  const go = (chosen: Span) =>
-    void navigate({ search: { ...subSearch({ ...search }), ...spanSearch({ days: chosen }) }, replace: true })
+  const { days = DEFAULT_DAYS_RANGE } = search
+  const go = (chosen: DaysRange) =>
+    void navigate({ search: { ...subscriptionsSearch({ ...search }), ...daysRangeSearch({ days: chosen }) }, replace: true })
   return (
-    <ScopedPage
+    <AppScopedPage
       title={t('subs.figuresTitle')}
       lead={t('subs.figuresLead')}
-      actions={<SpanControl days={days} set={go} />}
+      actions={<DaysRangeControl days={days} set={go} />}
     >
-      {({ app }) => <Figures appKey={app.app_key} days={days} />}
-    </ScopedPage>
+      {({ app }) => <Analytics appKey={app.app_key} days={days} />}
+    </AppScopedPage>
   )
 }
 
-function Figures({ appKey, days }: { appKey: string; days: number }) {
+function Analytics({ appKey, days }: { appKey: string; days: number }) {
   const query = useSubRead('overviewOperation', { query: { app_key: appKey, days } })
   return (
     <Loaded query={query} loading={<Skeleton height={320} radius="lg" />}>
@@ -54,22 +54,22 @@ function Content({ overview }: { overview: Overview }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        <Figure
+        <Statistic
           label={t('subs.totalUsers')}
           value={number(overview.total_users)}
           hint={t('subs.newToday', { count: overview.today_new_users })}
         />
-        <Figure
+        <Statistic
           label={t('subs.activeSubscriptions')}
           value={number(overview.active_subscriptions)}
           hint={t('subs.expiring', { count: overview.expiring_soon_subscriptions })}
         />
-        <Figure
+        <Statistic
           label={t('subs.revenueMonth')}
           value={money(overview.this_month_revenue)}
           hint={t('subs.revenueLast', { amount: money(overview.last_month_revenue) })}
         />
-        <Figure
+        <Statistic
           label={t('subs.mrr')}
           value={money(overview.mrr)}
           hint={t('subs.rates', {

@@ -5,16 +5,16 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { useSaved } from '../../ui/feedback/save-result.ts'
-import { Status } from '../../ui/feedback/status-badge.tsx'
+import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
 import { PasswordInput } from '../../ui/forms/password-input.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { useScope } from '../shared/app-scope.tsx'
+import { useAppScope } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 
@@ -24,7 +24,7 @@ const route = getRouteApi('/shell/subscriptions/admins')
 
 const ROLES = ['super', 'operator', 'viewer'] as const
 /** Stands for all apps. */
-const EVERY = '*'
+const ALL_APPS = '*'
 
 /** The page. */
 export function AdminsPage() {
@@ -32,7 +32,7 @@ export function AdminsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [editing, edit] = useState<Admin | 'new'>()
-  const query = useSubRead('listAdminsOperation', { query: setOnly({ page: search.page }) })
+  const query = useSubRead('listAdminsOperation', { query: omitUndefined({ page: search.page }) })
   const close = () => edit(undefined)
   return (
     <Page
@@ -47,7 +47,7 @@ export function AdminsPage() {
       <Card flush>
         <Loaded query={query}>{({ admins }) => <Admins admins={admins} edit={edit} />}</Loaded>
       </Card>
-      <Pages
+      <NumberedPages
         page={search.page ?? 1}
         total={query.data?.pagination.total_pages ?? 1}
         go={page => void navigate({ search: { ...search, page } })}
@@ -82,9 +82,9 @@ function Admins({ admins, edit }: { admins: readonly Admin[]; edit: (admin: Admi
     {
       label: t('messages.state'),
       cell: admin => (
-        <Status tone={admin.status === '1' ? 'ok' : 'bad'}>
+        <StatusBadge tone={admin.status === '1' ? 'ok' : 'bad'}>
           {t(admin.status === '1' ? 'operator.userStatus.active' : 'access.disabled')}
-        </Status>
+        </StatusBadge>
       ),
     },
     { label: t('subs.lastLogin'), cell: admin => <BusinessTime at={admin.last_login_time} /> },
@@ -109,7 +109,7 @@ function Admins({ admins, edit }: { admins: readonly Admin[]; edit: (admin: Admi
 
 function ScopeOf({ admin }: { admin: Admin }) {
   const { t } = useTranslation()
-  if (admin.role === 'super' || admin.app_keys.includes(EVERY)) return t('subs.everyApp')
+  if (admin.role === 'super' || admin.app_keys.includes(ALL_APPS)) return t('subs.everyApp')
   return <span className="pw-mono">{admin.app_keys.join(', ') || '–'}</span>
 }
 
@@ -120,7 +120,7 @@ interface Rights {
 
 function RightsFields({ fields }: { fields: Pick<Fields<Rights>, 'values' | 'value' | 'change'> }) {
   const { t } = useTranslation()
-  const { apps } = useScope()
+  const { apps } = useAppScope()
   const { role } = fields.values
   return (
     <>
@@ -136,7 +136,7 @@ function RightsFields({ fields }: { fields: Pick<Fields<Rights>, 'values' | 'val
         <MultiSelect
           label={t('subs.appsTitle')}
           data={[
-            { value: EVERY, label: t('subs.everyApp') },
+            { value: ALL_APPS, label: t('subs.everyApp') },
             ...apps.map(app => ({ value: app.app_key, label: app.app_name || app.app_key })),
           ]}
           searchable
@@ -152,7 +152,7 @@ function RightsFields({ fields }: { fields: Pick<Fields<Rights>, 'values' | 'val
 function NewAdmin({ close }: { close: () => void }) {
   const { t } = useTranslation()
   const create = useSubWrite('createAdminOperation')
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const start = { username: '', password: '', role: 'viewer' as Admin['role'], app_keys: [] as string[] }
   const fields = useFields(start, create.error)
   const submit = () => create.mutate({ body: { ...fields.values, username: fields.values.username.trim() } }, saved)
@@ -179,7 +179,7 @@ function NewAdmin({ close }: { close: () => void }) {
 function ChangeAdmin({ admin, close }: { admin: Admin; close: () => void }) {
   const { t } = useTranslation()
   const update = useSubWrite('updateAdminOperation')
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const { role, app_keys, name } = admin
   const fields = useFields({ role, app_keys, name, status: admin.status === '1' }, update.error)
   const submit = () => {

@@ -2,13 +2,13 @@
 import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { SubmitForm } from '../../ui/forms/form.tsx'
-import type { Show } from '../../ui/forms/secret-once.tsx'
+import type { ShowSecrets } from '../../ui/forms/secret-once.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import type { SubApp } from '../shared/app-scope.tsx'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
 
 /** The form; `show` gets the keys of a new app. */
-export function AppForm({ app, close, show }: { app?: SubApp; close: () => void; show?: Show }) {
+export function AppForm({ app, close, show }: { app?: SubApp; close: () => void; show?: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useSubWrite('createAppOperation')
   const update = useSubWrite('updateAppOperation')

@@ -4,9 +4,9 @@ import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { tellFailed } from '../../ui/feedback/notifications.ts'
-import { Status } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { notifyError } from '../../ui/feedback/notifications.ts'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { useSecretOnce } from '../../ui/forms/secret-once.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
@@ -31,7 +31,7 @@ export function AppKeys({ app }: { app: SubApp }) {
       { params, body: { kind } },
       {
         onSuccess: key => show([[t(`subs.keyKind.${kind}`), key.secret ?? key.key]]),
-        onError: error => tellFailed(error, t),
+        onError: error => notifyError(error, t),
       },
     )
   const add = app.managed_by ? null : (
@@ -79,9 +79,9 @@ function Keys({ keys, app }: { keys: readonly Key[]; app: SubApp }) {
     {
       label: t('messages.state'),
       cell: key => (
-        <Status tone={key.status === '1' ? 'ok' : 'quiet'}>
+        <StatusBadge tone={key.status === '1' ? 'ok' : 'quiet'}>
           {t(key.status === '1' ? 'subs.keyLive' : 'subs.keyRevoked')}
-        </Status>
+        </StatusBadge>
       ),
     },
     { label: t('ui.created'), cell: key => <BusinessTime at={key.created_at} /> },
@@ -110,7 +110,7 @@ function Revoke({ of: key, app }: { of: Key; app: SubApp }) {
       >
         {t('access.revoke')}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('subs.revokeKeyTitle')}
@@ -119,7 +119,7 @@ function Revoke({ of: key, app }: { of: Key; app: SubApp }) {
         run={() => revoke.mutateAsync({ params: { id: app.id, credential: key.id } })}
       >
         {t('subs.revokeKeyText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { ManagedText } from '../shared/managed-badge.tsx'
+import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead } from '../shared/subscriptions-api.ts'
 import { AppKeys } from './app-keys.tsx'
 import { AppSettings } from './app-settings.tsx'
@@ -27,7 +27,7 @@ export function AppPage() {
             <IconArrowLeft size={14} className="pw-inline-icon" /> {t('subs.appsTitle')}
           </Link>
           <span className="pw-mono">{query.data?.app_key}</span>
-          <ManagedText resource={query.data?.managed_by} />
+          <ManagedBadge resource={query.data?.managed_by} />
         </Group>
       }
     >

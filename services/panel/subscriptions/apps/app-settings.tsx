@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dialog } from '../../ui/forms/form.tsx'
 import { Card } from '../../ui/layout/page.tsx'
-import { Facts } from '../../ui/values/description-list.tsx'
+import { DescriptionList } from '../../ui/values/description-list.tsx'
 import type { SubApp } from '../shared/app-scope.tsx'
 import { AppForm } from './app-form.tsx'
 
@@ -20,7 +20,7 @@ export function AppSettings({ app }: { app: SubApp }) {
   )
   return (
     <Card title={t('subs.settings')} aside={change}>
-      <Facts
+      <DescriptionList
         entries={[
           [t('subs.signatures'), t(app.require_signature === '1' ? 'subs.signaturesOnly' : 'subs.signaturesOrSecret')],
           [t('subs.mailFrom'), app.mail_from || t('subs.platformSender')],

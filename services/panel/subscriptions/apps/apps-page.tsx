@@ -5,18 +5,18 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { Status } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
 import { useSecretOnce } from '../../ui/forms/secret-once.tsx'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { type SubApp, useScope } from '../shared/app-scope.tsx'
+import { type SubApp, useAppScope } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
-import { ManagedText } from '../shared/managed-badge.tsx'
+import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import { AppForm } from './app-form.tsx'
 
@@ -25,10 +25,10 @@ const route = getRouteApi('/shell/subscriptions/apps')
 /** The page. */
 export function AppsPage() {
   const { t } = useTranslation()
-  const { role } = useScope()
+  const { role } = useAppScope()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useSubRead('listAppsOperation', { query: setOnly({ page: search.page, pageSize: 100 }) })
+  const query = useSubRead('listAppsOperation', { query: omitUndefined({ page: search.page, pageSize: 100 }) })
   const [editing, edit] = useState<SubApp | 'new'>()
   const [secret, show] = useSecretOnce(t('subs.keysOfApp'))
   const may = role === 'super'
@@ -52,7 +52,7 @@ export function AppsPage() {
           }
         </Loaded>
       </Card>
-      <Pages
+      <NumberedPages
         page={search.page ?? 1}
         total={query.data?.pagination.total_pages ?? 1}
         go={page => void navigate({ search: { ...search, page } })}
@@ -85,7 +85,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
           <Link to="/subscriptions" search={{ app: app.app_key }} className="pw-link">
             {app.app_name}
           </Link>{' '}
-          <ManagedText resource={app.managed_by} />
+          <ManagedBadge resource={app.managed_by} />
         </>
       ),
     },
@@ -104,7 +104,7 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
     {
       label: t('messages.state'),
       cell: app => (
-        <Status tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</Status>
+        <StatusBadge tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</StatusBadge>
       ),
     },
     { label: t('ui.created'), cell: app => <BusinessTime at={app.created_at} /> },
@@ -133,7 +133,7 @@ function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
           {t('ui.delete')}
         </Menu.Item>
       </RowMenu>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('subs.deleteAppTitle', { name: app.app_name })}
@@ -142,7 +142,7 @@ function AppMenu({ app, edit }: { app: SubApp; edit: (app: SubApp) => void }) {
         run={() => remove.mutateAsync({ params: { id: app.id } })}
       >
         {t('subs.deleteAppText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

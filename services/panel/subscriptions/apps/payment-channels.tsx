@@ -3,8 +3,8 @@ import { Button, Group, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { useSaved } from '../../ui/feedback/save-result.ts'
-import { Status } from '../../ui/feedback/status-badge.tsx'
+import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { Card } from '../../ui/layout/page.tsx'
@@ -53,7 +53,7 @@ function ChannelRow({ appId, name, channel }: Row) {
           <Text fw={600} fz="sm">
             {t(`subs.methods.${name}`)}
           </Text>
-          <Status tone={state === 'on' ? 'ok' : 'quiet'}>{t(`subs.channelState.${state}`)}</Status>
+          <StatusBadge tone={state === 'on' ? 'ok' : 'quiet'}>{t(`subs.channelState.${state}`)}</StatusBadge>
         </Group>
         <Button
           variant="default"
@@ -79,7 +79,7 @@ function ChannelRow({ appId, name, channel }: Row) {
 function ChannelForm({ appId, name, channel, close }: Row & { close: () => void }) {
   const { t } = useTranslation()
   const put = useSubWrite('putChannel')
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const [enabled, setEnabled] = useState(channel?.enabled !== '0')
   const start = Object.fromEntries(CHANNELS[name].map(field => [field.name, channel?.settings[field.name] ?? '']))
   const fields = useFields<Record<string, string>>(start, put.error)

@@ -4,11 +4,11 @@ import { IconNotebook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { ScopedPage } from '../shared/app-scope.tsx'
+import { AppScopedPage } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
 
@@ -17,12 +17,12 @@ type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 const route = getRouteApi('/shell/subscriptions/changes')
 
 /** The page. */
-export function ChangesPage() {
+export function ChangeHistoryPage() {
   const { t } = useTranslation()
   return (
-    <ScopedPage title={t('subs.changesTitle')} lead={t('subs.changesLead')}>
+    <AppScopedPage title={t('subs.changesTitle')} lead={t('subs.changesLead')}>
       {({ app }) => <Changes appKey={app.app_key} />}
-    </ScopedPage>
+    </AppScopedPage>
   )
 }
 
@@ -32,7 +32,7 @@ function Changes({ appKey }: { appKey: string }) {
   const navigate = route.useNavigate()
   const { subscription } = search
   const target = subscription ? { target_kind: 'subscription', target_id: subscription } : {}
-  const query = useSubRead('auditLog', { query: { ...setOnly({ app_key: appKey, page: search.page }), ...target } })
+  const query = useSubRead('auditLog', { query: { ...omitUndefined({ app_key: appKey, page: search.page }), ...target } })
   const columns: Column<Entry>[] = [
     { label: t('account.when'), cell: entry => <BusinessTime at={entry.created_at} /> },
     { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
@@ -48,7 +48,7 @@ function Changes({ appKey }: { appKey: string }) {
           <Button
             variant="subtle"
             size="compact-sm"
-            onClick={() => void navigate({ search: setOnly({ ...search, subscription: undefined, page: undefined }) })}
+            onClick={() => void navigate({ search: omitUndefined({ ...search, subscription: undefined, page: undefined }) })}
           >
             {t('subs.allChanges')}
           </Button>
@@ -65,7 +65,7 @@ function Changes({ appKey }: { appKey: string }) {
           }
         </Loaded>
       </Card>
-      <Pages
+      <NumberedPages
         page={search.page ?? 1}
         total={query.data?.pagination.total_pages ?? 1}
         go={page => void navigate({ search: { ...search, page } })}
@@ -90,8 +90,8 @@ function Fields({ changes }: { changes: Entry['changes'] }) {
   const lines = Object.entries(changes).map(([field, [before, after]]) => (
     <div key={field} className="pw-mono">
       {before === null || before === undefined
-        ? `${field}: ${shown(after)}`
-        : `${field}: ${shown(before)} → ${shown(after)}`}
+        ? `${field}: ${formatValue(after)}`
+        : `${field}: ${formatValue(before)} → ${formatValue(after)}`}
     </div>
   ))
   if (lines.length <= 3) return lines
@@ -103,7 +103,7 @@ function Fields({ changes }: { changes: Entry['changes'] }) {
   )
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '–')
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,6 +1,6 @@
 /** What putting a former state back would change. */
 import { expect, test } from 'vitest'
-import { changesTo, presentPlan, presentSwitch } from './revision-changes.ts'
+import { changesOnRestore, currentPlanState, currentSwitchState } from './revision-changes.ts'
 
 test.each([
   ['a field with another value', { price: 1 }, { price: 2 }, [{ field: 'price', from: '2', to: '1' }]],
@@ -15,10 +15,10 @@ test.each([
   ['equal lists in another order of fields', { logs: [{ b: 1, a: 2 }] }, { logs: [{ a: 2, b: 1 }] }, []],
   ['an empty list and none', {}, { rules: [] }, []],
 ])('%s', (_, former, present, changes) => {
-  expect(changesTo(former, present)).toEqual(changes)
+  expect(changesOnRestore(former, present)).toEqual(changes)
 })
 
-const PLAN: Parameters<typeof presentPlan>[0] = {
+const PLAN: Parameters<typeof currentPlanState>[0] = {
   id: '1',
   app_key: 'shop',
   name: 'Monthly',
@@ -54,13 +54,13 @@ const STORED_PLAN = {
 }
 
 test('a plan that is as it was would not change', () => {
-  expect(changesTo(STORED_PLAN, presentPlan(PLAN))).toEqual([])
-  expect(changesTo({ ...STORED_PLAN, price_cents: 990 }, presentPlan(PLAN))).toEqual([
+  expect(changesOnRestore(STORED_PLAN, currentPlanState(PLAN))).toEqual([])
+  expect(changesOnRestore({ ...STORED_PLAN, price_cents: 990 }, currentPlanState(PLAN))).toEqual([
     { field: 'price_cents', from: '1990', to: '990' },
   ])
 })
 
-const SWITCH: Parameters<typeof presentSwitch>[0] = {
+const SWITCH: Parameters<typeof currentSwitchState>[0] = {
   id: '1',
   name: 'checkout',
   description: 'The new one',
@@ -97,8 +97,8 @@ const STORED_SWITCH = {
 }
 
 test('a switch that is as it was would not change', () => {
-  expect(changesTo(STORED_SWITCH, presentSwitch(SWITCH))).toEqual([])
-  expect(changesTo({ ...STORED_SWITCH, description: '' }, presentSwitch(SWITCH))).toEqual([
+  expect(changesOnRestore(STORED_SWITCH, currentSwitchState(SWITCH))).toEqual([])
+  expect(changesOnRestore({ ...STORED_SWITCH, description: '' }, currentSwitchState(SWITCH))).toEqual([
     { field: 'description', from: 'The new one', to: '–' },
   ])
 })
@@ -106,7 +106,7 @@ test('a switch that is as it was would not change', () => {
 test('notes of a changelog stand in its value alone', () => {
   const value = '{"title":"News","logs":[]}'
   const record = { ...SWITCH, type: 'changelog', raw_value: value }
-  expect(changesTo({ ...STORED_SWITCH, type: 'changelog', value, title: '', logs: [] }, presentSwitch(record))).toEqual(
+  expect(changesOnRestore({ ...STORED_SWITCH, type: 'changelog', value, title: '', logs: [] }, currentSwitchState(record))).toEqual(
     [],
   )
 })

@@ -12,10 +12,10 @@ export interface FieldChange {
 }
 
 /** The fields of a record as a former state has them. */
-export type Present = Readonly<Record<string, unknown>>
+export type CurrentState = Readonly<Record<string, unknown>>
 
 /** A plan as its former states are stored. */
-export function presentPlan(plan: Plan): Present {
+export function currentPlanState(plan: Plan): CurrentState {
   return {
     name: plan.name,
     description: plan.description,
@@ -32,7 +32,7 @@ export function presentPlan(plan: Plan): Present {
 }
 
 /** A switch as its former states are stored. A changelog holds its title and notes in its value. */
-export function presentSwitch(record: SwitchRecord): Present {
+export function currentSwitchState(record: SwitchRecord): CurrentState {
   const own = record.type === 'changelog' ? {} : { title: record.value.title, logs: record.value.logs }
   return {
     description: record.description,
@@ -48,11 +48,11 @@ export function presentSwitch(record: SwitchRecord): Present {
 }
 
 /** The fields of the present record that the former state has otherwise, by name. */
-export function changesTo(former: object, present: Present): FieldChange[] {
+export function changesOnRestore(former: object, present: CurrentState): FieldChange[] {
   const state = former as Record<string, unknown>
   return Object.keys(present)
     .toSorted()
-    .map(field => ({ field, from: shown(present[field]), to: shown(state[field]) ?? '–' }))
+    .map(field => ({ field, from: formatValue(present[field]), to: formatValue(state[field]) ?? '–' }))
     .filter(({ from, to }) => (from ?? '–') !== to)
 }
 
@@ -60,7 +60,7 @@ function cents(yuan: string): number {
   return Math.round(Number(yuan) * 100)
 }
 
-function shown(value: unknown): string | null {
+function formatValue(value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null
   if (Array.isArray(value) && value.length === 0) return null
   return typeof value === 'string' ? value : JSON.stringify(sorted(value), undefined, 1)

@@ -3,27 +3,27 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Blank } from '../../ui/feedback/content-states.tsx'
-import { tellDone } from '../../ui/feedback/notifications.ts'
-import { Status } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { ContentState } from '../../ui/feedback/content-states.tsx'
+import { notifySuccess } from '../../ui/feedback/notifications.ts'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Diff } from '../../ui/values/diff.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
-import { changesTo, type Present } from './revision-changes.ts'
+import { changesOnRestore, type CurrentState } from './revision-changes.ts'
 
 type Revision = SubOutput<'planHistory'>['revisions'][number]
 
 /** The list, newest first. `present` is absent for a deleted record, `restore` for those who only look. */
 export function Revisions(props: {
   revisions: readonly Revision[]
-  present: Present | undefined
+  present: CurrentState | undefined
   restore: ((revision: number) => Promise<unknown>) | undefined
 }) {
   const { t } = useTranslation()
   const { revisions, present, restore } = props
   const [asking, setAsking] = useState<Revision>()
-  if (revisions.length === 0) return <Blank icon={<IconHistory size={26} />} title={t('subs.noRevisions')} />
+  if (revisions.length === 0) return <ContentState icon={<IconHistory size={26} />} title={t('subs.noRevisions')} />
   return (
     <Stack gap={0}>
       {revisions.map(revision => (
@@ -36,7 +36,7 @@ export function Revisions(props: {
               </Text>
             </Text>
             <Group gap="xs">
-              {revision.deleted ? <Status tone="bad">{t('subs.wasDeleted')}</Status> : null}
+              {revision.deleted ? <StatusBadge tone="bad">{t('subs.wasDeleted')}</StatusBadge> : null}
               {restore ? (
                 <Button variant="subtle" size="compact-sm" onClick={() => setAsking(revision)}>
                   {t('subs.restore')}
@@ -47,25 +47,25 @@ export function Revisions(props: {
           {present ? <Changes revision={revision} present={present} /> : null}
         </section>
       ))}
-      <Confirm
+      <ConfirmDialog
         opened={asking !== undefined}
         close={() => setAsking(undefined)}
         title={t('subs.restoreTitle', { revision: asking?.revision ?? '' })}
         action={t('subs.restore')}
         run={async () => {
           await restore?.(Number(asking?.revision))
-          tellDone(t('subs.restored'))
+          notifySuccess(t('subs.restored'))
         }}
       >
         {t('subs.restoreText')}
-      </Confirm>
+      </ConfirmDialog>
     </Stack>
   )
 }
 
-function Changes({ revision, present }: { revision: Revision; present: Present }) {
+function Changes({ revision, present }: { revision: Revision; present: CurrentState }) {
   const { t } = useTranslation()
-  const changes = changesTo(revision.record, present)
+  const changes = changesOnRestore(revision.record, present)
   if (changes.length === 0) return <div className="pw-sub">{t('subs.sameState')}</div>
   return changes.map(({ field, from, to }) => (
     <div key={field}>

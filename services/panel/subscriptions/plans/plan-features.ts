@@ -13,11 +13,11 @@ export function featuresOf(text: string | undefined): string[] {
 
 /** The text for the lines that somebody typed; only line ends part them, because a feature may have commas. */
 export function featuresText(lines: string): string {
-  return JSON.stringify({ features: rowsOf(lines) })
+  return JSON.stringify({ features: splitLines(lines) })
 }
 
 /** The lines of a text field: trimmed, without empty ones. */
-export function rowsOf(lines: string): string[] {
+export function splitLines(lines: string): string[] {
   return lines
     .split('\n')
     .map(line => line.trim())

@@ -1,7 +1,7 @@
 /** Making or changing a plan. Who holds it keeps what was bought. */
 import { Group, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { useSaved } from '../../ui/feedback/save-result.ts'
+import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
@@ -13,7 +13,7 @@ export function PlanForm({ appKey, plan, close }: { appKey: string; plan?: Plan;
   const create = useSubWrite('createPlanOperation')
   const update = useSubWrite('updatePlanOperation')
   const write = plan ? update : create
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const fields = useFields(() => fieldsOf(plan), write.error)
   const submit = () => {
     const body = bodyOf(fields.values)

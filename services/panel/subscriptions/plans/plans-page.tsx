@@ -5,17 +5,17 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded } from '../../ui/feedback/content-states.tsx'
-import { Status } from '../../ui/feedback/status-badge.tsx'
+import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { presentPlan } from '../history/revision-changes.ts'
+import { currentPlanState } from '../history/revision-changes.ts'
 import { Revisions } from '../history/revisions.tsx'
-import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
-import { ManagedText } from '../shared/managed-badge.tsx'
+import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
+import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
@@ -26,19 +26,19 @@ const route = getRouteApi('/shell/subscriptions/plans')
 export function PlansPage() {
   const { t } = useTranslation()
   return (
-    <ScopedPage title={t('subs.plansTitle')} lead={t('subs.plansLead')}>
+    <AppScopedPage title={t('subs.plansTitle')} lead={t('subs.plansLead')}>
       {scope => <Plans scope={scope} />}
-    </ScopedPage>
+    </AppScopedPage>
   )
 }
 
-function Plans({ scope }: { scope: Scope }) {
+function Plans({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [editing, edit] = useState<Plan | 'new'>()
   const app_key = scope.app.app_key
-  const query = useSubRead('listPlansOperation', { query: setOnly({ app_key, page: search.page }) })
+  const query = useSubRead('listPlansOperation', { query: omitUndefined({ app_key, page: search.page }) })
   const add = scope.edit ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
       {t('subs.newPlan')}
@@ -59,7 +59,7 @@ function Plans({ scope }: { scope: Scope }) {
           }
         </Loaded>
       </Card>
-      <Pages
+      <NumberedPages
         page={search.page ?? 1}
         total={query.data?.pagination.total_pages ?? 1}
         go={page => void navigate({ search: { ...search, page } })}
@@ -88,7 +88,7 @@ function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan
       label: t('subs.name'),
       cell: plan => (
         <>
-          {plan.name} <ManagedText resource={plan.managed_by} />
+          {plan.name} <ManagedBadge resource={plan.managed_by} />
         </>
       ),
     },
@@ -101,9 +101,9 @@ function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan
     {
       label: t('messages.state'),
       cell: plan => (
-        <Status tone={plan.status === '1' ? 'ok' : 'quiet'}>
+        <StatusBadge tone={plan.status === '1' ? 'ok' : 'quiet'}>
           {t(plan.status === '1' ? 'subs.forSale' : 'subs.notForSale')}
-        </Status>
+        </StatusBadge>
       ),
     },
     {
@@ -150,7 +150,7 @@ function PlanHistory({ plan, edit, done }: { plan: Plan; edit: boolean; done: ()
   return (
     <Loaded query={query}>
       {({ revisions }) => (
-        <Revisions revisions={revisions} present={presentPlan(plan)} restore={edit ? put : undefined} />
+        <Revisions revisions={revisions} present={currentPlanState(plan)} restore={edit ? put : undefined} />
       )}
     </Loaded>
   )

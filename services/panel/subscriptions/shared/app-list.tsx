@@ -5,16 +5,16 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { TextFilter } from '../../ui/forms/text-filter.tsx'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
-import type { SubSearch } from './subscriptions-search.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
+import type { SubscriptionsSearch } from './subscriptions-search.ts'
 
 /** The list. `rows` picks them out of the answer; `actions` stand at the end of the filters. */
-export function ScopedList<A extends { pagination: { total_pages: number } }, T>(props: {
-  search: SubSearch
+export function AppList<A extends { pagination: { total_pages: number } }, T>(props: {
+  search: SubscriptionsSearch
   /** Goes to another address of the page. */
-  navigate: (search: SubSearch) => void
+  navigate: (search: SubscriptionsSearch) => void
   query: UseQueryResult<A, Error>
   hint: string
   states: readonly { value: string; label: string }[]
@@ -25,8 +25,8 @@ export function ScopedList<A extends { pagination: { total_pages: number } }, T>
 }) {
   const { t } = useTranslation()
   const { search, query, states, empty } = props
-  const go = (part: { [K in keyof SubSearch]?: SubSearch[K] | undefined }) =>
-    props.navigate(setOnly({ ...search, page: undefined, ...part }))
+  const go = (part: { [K in keyof SubscriptionsSearch]?: SubscriptionsSearch[K] | undefined }) =>
+    props.navigate(omitUndefined({ ...search, page: undefined, ...part }))
   return (
     <>
       <Group gap="xs" align="flex-end" role="search">
@@ -67,7 +67,7 @@ export function ScopedList<A extends { pagination: { total_pages: number } }, T>
           }}
         </Loaded>
       </Card>
-      <Pages page={search.page ?? 1} total={query.data?.pagination.total_pages ?? 1} go={page => go({ page })} />
+      <NumberedPages page={search.page ?? 1} total={query.data?.pagination.total_pages ?? 1} go={page => go({ page })} />
     </>
   )
 }

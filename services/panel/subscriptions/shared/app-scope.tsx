@@ -12,14 +12,14 @@ import { type SubOutput, useAllApps, useSubRead } from './subscriptions-api.ts'
 export type SubApp = SubOutput<'listAppsOperation'>['apps'][number]
 
 /** The chosen app and the reader's rights. */
-export interface Scope {
+export interface AppScope {
   app: SubApp
   /** May change what belongs to the app. */
   edit: boolean
 }
 
 /** The apps, the chosen one and the role; undefined while they are read. */
-export function useScope() {
+export function useAppScope() {
   const search: { app?: string } = useSearch({ strict: false })
   const apps = useAllApps()
   const status = useSubRead('loginStatus', {})
@@ -32,11 +32,11 @@ export function useScope() {
 }
 
 /** A page about the chosen app; its content is shown once that is known, else why there is none. */
-export function ScopedPage(props: {
+export function AppScopedPage(props: {
   title: string
   lead: string
   actions?: ReactNode
-  children: (scope: Scope) => ReactNode
+  children: (scope: AppScope) => ReactNode
 }) {
   return (
     <Page
@@ -49,7 +49,7 @@ export function ScopedPage(props: {
         </>
       }
     >
-      <InScope>{props.children}</InScope>
+      <AppScopeContent>{props.children}</AppScopeContent>
     </Page>
   )
 }
@@ -58,7 +58,7 @@ export function ScopedPage(props: {
 function AppSelect() {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const { apps, app } = useScope()
+  const { apps, app } = useAppScope()
   if (apps.length === 0) return null
   return (
     <Select
@@ -74,9 +74,9 @@ function AppSelect() {
   )
 }
 
-function InScope({ children }: { children: (scope: Scope) => ReactNode }) {
+function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNode }) {
   const { t } = useTranslation()
-  const { apps, app, asked, role, error, loading } = useScope()
+  const { apps, app, asked, role, error, loading } = useAppScope()
   if (app && role) return children({ app, edit: role !== 'viewer' })
   return (
     <Card flush>

@@ -3,10 +3,10 @@ import { Button } from '@mantine/core'
 import { IconFileExport } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { queryString } from '../../api/fetch.ts'
-import type { SubSearch } from './subscriptions-search.ts'
+import type { SubscriptionsSearch } from './subscriptions-search.ts'
 
 interface Listed {
-  search: SubSearch
+  search: SubscriptionsSearch
   appKey: string
 }
 

@@ -2,7 +2,7 @@
 import { ManagedBy } from '../../kubernetes/managed-by.tsx'
 
 /** Nothing for records of people; `k8s:namespace/name` otherwise. */
-export function ManagedText({ resource }: { resource: string | undefined }) {
+export function ManagedBadge({ resource }: { resource: string | undefined }) {
   const match = /^k8s:(?<namespace>[^/]+)\/(?<name>.+)$/.exec(resource ?? '')
   const { namespace, name } = match?.groups ?? {}
   if (!namespace || !name) return null

@@ -3,7 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import type * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
 import type * as rest from '../../../subscriptions/http/admin-contract.ts'
 import { fillPath, request } from '../../api/fetch.ts'
-import { aboutTheSame } from '../../api/placeholder-data.ts'
+import { isSameList } from '../../api/placeholder-data.ts'
 import type { AnyInput, InputOf, OutputOf } from '../../api/typed.ts'
 import { preferences } from '../../state/preferences.ts'
 import { operations } from './subscriptions-operations.ts'
@@ -73,7 +73,7 @@ export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, 
   return useQuery({
     ...subRead(name, input),
     placeholderData: (previous, before) =>
-      aboutTheSame(before?.queryKey[2], input as AnyInput) ? previous : undefined,
+      isSameList(before?.queryKey[2], input as AnyInput) ? previous : undefined,
     ...(fresh ? { staleTime: 0, gcTime: 0 } : {}),
   })
 }

@@ -1,9 +1,9 @@
 /** The part of an address that all pages of this area share. */
 import { pageNumber } from '../../ui/layout/numbered-pages.tsx'
-import { textsOf } from '../../ui/layout/search-params.ts'
+import { stringParams } from '../../ui/layout/search-params.ts'
 
 /** App, words, state and page. */
-export interface SubSearch {
+export interface SubscriptionsSearch {
   app?: string
   search?: string
   status?: string
@@ -11,17 +11,17 @@ export interface SubSearch {
 }
 
 /** The changes of an app, or those of one subscription by its number. */
-export interface ChangesSearch extends SubSearch {
+export interface ChangesSearch extends SubscriptionsSearch {
   subscription?: string
 }
 
 /** Reads {@link ChangesSearch}. */
 export function changesSearch(raw: Record<string, unknown>): ChangesSearch {
-  return { ...subSearch(raw), ...textsOf(raw, ['subscription']) }
+  return { ...subscriptionsSearch(raw), ...stringParams(raw, ['subscription']) }
 }
 
-/** Reads {@link SubSearch}. */
-export function subSearch(raw: Record<string, unknown>): SubSearch {
+/** Reads {@link SubscriptionsSearch}. */
+export function subscriptionsSearch(raw: Record<string, unknown>): SubscriptionsSearch {
   const page = pageNumber(raw.page)
-  return { ...textsOf(raw, ['app', 'search', 'status']), ...(page ? { page } : {}) }
+  return { ...stringParams(raw, ['app', 'search', 'status']), ...(page ? { page } : {}) }
 }

@@ -4,15 +4,15 @@ import { IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useTold } from '../../ui/feedback/save-result.ts'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { ScopedList } from '../shared/app-list.tsx'
-import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
+import { AppList } from '../shared/app-list.tsx'
+import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { ExportUsers } from '../shared/csv-export.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
@@ -29,21 +29,21 @@ const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }
 export function EndUsersPage() {
   const { t } = useTranslation()
   return (
-    <ScopedPage title={t('subs.usersTitle')} lead={t('subs.usersLead')}>
+    <AppScopedPage title={t('subs.usersTitle')} lead={t('subs.usersLead')}>
       {scope => <Users scope={scope} />}
-    </ScopedPage>
+    </AppScopedPage>
   )
 }
 
-function Users({ scope }: { scope: Scope }) {
+function Users({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = useSubRead('listUsersOperation', {
-    query: setOnly({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
+    query: omitUndefined({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
   })
   return (
-    <ScopedList
+    <AppList
       search={search}
       navigate={next => void navigate({ search: next })}
       query={query}
@@ -54,11 +54,11 @@ function Users({ scope }: { scope: Scope }) {
       rows={answer => answer.users}
     >
       {users => <UserTable users={users} scope={scope} />}
-    </ScopedList>
+    </AppList>
   )
 }
 
-function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
+function UserTable({ users, scope }: { users: readonly User[]; scope: AppScope }) {
   const { t } = useTranslation()
   const columns: Column<User>[] = [
     {
@@ -75,9 +75,9 @@ function UserTable({ users, scope }: { users: readonly User[]; scope: Scope }) {
     {
       label: t('messages.state'),
       cell: user => (
-        <Status tone={TONES[user.status] ?? 'quiet'}>
+        <StatusBadge tone={TONES[user.status] ?? 'quiet'}>
           {t(`subs.userStatus.${user.status as '0' | '1' | '2'}`, { defaultValue: user.status })}
-        </Status>
+        </StatusBadge>
       ),
     },
     { label: t('subs.logins'), end: true, cell: user => user.login_count },
@@ -103,8 +103,8 @@ function UserMenu({ user, appKey }: { user: User; appKey: string }) {
   const name = user.nickname || t('subs.unnamed', { id: user.id })
   const on = user.status === '1'
   const close = () => setOpen(undefined)
-  const told = useTold()
-  const toggle = () => update.mutate({ ...where, body: { status: on ? '0' : '1' } }, told)
+  const notify = useNotifyCallbacks()
+  const toggle = () => update.mutate({ ...where, body: { status: on ? '0' : '1' } }, notify)
   return (
     <>
       <RowMenu name={name}>
@@ -118,7 +118,7 @@ function UserMenu({ user, appKey }: { user: User; appKey: string }) {
       <Dialog opened={open === 'grant'} close={close} title={t('subs.grantTo', { name })}>
         {() => <GrantForm appKey={appKey} userId={user.id} close={close} />}
       </Dialog>
-      <Confirm
+      <ConfirmDialog
         opened={open === 'erase'}
         close={close}
         title={t('subs.eraseTitle', { name })}
@@ -127,7 +127,7 @@ function UserMenu({ user, appKey }: { user: User; appKey: string }) {
         run={() => erase.mutateAsync(where)}
       >
         {t('subs.eraseText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

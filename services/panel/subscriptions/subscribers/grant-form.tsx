@@ -1,7 +1,7 @@
 /** Granting a period of a plan by hand. */
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { useSaved } from '../../ui/feedback/save-result.ts'
+import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
@@ -11,7 +11,7 @@ export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: 
   const { t } = useTranslation()
   const grant = useSubWrite('grantSubscription')
   const plans = useSubRead('listPlansOperation', { query: { app_key: appKey, pageSize: 100 } })
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const start = { user_id: userId ?? '', plan_id: null as string | null, days: '' as number | string }
   const fields = useFields(start, grant.error)
   const submit = () => {

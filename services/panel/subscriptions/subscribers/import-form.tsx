@@ -4,15 +4,15 @@ import { IconFileSpreadsheet } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { tellDone } from '../../ui/feedback/notifications.ts'
+import { notifySuccess } from '../../ui/feedback/notifications.ts'
 import { Note } from '../../ui/feedback/status-badge.tsx'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { CodeBlock } from '../../ui/values/code-block.tsx'
 import { importCsv, type SubOutput } from '../shared/subscriptions-api.ts'
 
-type Answer = SubOutput<'importSubscriptionsOperation'>
-type Fault = Answer['errors'][number]
+type ImportResponse = SubOutput<'importSubscriptionsOperation'>
+type RowError = ImportResponse['errors'][number]
 
 const EXAMPLE = 'user_id,plan_id,days,client_ref\n1001,3,30,order-77\n1002,3,,order-78'
 
@@ -27,7 +27,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
     onSuccess: async ({ imported }) => {
       await queries.invalidateQueries({ queryKey: ['sub'] })
       close()
-      tellDone(t('subs.imported', { count: imported }))
+      notifySuccess(t('subs.imported', { count: imported }))
     },
     // Somebody changed something since the check: it shows which rows are wrong by now.
     onError: (_, chosen) => check.mutate(chosen),
@@ -61,7 +61,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
           clearButtonProps={{ 'aria-label': t('subs.removeFile') }}
         />
         {file ? null : <CodeBlock text={EXAMPLE} what={t('subs.csvExample')} />}
-        {found ? <Found answer={found} /> : null}
+        {found ? <CheckResult answer={found} /> : null}
         {file && found && found.errors.length > 0 ? (
           <Group>
             <Button variant="default" size="xs" onClick={() => check.mutate(file)} loading={check.isPending}>
@@ -74,24 +74,24 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
   )
 }
 
-function Found({ answer }: { answer: Answer }) {
+function CheckResult({ answer }: { answer: ImportResponse }) {
   const { t } = useTranslation()
-  const columns: Column<Fault>[] = [
-    { label: t('subs.row'), end: true, cell: fault => fault.row },
+  const columns: Column<RowError>[] = [
+    { label: t('subs.row'), end: true, cell: error => error.row },
     {
       label: t('subs.field'),
       // Cells of columns without a name of ours have their number.
-      cell: fault => (
-        <span className="pw-mono">{fault.field || (fault.column && t('subs.column', { number: fault.column }))}</span>
+      cell: error => (
+        <span className="pw-mono">{error.field || (error.column && t('subs.column', { number: error.column }))}</span>
       ),
     },
-    { label: t('subs.fault'), cell: fault => fault.message },
+    { label: t('subs.fault'), cell: error => error.message },
   ]
   if (answer.errors.length === 0)
     return (
       <div role="status">
         <Note tone="ok">{t('subs.importReady', { count: answer.total - answer.repeated })}</Note>
-        <HowRead answer={answer} />
+        <ImportSummary answer={answer} />
       </div>
     )
   return (
@@ -101,15 +101,15 @@ function Found({ answer }: { answer: Answer }) {
         name={t('subs.fault')}
         columns={columns}
         rows={answer.errors.slice(0, 50)}
-        rowKey={fault => `${fault.row} ${fault.column} ${fault.field} ${fault.rule}`}
+        rowKey={error => `${error.row} ${error.column} ${error.field} ${error.rule}`}
       />
-      <HowRead answer={answer} />
+      <ImportSummary answer={answer} />
     </div>
   )
 }
 
 /** What is not granted without being wrong, and how the file was read: a wrong encoding shows itself here. */
-function HowRead({ answer: { encoding, separator, repeated, skipped } }: { answer: Answer }) {
+function ImportSummary({ answer: { encoding, separator, repeated, skipped } }: { answer: ImportResponse }) {
   const { t } = useTranslation()
   if (encoding === '') return null
   const name = separator === ';' ? 'semicolon' : separator === ',' ? 'comma' : 'tab'

@@ -3,15 +3,15 @@ import { Menu, NumberInput, TextInput, type TextInputProps } from '@mantine/core
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useSaved, useTold } from '../../ui/feedback/save-result.ts'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { useSaveCallbacks, useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
 
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
-type Asking = 'extend' | 'cancel' | 'refund'
+type OpenDialog = 'extend' | 'cancel' | 'refund'
 
 /** Characters of a reason, as the API takes it. */
 const MAX_REASON = 200
@@ -20,10 +20,10 @@ const MAX_REASON = 200
 export function SubscriptionMenu(props: { subscription: Subscription; appKey: string; edit: boolean }) {
   const { t } = useTranslation()
   const { subscription, appKey } = props
-  const [asking, setAsking] = useState<Asking>()
+  const [asking, setAsking] = useState<OpenDialog>()
   const [reason, setReason] = useState('')
   const act = useSubWrite('actOnSubscription')
-  const told = useTold()
+  const notify = useNotifyCallbacks()
   const base = { params: { id: subscription.id }, query: { app_key: appKey } }
   const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
   const done = () => {
@@ -31,7 +31,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
     setReason('')
   }
   const stopRenewing = () =>
-    act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, told)
+    act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, notify)
   const reasonField = <ReasonField value={reason} onChange={event => setReason(event.currentTarget.value)} />
   const history = (
     <Menu.Item
@@ -62,7 +62,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
       <Dialog opened={asking === 'extend'} close={done} title={t('subs.extendTitle', { name })}>
         {() => <ExtendForm subscription={subscription} appKey={appKey} close={done} />}
       </Dialog>
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'cancel'}
         close={done}
         title={t('subs.cancelTitle', { name })}
@@ -74,8 +74,8 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
       >
         {t('subs.cancelText')}
         {reasonField}
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={asking === 'refund'}
         close={done}
         title={t('subs.refundTitle', { name })}
@@ -85,7 +85,7 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
       >
         {t('subs.refundText')}
         {reasonField}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }
@@ -94,7 +94,7 @@ function ExtendForm(props: { subscription: Subscription; appKey: string; close: 
   const { t } = useTranslation()
   const { subscription, appKey, close } = props
   const act = useSubWrite('actOnSubscription')
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const fields = useFields({ days: 30, reason: '' }, act.error)
   const submit = () =>
     act.mutate(

@@ -4,12 +4,12 @@ import { IconFileImport, IconGift, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { ScopedList } from '../shared/app-list.tsx'
-import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
+import { AppList } from '../shared/app-list.tsx'
+import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import { ExportSubscriptions } from '../shared/csv-export.tsx'
 import { type SubOutput, useSubRead } from '../shared/subscriptions-api.ts'
@@ -28,13 +28,13 @@ const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3':
 export function SubscriptionsPage() {
   const { t } = useTranslation()
   return (
-    <ScopedPage title={t('subs.listTitle')} lead={t('subs.listLead')}>
+    <AppScopedPage title={t('subs.listTitle')} lead={t('subs.listLead')}>
       {scope => <Subscriptions scope={scope} />}
-    </ScopedPage>
+    </AppScopedPage>
   )
 }
 
-function Subscriptions({ scope }: { scope: Scope }) {
+function Subscriptions({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -42,10 +42,10 @@ function Subscriptions({ scope }: { scope: Scope }) {
   const close = () => setOpen(undefined)
   const app_key = scope.app.app_key
   const query = useSubRead('listSubscriptionsOperation', {
-    query: setOnly({ app_key, search: search.search, status: search.status, page: search.page }),
+    query: omitUndefined({ app_key, search: search.search, status: search.status, page: search.page }),
   })
   return (
-    <ScopedList
+    <AppList
       search={search}
       navigate={next => void navigate({ search: next })}
       query={query}
@@ -80,11 +80,11 @@ function Subscriptions({ scope }: { scope: Scope }) {
       rows={answer => answer.subscriptions}
     >
       {subscriptions => <SubscriptionTable subscriptions={subscriptions} scope={scope} />}
-    </ScopedList>
+    </AppList>
   )
 }
 
-function SubscriptionTable(props: { subscriptions: readonly Subscription[]; scope: Scope }) {
+function SubscriptionTable(props: { subscriptions: readonly Subscription[]; scope: AppScope }) {
   const { t } = useTranslation()
   const { subscriptions, scope } = props
   const columns: Column<Subscription>[] = [
@@ -112,10 +112,10 @@ function SubscriptionTable(props: { subscriptions: readonly Subscription[]; scop
 function SubscriptionState({ subscription }: { subscription: Subscription }) {
   const { t } = useTranslation()
   if (subscription.status === '1' && subscription.is_expiring_soon)
-    return <Status tone="warn">{t('subs.expiringSoon')}</Status>
+    return <StatusBadge tone="warn">{t('subs.expiringSoon')}</StatusBadge>
   return (
-    <Status tone={TONES[subscription.status] ?? 'quiet'}>
+    <StatusBadge tone={TONES[subscription.status] ?? 'quiet'}>
       {t(`subs.status.${subscription.status as '0'}`, { defaultValue: subscription.status })}
-    </Status>
+    </StatusBadge>
   )
 }

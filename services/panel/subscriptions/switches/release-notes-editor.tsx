@@ -7,7 +7,7 @@ import { type NoteFields, newNote, type SwitchFields } from './switch-fields.ts'
 const LISTS = ['features', 'improvements', 'fixes'] as const
 
 /** The editor. A changelog always has a title; for the other types notes are folded away until there are some. */
-export function NotesEditor({ fields, set }: { fields: SwitchFields; set: (change: Partial<SwitchFields>) => void }) {
+export function ReleaseNotesEditor({ fields, set }: { fields: SwitchFields; set: (change: Partial<SwitchFields>) => void }) {
   const { t } = useTranslation()
   const { notes } = fields
   const change = (key: number, part: Partial<NoteFields>) =>
@@ -25,7 +25,7 @@ export function NotesEditor({ fields, set }: { fields: SwitchFields; set: (chang
           />
         ) : null}
         {notes.map(note => (
-          <Note
+          <ReleaseNote
             key={note.key}
             note={note}
             change={part => change(note.key, part)}
@@ -47,7 +47,7 @@ export function NotesEditor({ fields, set }: { fields: SwitchFields; set: (chang
   )
 }
 
-function Note(props: { note: NoteFields; change: (part: Partial<NoteFields>) => void; remove: () => void }) {
+function ReleaseNote(props: { note: NoteFields; change: (part: Partial<NoteFields>) => void; remove: () => void }) {
   const { t } = useTranslation()
   const { note, change, remove } = props
   return (

@@ -1,6 +1,6 @@
 /** A switch as its form holds it, and back to what the API takes. */
 
-import { rowsOf } from '../plans/plan-features.ts'
+import { splitLines } from '../plans/plan-features.ts'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
 import {
   type RuleFields,
@@ -75,9 +75,9 @@ export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
 export function bodyOf(fields: SwitchFields) {
   const logs = fields.notes.map(({ key: _, features, improvements, fixes, ...note }) => ({
     ...note,
-    features: rowsOf(features),
-    improvements: rowsOf(improvements),
-    fixes: rowsOf(fixes),
+    features: splitLines(features),
+    improvements: splitLines(improvements),
+    fixes: splitLines(fixes),
   }))
   const value = fields.type === 'changelog' ? JSON.stringify({ title: fields.title, logs }) : fields.value
   return {

@@ -1,11 +1,11 @@
 /** Making or changing a switch: value by type, release notes, roll-out. */
 import { Box, NumberInput, Select, Slider, Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { useSaved } from '../../ui/feedback/save-result.ts'
+import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { SubmitForm } from '../../ui/forms/form.tsx'
 import { type Fields, useFields } from '../../ui/forms/use-fields.ts'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
-import { NotesEditor } from './release-notes-editor.tsx'
+import { ReleaseNotesEditor } from './release-notes-editor.tsx'
 import {
   bodyOf,
   fieldsOf,
@@ -23,7 +23,7 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   const create = useSubWrite('createSwitchOperation')
   const update = useSubWrite('updateSwitchOperation')
   const write = record ? update : create
-  const saved = useSaved(close)
+  const saved = useSaveCallbacks(close)
   const fields = useFields(() => fieldsOf(record), write.error)
   const { values, change } = fields
   const submit = () => {
@@ -35,7 +35,7 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   return (
     <SubmitForm
       state={write}
-      fields={{ values: faultFields(values) }}
+      fields={{ values: fieldsWithErrors(values) }}
       submit={submit}
       action={t('ui.save')}
       cancel={close}
@@ -55,10 +55,10 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
         data={SWITCH_TYPES.map(value => ({ value, label: t(`subs.types.${value}`) }))}
         allowDeselect={false}
         {...fields.value('type')}
-        onChange={value => change(startOf(SWITCH_TYPES.find(type => type === value) ?? 'boolean'))}
+        onChange={value => change(initialFields(SWITCH_TYPES.find(type => type === value) ?? 'boolean'))}
       />
       <ValueField fields={fields} />
-      <NotesEditor fields={values} set={change} />
+      <ReleaseNotesEditor fields={values} set={change} />
       <RollOut fields={fields} />
       <RulesEditor rules={values.rules} set={rules => change({ rules })} />
       <SchedulesEditor schedules={values.schedules} set={schedules => change({ schedules })} />
@@ -72,16 +72,16 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
 }
 
 /** The fields that show what is wrong with them; of notes, rules and schedules it is told with its place. */
-function faultFields({ name, description, type, value, rollout }: SwitchFields): Partial<SwitchFields> {
+function fieldsWithErrors({ name, description, type, value, rollout }: SwitchFields): Partial<SwitchFields> {
   const typed = type === 'boolean' || type === 'changelog' ? {} : { value }
   return { name, description, type, rollout, ...typed }
 }
 
-const START: Record<SwitchType, string> = { boolean: '0', number: '0', string: '', json: '{}', changelog: '' }
+const INITIAL_VALUES: Record<SwitchType, string> = { boolean: '0', number: '0', string: '', json: '{}', changelog: '' }
 
 /** A new type begins with a value that fits it. */
-function startOf(type: SwitchType): Partial<SwitchFields> {
-  return { type, value: START[type] }
+function initialFields(type: SwitchType): Partial<SwitchFields> {
+  return { type, value: INITIAL_VALUES[type] }
 }
 
 function ValueField({ fields }: { fields: Fields<SwitchFields> }) {

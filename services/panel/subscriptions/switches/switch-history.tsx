@@ -3,7 +3,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { presentSwitch } from '../history/revision-changes.ts'
+import { currentSwitchState } from '../history/revision-changes.ts'
 import { Revisions } from '../history/revisions.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { SwitchRecord } from './switch-fields.ts'
@@ -22,7 +22,7 @@ export function SwitchHistory(props: { appKey: string; name: string; record?: Sw
       {data => (
         <Revisions
           revisions={'revisions' in data ? data.revisions : []}
-          present={record ? presentSwitch(record) : undefined}
+          present={record ? currentSwitchState(record) : undefined}
           restore={put}
         />
       )}

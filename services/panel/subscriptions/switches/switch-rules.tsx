@@ -4,11 +4,11 @@ import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-r
 import { useTranslation } from 'react-i18next'
 import {
   type ConditionFields,
-  freshKey,
-  moved,
+  nextKey,
+  moveEntry,
   newCondition,
   newRule,
-  OPERATORS,
+  COMPARATORS,
   type RuleFields,
 } from './switch-targets.ts'
 
@@ -29,8 +29,8 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
             number={index + 1}
             change={part => change(rule.key, part)}
             remove={() => set(rules.filter(({ key }) => key !== rule.key))}
-            up={index > 0 ? () => set(moved(rules, index, -1)) : undefined}
-            down={index < rules.length - 1 ? () => set(moved(rules, index, 1)) : undefined}
+            up={index > 0 ? () => set(moveEntry(rules, index, -1)) : undefined}
+            down={index < rules.length - 1 ? () => set(moveEntry(rules, index, 1)) : undefined}
           />
         ))}
         <Group>
@@ -38,7 +38,7 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
             variant="default"
             size="xs"
             leftSection={<IconPlus size={14} />}
-            onClick={() => set([...rules, newRule(freshKey(rules))])}
+            onClick={() => set([...rules, newRule(nextKey(rules))])}
           >
             {t('subs.addRule')}
           </Button>
@@ -106,7 +106,7 @@ function Rule(props: {
           <Button
             variant="subtle"
             size="compact-sm"
-            onClick={() => change({ conditions: [...conditions, newCondition(freshKey(conditions))] })}
+            onClick={() => change({ conditions: [...conditions, newCondition(nextKey(conditions))] })}
           >
             {t('subs.addCondition')}
           </Button>
@@ -152,10 +152,10 @@ function Condition(props: {
       />
       <Select
         label={t('subs.operator')}
-        data={OPERATORS.map(value => ({ value, label: t(`subs.operators.${value}`) }))}
+        data={COMPARATORS.map(value => ({ value, label: t(`subs.operators.${value}`) }))}
         value={condition.operator}
         allowDeselect={false}
-        onChange={value => change({ operator: OPERATORS.find(known => known === value) ?? 'eq' })}
+        onChange={value => change({ operator: COMPARATORS.find(known => known === value) ?? 'eq' })}
         style={{ flex: '1 1 130px' }}
       />
       <TextInput

@@ -2,8 +2,8 @@
 import { ActionIcon, Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { browserZone } from '../../ui/values/time-zone.ts'
-import { freshKey, newSchedule, type ScheduleFields } from './switch-targets.ts'
+import { browserTimeZone } from '../../ui/values/time-zone.ts'
+import { nextKey, newSchedule, type ScheduleFields } from './switch-targets.ts'
 
 /** The editor. Times are those of the reader's clock. */
 export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (schedules: ScheduleFields[]) => void }) {
@@ -14,7 +14,7 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
   return (
     <fieldset className="pw-fieldset">
       <legend>{t('subs.schedules')}</legend>
-      <div className="pw-sub">{t('subs.schedulesHint', { zone: browserZone() })}</div>
+      <div className="pw-sub">{t('subs.schedulesHint', { zone: browserTimeZone() })}</div>
       <Stack gap="sm" mt="xs">
         {schedules.map(one => (
           <Group key={one.key} align="flex-end" gap="xs" className="pw-card pw-pad">
@@ -70,7 +70,7 @@ export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (sche
             variant="default"
             size="xs"
             leftSection={<IconPlus size={14} />}
-            onClick={() => set([...schedules, newSchedule(freshKey(schedules), Date.now())])}
+            onClick={() => set([...schedules, newSchedule(nextKey(schedules), Date.now())])}
           >
             {t('subs.addSchedule')}
           </Button>

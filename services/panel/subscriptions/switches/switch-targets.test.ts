@@ -4,12 +4,12 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { switchFields } from '../../../subscriptions/flags/rules/flag-spec.ts'
 import {
-  freshKey,
+  nextKey,
   localTime,
-  moved,
+  moveEntry,
   newRule,
   newSchedule,
-  OPERATORS,
+  COMPARATORS,
   ruleBodies,
   rulesOf,
   scheduleBodies,
@@ -43,7 +43,7 @@ test('what the service gives comes back unchanged, and it takes it', () => {
   expect(schema.safeParse({ rules, schedules }).success).toBe(true)
 })
 
-test.each(OPERATORS)('the comparison %s is one that the service knows', operator => {
+test.each(COMPARATORS)('the comparison %s is one that the service knows', operator => {
   const [rule] = ruleBodies([{ ...newRule(0), conditions: [{ key: 0, attribute: 'a', operator, values: 'x' }] }])
   expect(schema.safeParse({ rules: [rule], schedules: [] }).success).toBe(true)
 })
@@ -107,9 +107,9 @@ test.each([
   [2, -1, ['a', 'c', 'b']],
   [5, 1, ['a', 'b', 'c']],
 ] as const)('moving entry %i by %i gives %o', (index, step, order) => {
-  expect(moved(['a', 'b', 'c'], index, step)).toEqual(order)
+  expect(moveEntry(['a', 'b', 'c'], index, step)).toEqual(order)
 })
 
 test('a fresh key is none of the present ones', () => {
-  expect([freshKey([]), freshKey([{ key: 4 }, { key: 1 }])]).toEqual([0, 5])
+  expect([nextKey([]), nextKey([{ key: 4 }, { key: 1 }])]).toEqual([0, 5])
 })

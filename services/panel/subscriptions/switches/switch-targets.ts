@@ -1,7 +1,7 @@
 /** Rules and schedules of a switch as the form holds them, and back to what the API takes. Keys only tell entries apart. */
 
 /** How a rule compares, in the order of the menu. */
-export const OPERATORS = [
+export const COMPARATORS = [
   'eq',
   'ne',
   'in',
@@ -14,13 +14,13 @@ export const OPERATORS = [
   'version_gte',
 ] as const
 
-type Operator = (typeof OPERATORS)[number]
+type Comparator = (typeof COMPARATORS)[number]
 
 /** A condition; values are typed with commas between them, and in double quotes where they have commas themselves. */
 export interface ConditionFields {
   key: number
   attribute: string
-  operator: Operator
+  operator: Comparator
   values: string
 }
 
@@ -43,7 +43,7 @@ export interface ScheduleFields {
 }
 
 /** A key that none of these has. */
-export function freshKey(entries: readonly { key: number }[]): number {
+export function nextKey(entries: readonly { key: number }[]): number {
   return Math.max(-1, ...entries.map(({ key }) => key)) + 1
 }
 
@@ -58,7 +58,7 @@ export function newRule(key: number): RuleFields {
 }
 
 /** The list with one entry moved by a step. */
-export function moved<T>(list: readonly T[], index: number, step: -1 | 1): T[] {
+export function moveEntry<T>(list: readonly T[], index: number, step: -1 | 1): T[] {
   const copy = [...list]
   const [entry] = copy.splice(index, 1)
   if (entry !== undefined) copy.splice(index + step, 0, entry)
@@ -75,7 +75,7 @@ export function rulesOf(rules: readonly object[]): RuleFields[] {
       conditions: (Array.isArray(conditions) ? conditions : []).map((one: Record<string, unknown>, inner) => ({
         key: inner,
         attribute: textOf(one.attribute),
-        operator: OPERATORS.find(known => known === one.operator) ?? 'eq',
+        operator: COMPARATORS.find(known => known === one.operator) ?? 'eq',
         values: valuesText((Array.isArray(one.values) ? one.values : []).map(textOf)),
       })),
       value: textOf(value),

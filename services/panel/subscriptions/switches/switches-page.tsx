@@ -5,19 +5,19 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
-import { useTold } from '../../ui/feedback/save-result.ts'
-import { Status, type Tone } from '../../ui/feedback/status-badge.tsx'
-import { Confirm } from '../../ui/forms/confirm-dialog.tsx'
+import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
+import { StatusBadge, type Tone } from '../../ui/feedback/status-badge.tsx'
+import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../../ui/forms/form.tsx'
 import { TextFilter } from '../../ui/forms/text-filter.tsx'
-import { Pages } from '../../ui/layout/numbered-pages.tsx'
+import { NumberedPages } from '../../ui/layout/numbered-pages.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
-import { setOnly } from '../../ui/layout/search-params.ts'
+import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { type Scope, ScopedPage } from '../shared/app-scope.tsx'
+import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
-import { ManagedText } from '../shared/managed-badge.tsx'
+import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { type SubOutput, useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { SwitchRecord } from './switch-fields.ts'
 import { SwitchForm } from './switch-form.tsx'
@@ -36,9 +36,9 @@ const TONES: Record<SwitchRecord['status_class'], Tone> = {
 export function SwitchesPage() {
   const { t } = useTranslation()
   return (
-    <ScopedPage title={t('subs.switchesTitle')} lead={t('subs.switchesLead')}>
+    <AppScopedPage title={t('subs.switchesTitle')} lead={t('subs.switchesLead')}>
       {scope => <Switches scope={scope} />}
-    </ScopedPage>
+    </AppScopedPage>
   )
 }
 
@@ -49,14 +49,14 @@ function listOf(data: SubOutput<'readSwitches'>): { switches: SwitchRecord[]; pa
     : { switches: [], pages: 1 }
 }
 
-function Switches({ scope }: { scope: Scope }) {
+function Switches({ scope }: { scope: AppScope }) {
   const { t } = useTranslation()
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [editing, edit] = useState<SwitchRecord | 'new'>()
   const [restoring, setRestoring] = useState(false)
   const app_key = scope.app.app_key
-  const query = useSubRead('readSwitches', { query: setOnly({ app_key, search: search.search, page: search.page }) })
+  const query = useSubRead('readSwitches', { query: omitUndefined({ app_key, search: search.search, page: search.page }) })
   const add = scope.edit ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
       {t('subs.newSwitch')}
@@ -70,7 +70,7 @@ function Switches({ scope }: { scope: Scope }) {
           label={t('messages.search')}
           placeholder={t('subs.switchSearch')}
           value={search.search ?? ''}
-          set={text => void navigate({ search: setOnly({ ...search, page: undefined, search: text || undefined }) })}
+          set={text => void navigate({ search: omitUndefined({ ...search, page: undefined, search: text || undefined }) })}
         />
         <Group gap="xs">
           {scope.edit ? (
@@ -85,7 +85,7 @@ function Switches({ scope }: { scope: Scope }) {
         <Loaded query={query}>
           {data =>
             listOf(data).switches.length === 0 && search.search !== undefined ? (
-              <NoMatch reset={() => void navigate({ search: setOnly({ app: search.app }) })} />
+              <NoMatch reset={() => void navigate({ search: omitUndefined({ app: search.app }) })} />
             ) : listOf(data).switches.length === 0 ? (
               <Empty icon={<IconToggleRight size={26} />} title={t('subs.noSwitches')} action={add}>
                 {t('subs.noSwitchesHint')}
@@ -96,7 +96,7 @@ function Switches({ scope }: { scope: Scope }) {
           }
         </Loaded>
       </Card>
-      <Pages
+      <NumberedPages
         page={search.page ?? 1}
         total={query.data ? listOf(query.data).pages : 1}
         go={page => void navigate({ search: { ...search, page } })}
@@ -122,14 +122,14 @@ function Switches({ scope }: { scope: Scope }) {
   )
 }
 
-function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: Scope; edit: (record: SwitchRecord) => void }) {
+function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: AppScope; edit: (record: SwitchRecord) => void }) {
   const { t } = useTranslation()
   const columns: Column<SwitchRecord>[] = [
     {
       label: t('subs.name'),
       cell: one => (
         <>
-          <span className="pw-mono">{one.name}</span> <ManagedText resource={one.managed_by} />
+          <span className="pw-mono">{one.name}</span> <ManagedBadge resource={one.managed_by} />
           {one.description ? <div className="pw-sub">{one.description}</div> : null}
         </>
       ),
@@ -139,7 +139,7 @@ function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: Scope; e
       cell: one => t(`subs.types.${one.type as 'boolean'}`, { defaultValue: one.type }),
     },
     { label: t('subs.value'), cell: one => one.display_value },
-    { label: t('messages.state'), cell: one => <Status tone={TONES[one.status_class]}>{one.status_text}</Status> },
+    { label: t('messages.state'), cell: one => <StatusBadge tone={TONES[one.status_class]}>{one.status_text}</StatusBadge> },
     { label: t('subs.rollout'), end: true, cell: one => `${one.rollout} %` },
     {
       label: t('subs.changed'),
@@ -171,8 +171,8 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
   const remove = useSubWrite('deleteSwitchOperation')
   const query = { app_key: appKey, name: record.name }
   const killed = record.enabled === '0'
-  const told = useTold()
-  const toggle = () => update.mutate({ query, body: { enabled: killed ? '1' : '0', version: record.version } }, told)
+  const notify = useNotifyCallbacks()
+  const toggle = () => update.mutate({ query, body: { enabled: killed ? '1' : '0', version: record.version } }, notify)
   return (
     <>
       <RowMenu name={record.name}>
@@ -192,7 +192,7 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
       >
         {() => <SwitchHistory appKey={appKey} name={record.name} record={record} done={() => showHistory(false)} />}
       </Dialog>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         close={() => setAsking(false)}
         title={t('subs.deleteSwitchTitle', { name: record.name })}
@@ -201,7 +201,7 @@ function SwitchMenu(props: { record: SwitchRecord; appKey: string; edit: (record
         run={() => remove.mutateAsync({ query })}
       >
         {t('subs.deleteSwitchText')}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

@@ -9,7 +9,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import { problemText } from './problem-text.ts'
 
 /** An icon, a sentence, and what to do next. */
-export function Blank(props: {
+export function ContentState(props: {
   icon: ReactNode
   title: string
   /** 1 where it is the whole page. */
@@ -35,7 +35,7 @@ export function Blank(props: {
 
 /** Nothing here yet. */
 export function Empty(props: { icon?: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
-  return <Blank {...props} icon={props.icon ?? <IconMailOff size={26} />} />
+  return <ContentState {...props} icon={props.icon ?? <IconMailOff size={26} />} />
 }
 
 /** Nothing that fits the filters; they can be taken away. */
@@ -73,14 +73,14 @@ export function Failure({ error, retry, level = 2 }: { error: unknown; retry?: (
   ) : undefined
   return (
     <div role="alert">
-      <Blank icon={failureIcon(problem)} title={failureTitle(problem, t)} action={again} level={level}>
+      <ContentState icon={failureIcon(problem)} title={failureTitle(problem, t)} action={again} level={level}>
         {problemText(error, t)}
         {problem?.requestId ? (
           <Text component="p" fz="xs" mt={6} className="pw-mono">
             {t('ui.requestId', { id: problem.requestId })}
           </Text>
         ) : null}
-      </Blank>
+      </ContentState>
     </div>
   )
 }

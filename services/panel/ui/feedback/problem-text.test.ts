@@ -28,12 +28,12 @@ test.each([
   expect(problemText(error, i18next.t)).toBe(words)
 })
 
-const refused = (faults: [pointer: string, message: string][], code = 'validation_failed') =>
+const refused = (fieldErrors: [pointer: string, message: string][], code = 'validation_failed') =>
   new ApiProblem({
     code,
     status: 422,
     detail: '/name: Too small: expected string to have >=1 characters',
-    faults: faults.map(([pointer, message]) => ({ pointer, code: 'x', message })),
+    fieldErrors: fieldErrors.map(([pointer, message]) => ({ pointer, code: 'x', message })),
   })
 
 test.each([

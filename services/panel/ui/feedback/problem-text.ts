@@ -3,7 +3,7 @@ import type { TFunction } from 'i18next'
 import i18next from 'i18next'
 import { ApiProblem } from '../../api/problem.ts'
 import type problems from '../../i18n/en/problems.json'
-import { faultsIn } from '../forms/field-error-text.ts'
+import { displayedFieldErrors } from '../forms/field-error-text.ts'
 
 type Known = keyof typeof problems
 
@@ -18,8 +18,8 @@ const DETAILED: ReadonlySet<string> = new Set([
 
 /** Everything that was said: the sentence, and what is wrong with which field. */
 export function problemText(error: unknown, t: TFunction): string {
-  const faults = faultsIn(error, t).map(({ path, text }) => [...path.slice(-1), text].join(': '))
-  return [headline(error, t), ...faults].join(' ')
+  const fieldErrors = displayedFieldErrors(error, t).map(({ path, text }) => [...path.slice(-1), text].join(': '))
+  return [headline(error, t), ...fieldErrors].join(' ')
 }
 
 /** The sentence alone, for forms, which show what is wrong at its field. */
@@ -32,8 +32,8 @@ export function headline(error: unknown, t: TFunction): string {
 function sentence(error: ApiProblem, t: TFunction): string {
   const translated = t(`problems.${error.code as Known}`, { defaultValue: error.message })
   if (error.status === 0 || error.message === translated) return translated
-  // Its detail is the first of the faults, which are told one by one.
-  if (error.code === 'validation_failed' && error.faults.length > 0) return translated
+  // Its detail is the first of the fieldErrors, which are told one by one.
+  if (error.code === 'validation_failed' && error.fieldErrors.length > 0) return translated
   if (i18next.language === 'en') return error.message || translated
   return DETAILED.has(error.code) ? `${translated}（${error.message}）` : translated
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'quiet'
 
 /** The pill. */
-export function Status({ tone, children, title }: { tone: Tone; children: ReactNode; title?: string }) {
+export function StatusBadge({ tone, children, title }: { tone: Tone; children: ReactNode; title?: string }) {
   return (
     <span className="pw-badge" data-tone={tone} title={title}>
       {children}

@@ -7,15 +7,15 @@ import { Note } from '../feedback/status-badge.tsx'
 import { Dialog } from './form.tsx'
 
 /** The question. `phrase` must be typed; without one a click is enough (for what can be done again). */
-export function Confirm(props: Asked) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
   return (
     <Dialog opened={props.opened} close={props.close} title={props.title}>
-      {() => <Question {...props} />}
+      {() => <ConfirmForm {...props} />}
     </Dialog>
   )
 }
 
-interface Asked {
+interface ConfirmDialogProps {
   opened: boolean
   close: () => void
   title: string
@@ -25,7 +25,7 @@ interface Asked {
   run: () => Promise<unknown>
 }
 
-function Question(props: Asked) {
+function ConfirmForm(props: ConfirmDialogProps) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)

@@ -5,20 +5,20 @@ import { z } from 'zod'
 import { ApiProblem } from '../../api/problem.ts'
 import { catalogue as en } from '../../i18n/en/index.ts'
 import { catalogue as zh } from '../../i18n/zh-CN/index.ts'
-import { faultsIn, faultText, fieldOf } from './field-error-text.ts'
+import { displayedFieldErrors, fieldErrorText, fieldOf } from './field-error-text.ts'
 
 beforeAll(() =>
   i18next.init({ lng: 'en', resources: { en: { translation: en }, 'zh-CN': { translation: zh } }, fallbackLng: false }),
 )
 
 /** The message of a schema's first complaint. */
-function complaint(schema: z.ZodType, value: unknown): string {
-  return schema.safeParse(value).error?.issues[0]?.message ?? 'no complaint'
+function firstMessage(schema: z.ZodType, value: unknown): string {
+  return schema.safeParse(value).error?.issues[0]?.message ?? 'valid'
 }
 
 const text = z.string()
 const list = z.array(z.string())
-const SAID: readonly [value: unknown, schema: z.ZodType, en: string, zh: string][] = [
+const CASES: readonly [value: unknown, schema: z.ZodType, en: string, zh: string][] = [
   ['', text.min(1), 'Fill this in.', '请填写此项。'],
   [[], list.min(1), 'Fill this in.', '请填写此项。'],
   [undefined, text, 'Fill this in.', '请填写此项。'],
@@ -46,26 +46,26 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await i18next.changeLanguage(language)
   })
 
-  test.each(SAID)('%j against its schema reads as people speak', (value, schema, english, chinese) => {
-    const message = complaint(schema, value)
-    expect(message).not.toBe('no complaint')
-    expect(faultText({ message }, i18next.t)).toBe(language === 'en' ? english : chinese)
+  test.each(CASES)('%j against its schema reads as people speak', (value, schema, english, chinese) => {
+    const message = firstMessage(schema, value)
+    expect(message).not.toBe('valid')
+    expect(fieldErrorText({ message }, i18next.t)).toBe(language === 'en' ? english : chinese)
   })
 
   test.each(['Invalidated by an admin.', 'Too small a key: use 2048 bits.', 'is required', '不能为空', ''])(
     'what the service says in its own words stays: %j',
     message => {
-      expect(faultText({ message }, i18next.t)).toBe(message)
+      expect(fieldErrorText({ message }, i18next.t)).toBe(message)
     },
   )
 })
 
-const refusal = (...pointers: string[]) =>
+const validationProblem = (...pointers: string[]) =>
   new ApiProblem({
     code: 'validation_failed',
     status: 422,
     detail: '',
-    faults: pointers.map(pointer => ({ pointer, code: 'x', message: `${pointer} is odd` })),
+    fieldErrors: pointers.map(pointer => ({ pointer, code: 'x', message: `${pointer} is odd` })),
   })
 
 test.each([
@@ -77,7 +77,7 @@ test.each([
   ['', []],
   ['/', []],
 ])('%s is at %j', (pointer, path) => {
-  expect(faultsIn(refusal(pointer), i18next.t)).toEqual([{ path, text: `${pointer} is odd` }])
+  expect(displayedFieldErrors(validationProblem(pointer), i18next.t)).toEqual([{ path, text: `${pointer} is odd` }])
 })
 
 test.each([
@@ -91,11 +91,11 @@ test.each([
   ['', { name: '' }, undefined],
   ['/constructor', { name: '' }, undefined],
 ])('a form with other fields shows %s of %j at %s', (pointer, fields, name) => {
-  const [fault] = faultsIn(refusal(pointer), i18next.t)
-  expect(fault && fieldOf(fault, fields)).toBe(name)
+  const [fieldError] = displayedFieldErrors(validationProblem(pointer), i18next.t)
+  expect(fieldError && fieldOf(fieldError, fields)).toBe(name)
 })
 
 test('what is no refusal of the service names no field', () => {
-  expect(faultsIn(new Error('x'), i18next.t)).toEqual([])
-  expect(faultsIn(undefined, i18next.t)).toEqual([])
+  expect(displayedFieldErrors(new Error('x'), i18next.t)).toEqual([])
+  expect(displayedFieldErrors(undefined, i18next.t)).toEqual([])
 })

@@ -2,10 +2,10 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useSessionOver } from '../../state/session-expiry.ts'
+import { useSessionExpired } from '../../state/session-expiry.ts'
 import { headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
-import { faultsIn, fieldOf } from './field-error-text.ts'
+import { displayedFieldErrors, fieldOf } from './field-error-text.ts'
 import type { Fields } from './use-fields.ts'
 
 /** The part of a write that a form shows. */
@@ -45,7 +45,7 @@ export function SubmitForm(props: {
     >
       <Stack gap="md">
         {props.children}
-        {error ? <Refusal error={error} shown={props.fields?.values ?? {}} /> : null}
+        {error ? <SubmitError error={error} shown={props.fields?.values ?? {}} /> : null}
         <Group justify="flex-end" gap="xs">
           {props.cancel ? (
             <Button variant="default" onClick={props.cancel}>
@@ -61,9 +61,9 @@ export function SubmitForm(props: {
   )
 }
 
-function Refusal({ error, shown }: { error: Error; shown: object }) {
+function SubmitError({ error, shown }: { error: Error; shown: object }) {
   const { t } = useTranslation()
-  const others = faultsIn(error, t).filter(fault => fieldOf(fault, shown) === undefined)
+  const others = displayedFieldErrors(error, t).filter(fieldError => fieldOf(fieldError, shown) === undefined)
   return (
     <div role="alert">
       <Note tone="bad">
@@ -88,7 +88,7 @@ export function Dialog(props: {
   children: () => ReactNode
 }) {
   const { t } = useTranslation()
-  const over = useSessionOver()
+  const over = useSessionExpired()
   return (
     <Modal
       opened={props.opened}
@@ -105,7 +105,7 @@ export function Dialog(props: {
 }
 
 /** Text lines to a list: trimmed, without empty ones. */
-export function linesOf(text: string): string[] {
+export function splitList(text: string): string[] {
   return text
     .split(/[\n,]/)
     .map(line => line.trim())

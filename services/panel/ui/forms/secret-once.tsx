@@ -7,10 +7,10 @@ import { CodeBlock } from '../values/code-block.tsx'
 import { Dialog } from './form.tsx'
 
 /** Shows secrets once: their names and values. */
-export type Show = (entries: [name: string, value: string][]) => void
+export type ShowSecrets = (entries: [name: string, value: string][]) => void
 
 /** The dialog for the place where it belongs, and what opens it. */
-export function useSecretOnce(title: string): [dialog: ReactNode, show: Show] {
+export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
   const { t } = useTranslation()
   const [entries, setEntries] = useState<[name: string, value: string][]>()
   const close = () => setEntries(undefined)

@@ -4,7 +4,7 @@ import { IconChevronRight, IconChevronsLeft } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 
 /** The two buttons; nothing is shown when everything fits on one page. `next` is the cursor of the next page. */
-export function Pager(props: {
+export function CursorPager(props: {
   after: string | undefined
   next: string | undefined
   go: (after: string | undefined) => void
@@ -35,6 +35,6 @@ export function Pager(props: {
 }
 
 /** The cursor behind the last entry of a page, while there are more. */
-export function nextOf(page: { data: readonly { id: string }[]; has_more: boolean }): string | undefined {
+export function nextCursor(page: { data: readonly { id: string }[]; has_more: boolean }): string | undefined {
   return page.has_more ? page.data.at(-1)?.id : undefined
 }

@@ -1,6 +1,6 @@
 /** Spans in addresses that people keep, share and mistype. */
 import { expect, test } from 'vitest'
-import { spanSearch } from './days-range.tsx'
+import { daysRangeSearch } from './days-range.tsx'
 
 test.each([
   [{}, {}],
@@ -12,5 +12,5 @@ test.each([
   [{ days: ['7', '7'] }, {}],
   [{ days: { $gt: 0 } }, {}],
 ])('%j is read as %j', (raw, search) => {
-  expect(spanSearch(raw)).toEqual(search)
+  expect(daysRangeSearch(raw)).toEqual(search)
 })

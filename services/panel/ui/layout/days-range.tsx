@@ -2,29 +2,29 @@
 import { SegmentedControl } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-const SPANS = [7, 30, 90] as const
+const DAYS_RANGES = [7, 30, 90] as const
 
 /** Days. */
-export type Span = (typeof SPANS)[number]
+export type DaysRange = (typeof DAYS_RANGES)[number]
 
 /** Where pages begin. */
-export const USUAL_SPAN: Span = 30
+export const DEFAULT_DAYS_RANGE: DaysRange = 30
 
 /** Reads the span from an address; the usual one is left out of it. */
-export function spanSearch(raw: Record<string, unknown>): { days?: Span } {
-  const days = SPANS.find(span => String(span) === String(raw.days))
-  return days && days !== USUAL_SPAN ? { days } : {}
+export function daysRangeSearch(raw: Record<string, unknown>): { days?: DaysRange } {
+  const days = DAYS_RANGES.find(span => String(span) === String(raw.days))
+  return days && days !== DEFAULT_DAYS_RANGE ? { days } : {}
 }
 
 /** Chooses it. */
-export function SpanControl({ days, set }: { days: Span; set: (days: Span) => void }) {
+export function DaysRangeControl({ days, set }: { days: DaysRange; set: (days: DaysRange) => void }) {
   const { t } = useTranslation()
   return (
     <SegmentedControl
       aria-label={t('overview.span')}
       value={String(days)}
-      onChange={value => set(SPANS.find(span => String(span) === value) ?? USUAL_SPAN)}
-      data={SPANS.map(span => ({ value: String(span), label: t('overview.days', { count: span }) }))}
+      onChange={value => set(DAYS_RANGES.find(span => String(span) === value) ?? DEFAULT_DAYS_RANGE)}
+      data={DAYS_RANGES.map(span => ({ value: String(span), label: t('overview.days', { count: span }) }))}
     />
   )
 }

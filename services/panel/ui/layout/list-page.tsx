@@ -5,11 +5,11 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Empty, Loaded } from '../feedback/content-states.tsx'
 import { Dialog } from '../forms/form.tsx'
-import { nextOf, Pager } from './cursor-pager.tsx'
+import { nextCursor, CursorPager } from './cursor-pager.tsx'
 import { Card, Page } from './page.tsx'
 
 /** What a cursor list answers. */
-interface Answer<T> {
+interface ListResponse<T> {
   data: readonly T[]
   has_more: boolean
 }
@@ -18,7 +18,7 @@ interface Answer<T> {
 export function ListPage<T extends { id: string }>(props: {
   title: string
   lead: ReactNode
-  query: UseQueryResult<Answer<T>, Error>
+  query: UseQueryResult<ListResponse<T>, Error>
   /** The cursor in the address, and going to another one. */
   after?: string | undefined
   go?: (after: string | undefined) => void
@@ -53,7 +53,7 @@ export function ListPage<T extends { id: string }>(props: {
           }
         </Loaded>
       </Card>
-      {props.go ? <Pager after={props.after} next={query.data ? nextOf(query.data) : undefined} go={props.go} /> : null}
+      {props.go ? <CursorPager after={props.after} next={query.data ? nextCursor(query.data) : undefined} go={props.go} /> : null}
       {props.below}
       {add ? (
         <Dialog opened={adding} close={close} title={add.label}>

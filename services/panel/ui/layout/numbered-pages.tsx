@@ -3,7 +3,7 @@ import { Group, Pagination } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 /** The numbers; nothing when there is one page. */
-export function Pages({ page, total, go }: { page: number; total: number; go: (page: number) => void }) {
+export function NumberedPages({ page, total, go }: { page: number; total: number; go: (page: number) => void }) {
   const { t } = useTranslation()
   if (total <= 1 && page <= 1) return null
   return (

@@ -1,9 +1,9 @@
 /** Addresses as the router hands them on: digits are numbers there, and anybody may type anything. */
 import { expect, test } from 'vitest'
-import { subSearch } from '../../subscriptions/shared/subscriptions-search.ts'
-import { linesOf } from '../forms/form.tsx'
+import { subscriptionsSearch } from '../../subscriptions/shared/subscriptions-search.ts'
+import { splitList } from '../forms/form.tsx'
 import { pageNumber } from './numbered-pages.tsx'
-import { textsOf } from './search-params.ts'
+import { stringParams } from './search-params.ts'
 
 test.each([
   [{ after: 'em_1' }, { after: 'em_1' }],
@@ -15,7 +15,7 @@ test.each([
   [{ after: ['a'], user: { $ne: '' } }, {}],
   [{ after: true, user: undefined }, {}],
 ])('%j has the texts %j', (raw, texts) => {
-  expect(textsOf(raw, ['after', 'user'])).toEqual(texts)
+  expect(stringParams(raw, ['after', 'user'])).toEqual(texts)
 })
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   ],
   [{ app: ['shop'], page: 'x', days: 7 }, {}],
 ])('the address %j of the subscription pages is %j', (raw, search) => {
-  expect(subSearch(raw)).toEqual(search)
+  expect(subscriptionsSearch(raw)).toEqual(search)
 })
 
 test.each([
@@ -55,5 +55,5 @@ test.each([
   [' a@example.com \n\n@example.org,10.0.0.0/8,', ['a@example.com', '@example.org', '10.0.0.0/8']],
   ['a\r\nb\r\n', ['a', 'b']],
 ])('%j has the lines %j', (text, lines) => {
-  expect(linesOf(text)).toEqual(lines)
+  expect(splitList(text)).toEqual(lines)
 })

@@ -1,7 +1,7 @@
 /** Reading the part of an address behind the question mark. */
 
 /** The named texts that are there and not empty. */
-export function textsOf<K extends string>(raw: Record<string, unknown>, names: readonly K[]): { [N in K]?: string } {
+export function stringParams<K extends string>(raw: Record<string, unknown>, names: readonly K[]): { [N in K]?: string } {
   const found: { [N in K]?: string } = {}
   for (const name of names) {
     const value = raw[name]
@@ -17,6 +17,6 @@ type Defined<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: Exclu
 }
 
 /** An object without the entries that are undefined, so that they do not stand in the address. */
-export function setOnly<T extends object>(values: T): Defined<T> {
+export function omitUndefined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

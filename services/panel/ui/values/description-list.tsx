@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 
 /** The list; entries without a value are left out. */
-export function Facts({ entries }: { entries: readonly [name: string, value: ReactNode][] }) {
+export function DescriptionList({ entries }: { entries: readonly [name: string, value: ReactNode][] }) {
   return (
     <dl className="pw-facts">
       {entries

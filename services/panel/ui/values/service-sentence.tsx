@@ -1,10 +1,10 @@
 /** A sentence of the service about DNS or health, in the reader's language where it has words for it. */
 
-import { sentenceIn } from '../../i18n/index.ts'
+import { translateSentence } from '../../i18n/index.ts'
 import { usePreferences } from '../../state/preferences.ts'
 
 /** The sentence; English ones are marked as such for screen readers. */
-export function Sentence({ text }: { text: string }) {
+export function ServiceSentence({ text }: { text: string }) {
   const { language } = usePreferences()
-  return sentenceIn(language, text) ?? <span lang="en">{text}</span>
+  return translateSentence(language, text) ?? <span lang="en">{text}</span>
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Tone } from '../feedback/status-badge.tsx'
 
 /** The figure. */
-export function Figure(props: { label: string; value: ReactNode; hint?: ReactNode; tone?: Tone }) {
+export function Statistic(props: { label: string; value: ReactNode; hint?: ReactNode; tone?: Tone }) {
   return (
     <div className="pw-card pw-figure">
       <div className="pw-figure-label">{props.label}</div>

@@ -33,7 +33,7 @@ export function dayOf(moment: Date, zone: string): string {
 }
 
 /** The zone of the browser. */
-export function browserZone(): string {
+export function browserTimeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 

@@ -1,6 +1,6 @@
 /** Relative times in both languages, at the borders of their units. */
 import { expect, test } from 'vitest'
-import { exact, relative } from './time.tsx'
+import { exactTime, relativeTime } from './time.tsx'
 
 const now = Date.parse('2026-11-21T12:00:00Z')
 const MINUTE = 60_000
@@ -32,10 +32,10 @@ test.each([
   [-350 * DAY, 'en', 'last year'],
   [-364 * DAY, 'zh-CN', '去年'],
 ])('%i ms from now is, in %s, "%s"', (offset, language, words) => {
-  expect(relative(now + offset, now, language)).toBe(words)
+  expect(relativeTime(now + offset, now, language)).toBe(words)
 })
 
 test('the exact time stands in the chosen zone and names it', () => {
-  expect(exact(now, { language: 'en', zone: 'Asia/Shanghai' })).toMatch(/Nov 21, 2026.* 8:00:00\sPM GMT\+8/)
-  expect(exact(now, { language: 'en', zone: 'UTC' })).toMatch(/12:00:00\sPM UTC/)
+  expect(exactTime(now, { language: 'en', timeZone: 'Asia/Shanghai' })).toMatch(/Nov 21, 2026.* 8:00:00\sPM GMT\+8/)
+  expect(exactTime(now, { language: 'en', timeZone: 'UTC' })).toMatch(/12:00:00\sPM UTC/)
 })

@@ -14,7 +14,7 @@ const STEPS: readonly [most: number, unit: Intl.RelativeTimeFormatUnit, seconds:
 const YEARS = [Number.POSITIVE_INFINITY, 'year', 365 * 86_400] as const
 
 /** "3 minutes ago" for a time, seen from `now` (both in milliseconds). */
-export function relative(at: number, now: number, language: string): string {
+export function relativeTime(at: number, now: number, language: string): string {
   const seconds = (at - now) / 1000
   const whole = (size: number) => Math.round(seconds / size)
   const [, unit, size] = STEPS.find(([most, , each]) => Math.abs(whole(each)) < most) ?? YEARS
@@ -22,11 +22,11 @@ export function relative(at: number, now: number, language: string): string {
 }
 
 /** The exact time with its zone, as `2026-11-21 10:20:03 GMT+8` in the order of the language. */
-export function exact(at: string | number, { language, zone }: Preferences): string {
+export function exactTime(at: string | number, { language, timeZone }: Preferences): string {
   return new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',
     timeStyle: 'long',
-    ...(zone ? { timeZone: zone } : {}),
+    ...(timeZone ? { timeZone: timeZone } : {}),
   }).format(new Date(at))
 }
 
@@ -36,11 +36,11 @@ export function Time({ at, short }: { at: string | null | undefined; short?: boo
   const chosen = usePreferences()
   if (!at) return <span title={t('ui.never')}>–</span>
   const moment = new Date(at)
-  const full = exact(at, chosen)
+  const full = exactTime(at, chosen)
   return (
     <Tooltip label={full}>
       <time dateTime={moment.toISOString()}>
-        {short ? full : relative(moment.getTime(), Date.now(), chosen.language)}
+        {short ? full : relativeTime(moment.getTime(), Date.now(), chosen.language)}
       </time>
     </Tooltip>
   )

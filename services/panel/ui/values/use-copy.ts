@@ -1,7 +1,7 @@
 /** Copying, and saying for a moment that it worked. */
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { tellBad, tellFailed } from '../feedback/notifications.ts'
+import { notifyFailure, notifyError } from '../feedback/notifications.ts'
 
 const SHOWN_MS = 1800
 
@@ -16,11 +16,11 @@ export function useCopy(): { copied: boolean; copy: (get: () => string | Promise
     try {
       text = await get()
     } catch (error) {
-      tellFailed(error, t)
+      notifyError(error, t)
       return
     }
     if (!(await write(text))) {
-      tellBad(t('ui.copyFailed'))
+      notifyFailure(t('ui.copyFailed'))
       return
     }
     setCopied(true)
