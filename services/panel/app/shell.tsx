@@ -30,7 +30,6 @@ function Frame() {
   const { t } = useTranslation()
   const [opened, menu] = useDisclosure(false)
   const { online } = useNetwork()
-  const trial = useTrial()
   const over = useSessionExpired()
   return (
     <AppShell
@@ -43,28 +42,7 @@ function Frame() {
         {t('ui.skip')}
       </a>
       <AppShell.Header className="pw-shell-header">
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
-            <Burger
-              opened={opened}
-              onClick={menu.toggle}
-              hiddenFrom="md"
-              size="sm"
-              aria-label={opened ? t('ui.closeMenu') : t('ui.openMenu')}
-            />
-            <Link to="/" className="pw-home" aria-label="Postwright" onClick={menu.close}>
-              <Logo />
-            </Link>
-            {trial ? (
-              <Box visibleFrom="sm">
-                <StatusBadge tone="warn" title={t('messages.inboxLead')}>
-                  {t('ui.trial')}
-                </StatusBadge>
-              </Box>
-            ) : null}
-          </Group>
-          <HeaderMenus />
-        </Group>
+        <Header menuOpened={opened} menu={menu} />
       </AppShell.Header>
       <AppShell.Navbar className="pw-shell-nav" bg="var(--pw-ground)" data-closed={!opened || undefined}>
         <ScrollArea px="sm" pb="md" type="auto" scrollbarSize={8}>
@@ -89,6 +67,35 @@ function Frame() {
         ) : null}
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+function Header({ menuOpened, menu }: { menuOpened: boolean; menu: { toggle: () => void; close: () => void } }) {
+  const { t } = useTranslation()
+  const trial = useTrial()
+  return (
+    <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+      <Group gap="sm" wrap="nowrap">
+        <Burger
+          opened={menuOpened}
+          onClick={menu.toggle}
+          hiddenFrom="md"
+          size="sm"
+          aria-label={menuOpened ? t('ui.closeMenu') : t('ui.openMenu')}
+        />
+        <Link to="/" className="pw-home" aria-label="Postwright" onClick={menu.close}>
+          <Logo />
+        </Link>
+        {trial ? (
+          <Box visibleFrom="sm">
+            <StatusBadge tone="warn" title={t('messages.inboxLead')}>
+              {t('ui.trial')}
+            </StatusBadge>
+          </Box>
+        ) : null}
+      </Group>
+      <HeaderMenus />
+    </Group>
   )
 }
 

@@ -3,7 +3,7 @@ import { Menu, NumberInput, TextInput, type TextInputProps } from '@mantine/core
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useSaveCallbacks, useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
+import { useNotifyCallbacks, useSaveCallbacks } from '../../ui/feedback/save-result.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Dialog, SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
@@ -21,18 +21,12 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
   const { t } = useTranslation()
   const { subscription, appKey } = props
   const [asking, setAsking] = useState<OpenDialog>()
-  const [reason, setReason] = useState('')
   const act = useSubWrite('actOnSubscription')
   const notify = useNotifyCallbacks()
   const base = { params: { id: subscription.id }, query: { app_key: appKey } }
   const name = `${subscription.user_nickname || subscription.user_id} · ${subscription.plan_name}`
-  const done = () => {
-    setAsking(undefined)
-    setReason('')
-  }
   const stopRenewing = () =>
     act.mutate({ ...base, body: { action: 'set_auto_renew', auto_renew: '0', version: subscription.version } }, notify)
-  const reasonField = <ReasonField value={reason} onChange={event => setReason(event.currentTarget.value)} />
   const history = (
     <Menu.Item
       renderRoot={props => (
@@ -59,12 +53,43 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
           {t('subs.refund')}
         </Menu.Item>
       </RowMenu>
-      <Dialog opened={asking === 'extend'} close={done} title={t('subs.extendTitle', { name })}>
-        {() => <ExtendForm subscription={subscription} appKey={appKey} close={done} />}
+      <SubscriptionDialogs
+        subscription={subscription}
+        appKey={appKey}
+        name={name}
+        opened={asking}
+        close={() => setAsking(undefined)}
+      />
+    </>
+  )
+}
+
+function SubscriptionDialogs(props: {
+  subscription: Subscription
+  appKey: string
+  /** Shown in the titles. */
+  name: string
+  opened: OpenDialog | undefined
+  close: () => void
+}) {
+  const { t } = useTranslation()
+  const { subscription, appKey, name, opened } = props
+  const [reason, setReason] = useState('')
+  const act = useSubWrite('actOnSubscription')
+  const base = { params: { id: subscription.id }, query: { app_key: appKey } }
+  const close = () => {
+    props.close()
+    setReason('')
+  }
+  const reasonField = <ReasonField value={reason} onChange={event => setReason(event.currentTarget.value)} />
+  return (
+    <>
+      <Dialog opened={opened === 'extend'} close={close} title={t('subs.extendTitle', { name })}>
+        {() => <ExtendForm subscription={subscription} appKey={appKey} close={close} />}
       </Dialog>
       <ConfirmDialog
-        opened={asking === 'cancel'}
-        close={done}
+        opened={opened === 'cancel'}
+        close={close}
         title={t('subs.cancelTitle', { name })}
         phrase={subscription.id}
         action={t('subs.cancelNow')}
@@ -76,8 +101,8 @@ export function SubscriptionMenu(props: { subscription: Subscription; appKey: st
         {reasonField}
       </ConfirmDialog>
       <ConfirmDialog
-        opened={asking === 'refund'}
-        close={done}
+        opened={opened === 'refund'}
+        close={close}
         title={t('subs.refundTitle', { name })}
         phrase={subscription.id}
         action={t('subs.refund')}

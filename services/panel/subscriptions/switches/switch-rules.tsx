@@ -3,12 +3,12 @@ import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, Text
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import {
+  COMPARATORS,
   type ConditionFields,
-  nextKey,
   moveEntry,
   newCondition,
   newRule,
-  COMPARATORS,
+  nextKey,
   type RuleFields,
 } from './switch-targets.ts'
 
@@ -48,53 +48,33 @@ export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: 
   )
 }
 
-function Rule(props: {
+interface RuleProps {
   rule: RuleFields
   number: number
   change: (part: Partial<RuleFields>) => void
   remove: () => void
+  /** Undefined for the first rule. */
   up: (() => void) | undefined
+  /** Undefined for the last rule. */
   down: (() => void) | undefined
-}) {
+}
+
+function Rule(props: RuleProps) {
   const { t } = useTranslation()
-  const { rule, number, change, remove, up, down } = props
+  const { rule, number, change } = props
   const conditions = rule.conditions
-  const set = (key: number, part: Partial<ConditionFields>) =>
-    change({ conditions: conditions.map(one => (one.key === key ? { ...one, ...part } : one)) })
+  const changeCondition = (key: number, part: Partial<ConditionFields>) =>
+    change({ conditions: conditions.map(condition => (condition.key === key ? { ...condition, ...part } : condition)) })
   const name = t('subs.rule', { number })
   return (
     <section className="pw-card pw-pad" aria-label={name}>
-      <Group align="flex-end" gap="xs" mb="xs" wrap="nowrap">
-        <TextInput
-          label={t('subs.ruleName')}
-          placeholder={name}
-          value={rule.name}
-          onChange={event => change({ name: event.currentTarget.value })}
-          style={{ flex: 1 }}
-        />
-        <ActionIcon variant="subtle" color="gray" size="lg" onClick={up} disabled={!up} aria-label={t('subs.ruleUp')}>
-          <IconArrowUp size={16} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          onClick={down}
-          disabled={!down}
-          aria-label={t('subs.ruleDown')}
-        >
-          <IconArrowDown size={16} />
-        </ActionIcon>
-        <ActionIcon variant="subtle" color="stamp" size="lg" onClick={remove} aria-label={t('subs.removeRule')}>
-          <IconTrash size={16} />
-        </ActionIcon>
-      </Group>
+      <RuleHeader {...props} placeholder={name} />
       <Stack gap="xs">
         {conditions.map(condition => (
-          <Condition
+          <RuleCondition
             key={condition.key}
             condition={condition}
-            change={part => set(condition.key, part)}
+            change={part => changeCondition(condition.key, part)}
             remove={
               conditions.length > 1
                 ? () => change({ conditions: conditions.filter(({ key }) => key !== condition.key) })
@@ -134,7 +114,39 @@ function Rule(props: {
   )
 }
 
-function Condition(props: {
+/** Name of the rule, and the buttons that move or remove it. */
+function RuleHeader({ rule, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
+  const { t } = useTranslation()
+  return (
+    <Group align="flex-end" gap="xs" mb="xs" wrap="nowrap">
+      <TextInput
+        label={t('subs.ruleName')}
+        placeholder={placeholder}
+        value={rule.name}
+        onChange={event => change({ name: event.currentTarget.value })}
+        style={{ flex: 1 }}
+      />
+      <ActionIcon variant="subtle" color="gray" size="lg" onClick={up} disabled={!up} aria-label={t('subs.ruleUp')}>
+        <IconArrowUp size={16} />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        onClick={down}
+        disabled={!down}
+        aria-label={t('subs.ruleDown')}
+      >
+        <IconArrowDown size={16} />
+      </ActionIcon>
+      <ActionIcon variant="subtle" color="stamp" size="lg" onClick={remove} aria-label={t('subs.removeRule')}>
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Group>
+  )
+}
+
+function RuleCondition(props: {
   condition: ConditionFields
   change: (part: Partial<ConditionFields>) => void
   remove: (() => void) | undefined

@@ -2,7 +2,7 @@
 import { Button, Group, Menu } from '@mantine/core'
 import { IconPlus, IconRestore, IconToggleRight } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty, Loaded, NoMatch } from '../../ui/feedback/content-states.tsx'
 import { useNotifyCallbacks } from '../../ui/feedback/save-result.ts'
@@ -56,7 +56,9 @@ function Switches({ scope }: { scope: AppScope }) {
   const [editing, edit] = useState<SwitchRecord | 'new'>()
   const [restoring, setRestoring] = useState(false)
   const app_key = scope.app.app_key
-  const query = useSubRead('readSwitches', { query: omitUndefined({ app_key, search: search.search, page: search.page }) })
+  const query = useSubRead('readSwitches', {
+    query: omitUndefined({ app_key, search: search.search, page: search.page }),
+  })
   const add = scope.edit ? (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit('new')}>
       {t('subs.newSwitch')}
@@ -64,23 +66,7 @@ function Switches({ scope }: { scope: AppScope }) {
   ) : null
   return (
     <>
-      <Group gap="xs" align="flex-end" justify="space-between" role="search">
-        <TextFilter
-          wide
-          label={t('messages.search')}
-          placeholder={t('subs.switchSearch')}
-          value={search.search ?? ''}
-          set={text => void navigate({ search: omitUndefined({ ...search, page: undefined, search: text || undefined }) })}
-        />
-        <Group gap="xs">
-          {scope.edit ? (
-            <Button variant="default" leftSection={<IconRestore size={16} />} onClick={() => setRestoring(true)}>
-              {t('subs.restoreDeleted')}
-            </Button>
-          ) : null}
-          {add}
-        </Group>
-      </Group>
+      <SwitchFilters add={add} restore={scope.edit ? () => setRestoring(true) : undefined} />
       <Card flush>
         <Loaded query={query}>
           {data =>
@@ -122,7 +108,39 @@ function Switches({ scope }: { scope: AppScope }) {
   )
 }
 
-function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: AppScope; edit: (record: SwitchRecord) => void }) {
+/** Search field and actions; `restore` is undefined for viewers. */
+function SwitchFilters({ add, restore }: { add: ReactNode; restore: (() => void) | undefined }) {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Group gap="xs" align="flex-end" justify="space-between" role="search">
+      <TextFilter
+        wide
+        label={t('messages.search')}
+        placeholder={t('subs.switchSearch')}
+        value={search.search ?? ''}
+        set={text =>
+          void navigate({ search: omitUndefined({ ...search, page: undefined, search: text || undefined }) })
+        }
+      />
+      <Group gap="xs">
+        {restore ? (
+          <Button variant="default" leftSection={<IconRestore size={16} />} onClick={restore}>
+            {t('subs.restoreDeleted')}
+          </Button>
+        ) : null}
+        {add}
+      </Group>
+    </Group>
+  )
+}
+
+function SwitchTable(props: {
+  switches: readonly SwitchRecord[]
+  scope: AppScope
+  edit: (record: SwitchRecord) => void
+}) {
   const { t } = useTranslation()
   const columns: Column<SwitchRecord>[] = [
     {
@@ -139,7 +157,10 @@ function SwitchTable(props: { switches: readonly SwitchRecord[]; scope: AppScope
       cell: one => t(`subs.types.${one.type as 'boolean'}`, { defaultValue: one.type }),
     },
     { label: t('subs.value'), cell: one => one.display_value },
-    { label: t('messages.state'), cell: one => <StatusBadge tone={TONES[one.status_class]}>{one.status_text}</StatusBadge> },
+    {
+      label: t('messages.state'),
+      cell: one => <StatusBadge tone={TONES[one.status_class]}>{one.status_text}</StatusBadge>,
+    },
     { label: t('subs.rollout'), end: true, cell: one => `${one.rollout} %` },
     {
       label: t('subs.changed'),
