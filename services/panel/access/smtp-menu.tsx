@@ -46,7 +46,12 @@ export function SmtpMenu({ login, show }: { login: Credential; show: ShowSecrets
   )
 }
 
-function ConfirmDialogs(props: { login: Credential; asking: OpenDialog | undefined; done: () => void; show: ShowSecrets }) {
+function ConfirmDialogs(props: {
+  login: Credential
+  asking: OpenDialog | undefined
+  done: () => void
+  show: ShowSecrets
+}) {
   const { t } = useTranslation()
   const { login, asking, done, show } = props
   const remove = useWrite('deleteCredentialOperation', ['listCredentialsOperation'])

@@ -3,8 +3,9 @@ import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/c
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
-import { splitList, SubmitForm } from '../ui/forms/form.tsx'
+import { SubmitForm } from '../ui/forms/form.tsx'
 import type { ShowSecrets } from '../ui/forms/secret-once.tsx'
+import { splitList } from '../ui/forms/split-text.ts'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { NetworksField } from './networks-field.tsx'
 

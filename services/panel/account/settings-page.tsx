@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
 import { changeLanguage } from '../i18n/index.ts'
 import { sessionQuery, useAccount, useSaveLanguage } from '../session/session.ts'
-import { setPreferences, LANGUAGES, type Language, usePreferences } from '../state/preferences.ts'
-import { notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
+import { LANGUAGES, type Language, setPreferences, usePreferences } from '../state/preferences.ts'
+import { notifyError, notifySuccess } from '../ui/feedback/notifications.ts'
 import { SubmitForm } from '../ui/forms/form.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
@@ -14,7 +14,7 @@ import { Card, Page } from '../ui/layout/page.tsx'
 import { browserTimeZone } from '../ui/values/time-zone.ts'
 
 /** Browsers leave UTC out of their own list. */
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
+const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(timeZone => timeZone !== 'UTC')]
 
 /** The page. */
 export function SettingsPage() {
@@ -38,8 +38,8 @@ function Appearance() {
   const { language, timeZone } = usePreferences()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const patch = useWrite('patchMe')
-  const keep = useSaveLanguage()
-  const saveZone = (tz: string) =>
+  const saveLanguage = useSaveLanguage()
+  const saveTimeZone = (tz: string) =>
     patch.mutate(
       { body: { tz } },
       {
@@ -49,7 +49,7 @@ function Appearance() {
     )
   const setLanguage = async (tag: Language) => {
     await changeLanguage(tag)
-    await keep(tag)
+    await saveLanguage(tag)
   }
   return (
     <Stack gap="md" maw={420}>
@@ -65,13 +65,13 @@ function Appearance() {
         description={t('account.zoneHint')}
         searchable
         limit={100}
-        data={ZONES}
+        data={TIME_ZONES}
         value={timeZone ?? browserTimeZone()}
         allowDeselect={false}
         onChange={value => {
           if (!value) return
           setPreferences({ timeZone: value })
-          saveZone(value)
+          saveTimeZone(value)
         }}
       />
       <div>

@@ -7,7 +7,7 @@ import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
 import { useAccount } from '../session/session.ts'
-import { useSaveCallbacks, useNotifyCallbacks } from '../ui/feedback/save-result.ts'
+import { useNotifyCallbacks, useSaveCallbacks } from '../ui/feedback/save-result.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog, SubmitForm } from '../ui/forms/form.tsx'
@@ -64,7 +64,9 @@ function Users({ users, show }: { users: readonly User[]; show: ShowSecrets }) {
     {
       label: t('messages.state'),
       cell: user => (
-        <StatusBadge tone={user.status === 'active' ? 'ok' : 'bad'}>{t(`operator.userStatus.${user.status}`)}</StatusBadge>
+        <StatusBadge tone={user.status === 'active' ? 'ok' : 'bad'}>
+          {t(`operator.userStatus.${user.status}`)}
+        </StatusBadge>
       ),
     },
     { label: t('operator.today'), end: true, cell: ofLimit },
@@ -103,7 +105,9 @@ function UserMenu({ user, show }: { user: User; show: ShowSecrets }) {
                 {t('operator.suspend')}
               </Menu.Item>
             ) : (
-              <Menu.Item onClick={() => unsuspend.mutate({ params }, notifyUnsuspended)}>{t('operator.unsuspend')}</Menu.Item>
+              <Menu.Item onClick={() => unsuspend.mutate({ params }, notifyUnsuspended)}>
+                {t('operator.unsuspend')}
+              </Menu.Item>
             )}
           </>
         )}

@@ -44,7 +44,18 @@ export function CertificatesPage() {
 
 function CertificateCard({ certificate, host }: { certificate: Certificate; host: string }) {
   const { t } = useTranslation()
-  const { names, issuer, key, not_before, not_after, file, fingerprint, seen_at, faults: warnings, status } = certificate
+  const {
+    names,
+    issuer,
+    key,
+    not_before,
+    not_after,
+    file,
+    fingerprint,
+    seen_at,
+    faults: warnings,
+    status,
+  } = certificate
   return (
     <Card
       title={names[0] ?? fingerprint}

@@ -23,7 +23,9 @@ export function HealthPage() {
               <Card
                 key={check.name}
                 title={t(`operator.check.${check.name}`)}
-                aside={<StatusBadge tone={TONES[check.status]}>{t(`operator.checkStatus.${check.status}`)}</StatusBadge>}
+                aside={
+                  <StatusBadge tone={TONES[check.status]}>{t(`operator.checkStatus.${check.status}`)}</StatusBadge>
+                }
               >
                 <Text fz="sm" c="dimmed">
                   <ServiceSentence text={check.detail} />

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchingResources, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+import { fromSubscriptions, matchingResources, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
 import { resourceSearch } from './resource-search.ts'
 
 const state = (ready: boolean): Resource['state'] => ({

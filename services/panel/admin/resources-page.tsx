@@ -11,7 +11,14 @@ import { Note, StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { TextFilter } from '../ui/forms/text-filter.tsx'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { omitUndefined } from '../ui/layout/search-params.ts'
-import { matchingResources, fromMail, fromSubscriptions, namespacesOf, type Resource, readiness } from './kubernetes-resources.ts'
+import {
+  fromMail,
+  fromSubscriptions,
+  matchingResources,
+  namespacesOf,
+  type Resource,
+  readiness,
+} from './kubernetes-resources.ts'
 
 const route = getRouteApi('/shell/admin/resources')
 

@@ -93,7 +93,11 @@ function AddressCard({
 }) {
   const { t } = useTranslation()
   return (
-    <Card title={address} aside={<StatusBadge tone={ADDRESS_TONES[status]}>{t(`operator.checkStatus.${status}`)}</StatusBadge>} flush>
+    <Card
+      title={address}
+      aside={<StatusBadge tone={ADDRESS_TONES[status]}>{t(`operator.checkStatus.${status}`)}</StatusBadge>}
+      flush
+    >
       <section className="pw-record" aria-label={`${t('operator.reverseName')} ${address}`}>
         <Group justify="space-between" gap="xs">
           <Text fw={600} fz="sm">

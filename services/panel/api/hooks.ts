@@ -32,8 +32,7 @@ export function useRead<K extends Operation>(
     ...readOptions(name, input),
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => (typeof poll === 'function' ? poll(state.data) : poll),
-    placeholderData: (previous, before) =>
-      isSameList(before?.queryKey[1], input as AnyInput) ? previous : undefined,
+    placeholderData: (previous, before) => (isSameList(before?.queryKey[1], input as AnyInput) ? previous : undefined),
     ...(options.fresh ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
   })
 }

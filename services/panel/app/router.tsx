@@ -208,7 +208,10 @@ const pages = [
     getParentRoute: shellRoute,
     path: '/subscriptions/changes',
     validateSearch: changesSearch,
-    component: lazyRouteComponent(() => import('../subscriptions/history/change-history-page.tsx'), 'ChangeHistoryPage'),
+    component: lazyRouteComponent(
+      () => import('../subscriptions/history/change-history-page.tsx'),
+      'ChangeHistoryPage',
+    ),
   }),
   createRoute({
     getParentRoute: shellRoute,

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useRead, useWrite } from '../api/hooks.ts'
 import { ManagedBy } from '../kubernetes/managed-by.tsx'
-import { notifyFailure, notifySuccess, notifyError } from '../ui/feedback/notifications.ts'
+import { notifyError, notifyFailure, notifySuccess } from '../ui/feedback/notifications.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx'
 import { Dialog } from '../ui/forms/form.tsx'
@@ -51,7 +51,9 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
       label: t('messages.state'),
       cell: account => (
         <>
-          <StatusBadge tone={account.tested.ok ? 'ok' : 'bad'}>{t(account.tested.ok ? 'dns.works' : 'dns.broken')}</StatusBadge>
+          <StatusBadge tone={account.tested.ok ? 'ok' : 'bad'}>
+            {t(account.tested.ok ? 'dns.works' : 'dns.broken')}
+          </StatusBadge>
           {account.tested.message ? (
             <div className="pw-sub">
               <ServiceSentence text={account.tested.message} />

@@ -45,7 +45,13 @@ function NoAccount() {
   )
 }
 
-function PublishRecords({ domain, accounts }: { domain: Domain; accounts: Output<'listDnsAccountsOperation'>['data'] }) {
+function PublishRecords({
+  domain,
+  accounts,
+}: {
+  domain: Domain
+  accounts: Output<'listDnsAccountsOperation'>['data']
+}) {
   const { t } = useTranslation()
   const [planning, setPlanning] = useState(false)
   const patch = useWrite('patchDomainOperation', ['getDomainOperation'])

@@ -9,7 +9,7 @@ import { Note, StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Diff } from '../ui/values/diff.tsx'
 import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { DnsPlanProgress } from './dns-plan-progress.tsx'
-import { type PlanItem, type PlanResult, type PlanStage, rowState, stageOf, countByAction } from './dns-plan-state.ts'
+import { countByAction, type PlanItem, type PlanResult, type PlanStage, rowState, stageOf } from './dns-plan-state.ts'
 import { useDnsPropagation } from './use-dns-propagation.ts'
 
 const ACTIONS: Record<PlanItem['action'], Tone> = {

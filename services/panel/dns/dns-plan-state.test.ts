@@ -1,6 +1,6 @@
 /** A plan on its way from a diff to what DNS gives. */
 import { expect, test } from 'vitest'
-import { type PlanItem, type PlanResult, rowState, stageOf, countByAction } from './dns-plan-state.ts'
+import { countByAction, type PlanItem, type PlanResult, rowState, stageOf } from './dns-plan-state.ts'
 
 type Row = PlanResult['items'][number]
 type Check = NonNullable<Parameters<typeof rowState>[2]>

@@ -4,7 +4,8 @@ import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
 import { useWrite } from '../api/hooks.ts'
 import { notifySuccess } from '../ui/feedback/notifications.ts'
-import { splitList, SubmitForm } from '../ui/forms/form.tsx'
+import { SubmitForm } from '../ui/forms/form.tsx'
+import { splitList } from '../ui/forms/split-text.ts'
 import { useFields } from '../ui/forms/use-fields.ts'
 import { Card } from '../ui/layout/page.tsx'
 
@@ -31,7 +32,10 @@ function SettingsForm({ domain }: { domain: Domain }) {
   const submit = () => {
     const { policy, rua, spf: senders, ...others } = fields.values
     const dns = { ...others, dmarc: { policy, rua: splitList(rua) }, spf: splitList(senders) }
-    save.mutate({ params: { id: domain.id }, body: { dns } }, { onSuccess: () => notifySuccess(t('dns.settingsSaved')) })
+    save.mutate(
+      { params: { id: domain.id }, body: { dns } },
+      { onSuccess: () => notifySuccess(t('dns.settingsSaved')) },
+    )
   }
   return (
     <SubmitForm state={save} fields={fields} submit={submit} action={t('ui.save')}>

@@ -12,7 +12,10 @@ interface PropagationChecks {
 }
 
 /** The last look, and whether it was the last one. Looks only once there is a result that was not stopped. */
-export function useDnsPropagation(domainId: string, result: PlanResult | undefined): { check: PropagationChecks['check']; given: boolean } {
+export function useDnsPropagation(
+  domainId: string,
+  result: PlanResult | undefined,
+): { check: PropagationChecks['check']; given: boolean } {
   const queries = useQueryClient()
   const queryKey = ['lookAfterWriting', domainId]
   const { data } = useQuery({

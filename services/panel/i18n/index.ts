@@ -1,7 +1,7 @@
 /** The words of the panel: one catalogue a language, loaded when it is chosen; English keys are the type. */
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-import { setPreferences, type Language } from '../state/preferences.ts'
+import { type Language, setPreferences } from '../state/preferences.ts'
 import type { Catalogue } from './en/index.ts'
 import { sentenceTranslator } from './sentences.ts'
 

@@ -6,11 +6,11 @@ import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
-import { LanguageMenu, SchemeButton } from '../app/header-menus.tsx'
 import { changeLanguage } from '../i18n/index.ts'
 import { adoptTimeZone, type Language } from '../state/preferences.ts'
 import { setSessionExpired } from '../state/session-expiry.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
+import { ColorSchemeButton, LanguageMenu } from '../ui/layout/appearance-controls.tsx'
 import { Logo } from '../ui/layout/logo.tsx'
 import { languageOf, sessionQuery, useSaveLanguage } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
@@ -31,8 +31,8 @@ export function SignInPage() {
           <Group justify="space-between">
             <Logo />
             <Group gap={2}>
-              <LanguageMenu chosen={setLanguage} />
-              <SchemeButton />
+              <LanguageMenu onChange={setLanguage} />
+              <ColorSchemeButton />
             </Group>
           </Group>
           <div>
@@ -60,12 +60,12 @@ function useSignedIn(language: Language | undefined) {
   const { to } = route.useSearch()
   const router = useRouter()
   const queries = useQueryClient()
-  const keep = useSaveLanguage()
+  const saveLanguage = useSaveLanguage()
   return async (session: Output<'logInOperation'>) => {
     setSessionExpired(false)
     queries.clear()
     queries.setQueryData(sessionQuery.queryKey, session)
-    if (language) void keep(language)
+    if (language) void saveLanguage(language)
     else await changeLanguage(languageOf(session.user.lang))
     adoptTimeZone(session.user.tz)
     router.history.push(to ?? '/')

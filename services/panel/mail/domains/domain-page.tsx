@@ -60,7 +60,11 @@ function Content({ domain }: { domain: Domain }) {
       <DnsCheck domain={domain} />
       {domain.managed_by ? null : <DnsOneClick domain={domain} />}
       <DnsRecords domain={domain} />
-      <Card title={t('domains.keys')} flush aside={domain.managed_by ? null : <DkimRotationButton domainId={domain.id} />}>
+      <Card
+        title={t('domains.keys')}
+        flush
+        aside={domain.managed_by ? null : <DkimRotationButton domainId={domain.id} />}
+      >
         <DkimKeys domain={domain} />
       </Card>
       {domain.managed_by ? null : <DnsSettings domain={domain} />}

@@ -6,5 +6,9 @@ import { type MailStatus, toneOf } from './mail-statuses.ts'
 /** The pill. */
 export function MailStatusBadge({ status }: { status: string }) {
   const { t } = useTranslation()
-  return <StatusBadge tone={toneOf(status)}>{t(`messages.status.${status as MailStatus}`, { defaultValue: status })}</StatusBadge>
+  return (
+    <StatusBadge tone={toneOf(status)}>
+      {t(`messages.status.${status as MailStatus}`, { defaultValue: status })}
+    </StatusBadge>
+  )
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { useWrite } from '../../api/hooks.ts'
-import { notifySuccess, notifyError } from '../../ui/feedback/notifications.ts'
+import { notifyError, notifySuccess } from '../../ui/feedback/notifications.ts'
 import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { isInProgress } from './mail-statuses.ts'
 
@@ -20,7 +20,10 @@ export function MessageActions({ message }: { message: Output<'getEmail'> }) {
   const params = { id: message.id }
   const waiting = message.recipients.some(recipient => isInProgress(recipient.status))
   const deferred = message.recipients.some(recipient => recipient.status === 'deferred')
-  const report = { onSuccess: () => notifySuccess(t('messages.done')), onError: (error: Error) => notifyError(error, t) }
+  const report = {
+    onSuccess: () => notifySuccess(t('messages.done')),
+    onError: (error: Error) => notifyError(error, t),
+  }
   return (
     <>
       {deferred ? (

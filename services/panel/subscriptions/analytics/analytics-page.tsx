@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { type DaysRange, DaysRangeControl, daysRangeSearch, DEFAULT_DAYS_RANGE } from '../../ui/layout/days-range.tsx'
+import { type DaysRange, DaysRangeControl, DEFAULT_DAYS_RANGE, daysRangeSearch } from '../../ui/layout/days-range.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
@@ -26,7 +26,10 @@ export function AnalyticsPage() {
   const navigate = route.useNavigate()
   const { days = DEFAULT_DAYS_RANGE } = search
   const go = (chosen: DaysRange) =>
-    void navigate({ search: { ...subscriptionsSearch({ ...search }), ...daysRangeSearch({ days: chosen }) }, replace: true })
+    void navigate({
+      search: { ...subscriptionsSearch({ ...search }), ...daysRangeSearch({ days: chosen }) },
+      replace: true,
+    })
   return (
     <AppScopedPage
       title={t('subs.figuresTitle')}

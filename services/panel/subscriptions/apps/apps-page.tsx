@@ -104,7 +104,9 @@ function AppTable({ apps, edit }: { apps: readonly SubApp[]; edit: ((app: SubApp
     {
       label: t('messages.state'),
       cell: app => (
-        <StatusBadge tone={app.status === '1' ? 'ok' : 'quiet'}>{t(app.status === '1' ? 'subs.on' : 'subs.off')}</StatusBadge>
+        <StatusBadge tone={app.status === '1' ? 'ok' : 'quiet'}>
+          {t(app.status === '1' ? 'subs.on' : 'subs.off')}
+        </StatusBadge>
       ),
     },
     { label: t('ui.created'), cell: app => <BusinessTime at={app.created_at} /> },

@@ -32,7 +32,9 @@ function Changes({ appKey }: { appKey: string }) {
   const navigate = route.useNavigate()
   const { subscription } = search
   const target = subscription ? { target_kind: 'subscription', target_id: subscription } : {}
-  const query = useSubRead('auditLog', { query: { ...omitUndefined({ app_key: appKey, page: search.page }), ...target } })
+  const query = useSubRead('auditLog', {
+    query: { ...omitUndefined({ app_key: appKey, page: search.page }), ...target },
+  })
   const columns: Column<Entry>[] = [
     { label: t('account.when'), cell: entry => <BusinessTime at={entry.created_at} /> },
     { label: t('account.actor'), cell: entry => entry.actor_name || entry.actor_kind },
@@ -48,7 +50,9 @@ function Changes({ appKey }: { appKey: string }) {
           <Button
             variant="subtle"
             size="compact-sm"
-            onClick={() => void navigate({ search: omitUndefined({ ...search, subscription: undefined, page: undefined }) })}
+            onClick={() =>
+              void navigate({ search: omitUndefined({ ...search, subscription: undefined, page: undefined }) })
+            }
           >
             {t('subs.allChanges')}
           </Button>

@@ -1,6 +1,8 @@
 /** What putting a former state back would change. */
 import { expect, test } from 'vitest'
-import { changesOnRestore, currentPlanState, currentSwitchState } from './revision-changes.ts'
+import { currentPlanState } from '../plans/plan-revision.ts'
+import { currentSwitchState } from '../switches/switch-revision.ts'
+import { changesOnRestore } from './revision-changes.ts'
 
 test.each([
   ['a field with another value', { price: 1 }, { price: 2 }, [{ field: 'price', from: '2', to: '1' }]],
@@ -106,7 +108,7 @@ test('a switch that is as it was would not change', () => {
 test('notes of a changelog stand in its value alone', () => {
   const value = '{"title":"News","logs":[]}'
   const record = { ...SWITCH, type: 'changelog', raw_value: value }
-  expect(changesOnRestore({ ...STORED_SWITCH, type: 'changelog', value, title: '', logs: [] }, currentSwitchState(record))).toEqual(
-    [],
-  )
+  expect(
+    changesOnRestore({ ...STORED_SWITCH, type: 'changelog', value, title: '', logs: [] }, currentSwitchState(record)),
+  ).toEqual([])
 })

@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../ui/forms/confirm-dialog.tsx'
 import { Diff } from '../../ui/values/diff.tsx'
 import { BusinessTime } from '../shared/business-time.tsx'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
-import { changesOnRestore, type CurrentState } from './revision-changes.ts'
+import { type CurrentState, changesOnRestore } from './revision-changes.ts'
 
 type Revision = SubOutput<'planHistory'>['revisions'][number]
 

@@ -1,3 +1,5 @@
+import { splitLines } from '../../ui/forms/split-text.ts'
+
 /** The features of a plan: on the wire a JSON text with a list, for people one a line. */
 
 /** The list in the text; empty for what is none. */
@@ -14,12 +16,4 @@ export function featuresOf(text: string | undefined): string[] {
 /** The text for the lines that somebody typed; only line ends part them, because a feature may have commas. */
 export function featuresText(lines: string): string {
   return JSON.stringify({ features: splitLines(lines) })
-}
-
-/** The lines of a text field: trimmed, without empty ones. */
-export function splitLines(lines: string): string[] {
-  return lines
-    .split('\n')
-    .map(line => line.trim())
-    .filter(Boolean)
 }

@@ -12,13 +12,13 @@ import { Card } from '../../ui/layout/page.tsx'
 import { RowMenu } from '../../ui/layout/row-menu.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { type Column, DataTable } from '../../ui/layout/table.tsx'
-import { currentPlanState } from '../history/revision-changes.ts'
 import { Revisions } from '../history/revisions.tsx'
 import { type AppScope, AppScopedPage } from '../shared/app-scope.tsx'
 import { ManagedBadge } from '../shared/managed-badge.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { Plan } from './plan-fields.ts'
 import { PlanForm } from './plan-form.tsx'
+import { currentPlanState } from './plan-revision.ts'
 
 const route = getRouteApi('/shell/subscriptions/plans')
 

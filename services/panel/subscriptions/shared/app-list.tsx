@@ -67,7 +67,11 @@ export function AppList<A extends { pagination: { total_pages: number } }, T>(pr
           }}
         </Loaded>
       </Card>
-      <NumberedPages page={search.page ?? 1} total={query.data?.pagination.total_pages ?? 1} go={page => go({ page })} />
+      <NumberedPages
+        page={search.page ?? 1}
+        total={query.data?.pagination.total_pages ?? 1}
+        go={page => go({ page })}
+      />
     </>
   )
 }

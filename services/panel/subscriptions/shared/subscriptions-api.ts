@@ -72,8 +72,7 @@ function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
 export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { fresh = false } = {}) {
   return useQuery({
     ...subRead(name, input),
-    placeholderData: (previous, before) =>
-      isSameList(before?.queryKey[2], input as AnyInput) ? previous : undefined,
+    placeholderData: (previous, before) => (isSameList(before?.queryKey[2], input as AnyInput) ? previous : undefined),
     ...(fresh ? { staleTime: 0, gcTime: 0 } : {}),
   })
 }

@@ -40,7 +40,12 @@ function Users({ scope }: { scope: AppScope }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = useSubRead('listUsersOperation', {
-    query: omitUndefined({ app_key: scope.app.app_key, search: search.search, status: search.status, page: search.page }),
+    query: omitUndefined({
+      app_key: scope.app.app_key,
+      search: search.search,
+      status: search.status,
+      page: search.page,
+    }),
   })
   return (
     <AppList

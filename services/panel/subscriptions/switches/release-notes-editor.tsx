@@ -7,7 +7,13 @@ import { type NoteFields, newNote, type SwitchFields } from './switch-fields.ts'
 const LISTS = ['features', 'improvements', 'fixes'] as const
 
 /** The editor. A changelog always has a title; for the other types notes are folded away until there are some. */
-export function ReleaseNotesEditor({ fields, set }: { fields: SwitchFields; set: (change: Partial<SwitchFields>) => void }) {
+export function ReleaseNotesEditor({
+  fields,
+  set,
+}: {
+  fields: SwitchFields
+  set: (change: Partial<SwitchFields>) => void
+}) {
   const { t } = useTranslation()
   const { notes } = fields
   const change = (key: number, part: Partial<NoteFields>) =>

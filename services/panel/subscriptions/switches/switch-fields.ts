@@ -1,6 +1,6 @@
 /** A switch as its form holds it, and back to what the API takes. */
 
-import { splitLines } from '../plans/plan-features.ts'
+import { splitLines } from '../../ui/forms/split-text.ts'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
 import {
   type RuleFields,

@@ -3,10 +3,10 @@ import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loaded } from '../../ui/feedback/content-states.tsx'
-import { currentSwitchState } from '../history/revision-changes.ts'
 import { Revisions } from '../history/revisions.tsx'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { SwitchRecord } from './switch-fields.ts'
+import { currentSwitchState } from './switch-revision.ts'
 
 /** The states; without a record it is one that was deleted. `done` is called when a state was put back. */
 export function SwitchHistory(props: { appKey: string; name: string; record?: SwitchRecord; done: () => void }) {

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { switchFields } from '../../../subscriptions/flags/rules/flag-spec.ts'
 import {
-  nextKey,
+  COMPARATORS,
   localTime,
   moveEntry,
   newRule,
   newSchedule,
-  COMPARATORS,
+  nextKey,
   ruleBodies,
   rulesOf,
   scheduleBodies,

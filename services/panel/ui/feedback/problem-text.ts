@@ -3,7 +3,7 @@ import type { TFunction } from 'i18next'
 import i18next from 'i18next'
 import { ApiProblem } from '../../api/problem.ts'
 import type problems from '../../i18n/en/problems.json'
-import { displayedFieldErrors } from '../forms/field-error-text.ts'
+import { displayedFieldErrors } from './field-error-text.ts'
 
 type Known = keyof typeof problems
 

@@ -1,6 +1,6 @@
 /** What follows a write, the same everywhere: it is told, and the form that made it goes. */
 import { useTranslation } from 'react-i18next'
-import { notifySuccess, notifyError } from './notifications.ts'
+import { notifyError, notifySuccess } from './notifications.ts'
 
 /** After a form: its dialog closes, and it is said that it is saved. A refusal stands in the form. */
 export function useSaveCallbacks(close: () => void): { onSuccess: () => void } {

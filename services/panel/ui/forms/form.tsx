@@ -3,9 +3,9 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSessionExpired } from '../../state/session-expiry.ts'
+import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 import { headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
-import { displayedFieldErrors, fieldOf } from './field-error-text.ts'
 import type { Fields } from './use-fields.ts'
 
 /** The part of a write that a form shows. */
@@ -102,12 +102,4 @@ export function Dialog(props: {
       {props.opened ? props.children() : null}
     </Modal>
   )
-}
-
-/** Text lines to a list: trimmed, without empty ones. */
-export function splitList(text: string): string[] {
-  return text
-    .split(/[\n,]/)
-    .map(line => line.trim())
-    .filter(Boolean)
 }

@@ -1,7 +1,7 @@
 /** What the fields of a form hold, and what binds a control to one of them: its value, its change, what is wrong with it. */
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { displayedFieldErrors, fieldOf } from './field-error-text.ts'
+import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 
 /** The names of the fields of a kind. */
 type NamesOf<F, V> = { [K in keyof F]: F[K] extends V ? K : never }[keyof F] & string
@@ -26,9 +26,13 @@ export interface Fields<F extends object> {
   /** Binds a control that gives the value itself (lists to choose from, numbers that may be empty). */
   value: <K extends keyof F & string>(name: K) => FieldProps & { value: F[K]; onChange: (value: F[K]) => void }
   /** Binds a field of whole numbers, where nothing stands for 0. */
-  count: <K extends NamesOf<F, number>>(name: K) => FieldProps & { value: F[K]; onChange: (value: string | number) => void }
+  count: <K extends NamesOf<F, number>>(
+    name: K,
+  ) => FieldProps & { value: F[K]; onChange: (value: string | number) => void }
   /** Binds a box or a switch. */
-  flag: <K extends NamesOf<F, boolean>>(name: K) => FieldProps & { checked: F[K]; onChange: (event: CheckChange) => void }
+  flag: <K extends NamesOf<F, boolean>>(
+    name: K,
+  ) => FieldProps & { checked: F[K]; onChange: (event: CheckChange) => void }
 }
 
 /** What is wrong with a field, in words that stand below it. */

@@ -5,7 +5,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Empty, Loaded } from '../feedback/content-states.tsx'
 import { Dialog } from '../forms/form.tsx'
-import { nextCursor, CursorPager } from './cursor-pager.tsx'
+import { CursorPager, nextCursor } from './cursor-pager.tsx'
 import { Card, Page } from './page.tsx'
 
 /** What a cursor list answers. */
@@ -53,7 +53,9 @@ export function ListPage<T extends { id: string }>(props: {
           }
         </Loaded>
       </Card>
-      {props.go ? <CursorPager after={props.after} next={query.data ? nextCursor(query.data) : undefined} go={props.go} /> : null}
+      {props.go ? (
+        <CursorPager after={props.after} next={query.data ? nextCursor(query.data) : undefined} go={props.go} />
+      ) : null}
       {props.below}
       {add ? (
         <Dialog opened={adding} close={close} title={add.label}>

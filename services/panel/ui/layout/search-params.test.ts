@@ -1,7 +1,7 @@
 /** Addresses as the router hands them on: digits are numbers there, and anybody may type anything. */
 import { expect, test } from 'vitest'
 import { subscriptionsSearch } from '../../subscriptions/shared/subscriptions-search.ts'
-import { splitList } from '../forms/form.tsx'
+import { splitList } from '../forms/split-text.ts'
 import { pageNumber } from './numbered-pages.tsx'
 import { stringParams } from './search-params.ts'
 

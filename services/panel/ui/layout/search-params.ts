@@ -1,7 +1,10 @@
 /** Reading the part of an address behind the question mark. */
 
 /** The named texts that are there and not empty. */
-export function stringParams<K extends string>(raw: Record<string, unknown>, names: readonly K[]): { [N in K]?: string } {
+export function stringParams<K extends string>(
+  raw: Record<string, unknown>,
+  names: readonly K[],
+): { [N in K]?: string } {
   const found: { [N in K]?: string } = {}
   for (const name of names) {
     const value = raw[name]

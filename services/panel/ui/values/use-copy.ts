@@ -1,7 +1,7 @@
 /** Copying, and saying for a moment that it worked. */
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { notifyFailure, notifyError } from '../feedback/notifications.ts'
+import { notifyError, notifyFailure } from '../feedback/notifications.ts'
 
 const SHOWN_MS = 1800
 
