@@ -1,4 +1,4 @@
-/** Starts the web app: words first, so that nothing is shown in the wrong language, then everything else. */
+/** Entry point. Translations are loaded before the first render, so that nothing is shown in the wrong language. */
 import '@fontsource-variable/geist/wght.css'
 import '@fontsource-variable/geist-mono/wght.css'
 import '@mantine/core/styles.css'

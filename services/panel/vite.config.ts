@@ -1,4 +1,4 @@
-/** How the web app is built: hashed files below `assets/`, and a place for the nonce that the service stamps in. */
+/** Build of the web app: hashed files in `assets/`, and a placeholder for the CSP nonce that the service inserts. */
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
@@ -9,7 +9,7 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // Browsers of the last two years; nothing is inlined, so that the policy needs no `data:` for scripts or fonts.
+    // Browsers of the last two years. Nothing is inlined, so the Content-Security-Policy needs no `data:` sources.
     target: ['chrome120', 'firefox121', 'safari17.2'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

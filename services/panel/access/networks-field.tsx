@@ -1,8 +1,7 @@
-/** The field for the networks that a login or a token may be used from. */
 import { Textarea, type TextareaProps } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-/** The field: one network a line. */
+/** Networks (CIDR) from which a login or token may be used, one on each line. */
 export function NetworksField(props: TextareaProps) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,3 @@
-/** Where an application connects to. */
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Card } from '../ui/layout/page.tsx'
@@ -6,7 +5,6 @@ import { Copyable } from '../ui/values/copy-button.tsx'
 import { DescriptionList } from '../ui/values/description-list.tsx'
 import type { Credential } from './access-types.ts'
 
-/** Host and ports. */
 export function SmtpConnection({ connection }: { connection: Credential['connection'] }) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-/** Making an SMTP login, or changing its limits. */
+/** Forms that create an SMTP login and change its restrictions. */
 import { Checkbox, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../api/hooks.ts'
@@ -19,7 +19,6 @@ interface Limits {
   allow_null_sender: boolean
 }
 
-/** What a new login starts with. */
 const NO_LIMITS: Limits = {
   allowed_senders: '',
   allowed_cidrs: '',
@@ -28,7 +27,6 @@ const NO_LIMITS: Limits = {
   allow_null_sender: false,
 }
 
-/** A new login. */
 export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createCredentialOperation', ['listCredentialsOperation'])
@@ -69,7 +67,6 @@ export function SmtpForm({ close, show }: { close: () => void; show: ShowSecrets
   )
 }
 
-/** The limits of a login. */
 export function SmtpLimits({ login, close }: { login: Credential; close: () => void }) {
   const { t } = useTranslation()
   const patch = useWrite('patchCredentialOperation', ['listCredentialsOperation'])

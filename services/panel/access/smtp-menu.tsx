@@ -1,4 +1,4 @@
-/** What can be done with one SMTP login. */
+/** Actions of an SMTP login. */
 import { ActionIcon, Group, Menu, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -16,7 +16,7 @@ import { SmtpLimits } from './smtp-form.tsx'
 
 type OpenDialog = 'limits' | 'password' | 'delete'
 
-/** The copy button and the menu of a row. */
+/** Button that copies the password, and the menu of a row. */
 export function SmtpMenu({ login, show }: { login: Credential; show: ShowSecrets }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState<OpenDialog>()
@@ -88,7 +88,7 @@ function ConfirmDialogs(props: {
   )
 }
 
-/** Fetches the password only when it is asked for, and never shows it. */
+/** Fetches the password only on request and never displays it. */
 function CopyPassword({ login }: { login: Credential }) {
   const { t } = useTranslation()
   const { copied, copy } = useCopy()

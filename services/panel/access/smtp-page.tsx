@@ -1,4 +1,4 @@
-/** SMTP logins: make, copy the password, limit, disable, remove. */
+/** SMTP logins: create, copy the password, restrict, disable, delete. */
 import { Group } from '@mantine/core'
 import { IconPlugConnected } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -19,7 +19,6 @@ import { SmtpMenu } from './smtp-menu.tsx'
 
 const route = getRouteApi('/shell/smtp')
 
-/** The page. */
 export function SmtpPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

@@ -1,4 +1,4 @@
-/** Making an API token: what it may do, from where, how long. */
+/** Form that creates an API token: scopes, domains, networks, expiry. */
 import { Checkbox, MultiSelect, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Input } from '../api/client.ts'
@@ -26,7 +26,6 @@ const SCOPES: readonly Scope[] = [
 const LIFETIMES = ['never', '30', '90', '365'] as const
 type Lifetime = (typeof LIFETIMES)[number]
 
-/** The form. */
 export function TokenForm({ close, show }: { close: () => void; show: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])
@@ -94,7 +93,7 @@ export function TokenForm({ close, show }: { close: () => void; show: ShowSecret
   )
 }
 
-/** When a token made at `now` (milliseconds) ends. */
+/** Expiry of a token created at `now` (milliseconds). */
 function expiryOf(life: Lifetime, now: number): { expires_at?: string } {
   return life === 'never' ? {} : { expires_at: new Date(now + Number(life) * 86_400_000).toISOString() }
 }

@@ -1,7 +1,6 @@
-/** Whether a token still works. */
 import type { Token } from './access-types.ts'
 
-/** Where a token stands at a time in milliseconds. */
+/** State at `now` (milliseconds); a revoked token is never reported as expired. */
 export function tokenState(
   token: Pick<Token, 'revoked_at' | 'expires_at'>,
   now: number,

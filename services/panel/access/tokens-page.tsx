@@ -1,4 +1,4 @@
-/** API tokens: make, rotate, revoke; the value is shown once. */
+/** API tokens: create, rotate, revoke. The value is shown once. */
 import { Group, Menu } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -20,7 +20,6 @@ import { tokenState } from './token-state.ts'
 
 const route = getRouteApi('/shell/tokens')
 
-/** The page. */
 export function TokensPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, and from where. */
+/** Audit log of the account. */
 import { IconNotebook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -14,7 +14,6 @@ type Entry = Output<'listAuditLogs'>['data'][number]
 
 const route = getRouteApi('/shell/audit')
 
-/** The page. */
 export function AuditPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

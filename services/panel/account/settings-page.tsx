@@ -1,4 +1,4 @@
-/** What a reader can choose for the own account: language, time zone, look, password. */
+/** Settings of the user's own account: language, time zone, colour scheme, password. */
 import { SegmentedControl, Select, Stack, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -13,10 +13,9 @@ import { useFields } from '../ui/forms/use-fields.ts'
 import { Card, Page } from '../ui/layout/page.tsx'
 import { browserTimeZone } from '../ui/values/time-zone.ts'
 
-/** Browsers leave UTC out of their own list. */
+/** `supportedValuesOf` does not contain UTC. */
 const TIME_ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(timeZone => timeZone !== 'UTC')]
 
-/** The page. */
 export function SettingsPage() {
   const { t } = useTranslation()
   const account = useAccount()

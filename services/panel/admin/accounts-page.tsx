@@ -1,4 +1,4 @@
-/** Accounts for admins: create, daily limit, suspend, let in again, new password. */
+/** Administration of accounts: create, daily limit, suspend, unsuspend, reset password. */
 import { Group, Menu, NumberInput, Select, TextInput } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -24,7 +24,6 @@ type User = Output<'listUsersOperation'>['data'][number]
 
 const route = getRouteApi('/shell/admin/users')
 
-/** The page. */
 export function AccountsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

@@ -1,4 +1,4 @@
-/** The sending domains of all accounts; an admin may vouch for one whose DNS cannot be looked at. */
+/** Sending domains of all accounts. An admin can verify a domain whose DNS is not reachable for the service. */
 import { Button, Select } from '@mantine/core'
 import { IconWorld } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -18,7 +18,6 @@ type Domain = Output<'listAllDomainsOperation'>['data'][number]
 
 const route = getRouteApi('/shell/admin/domains')
 
-/** The page. */
 export function AllDomainsPage() {
   const { t } = useTranslation()
   const { after, user } = route.useSearch()

@@ -1,4 +1,4 @@
-/** The TLS certificates that clients of the SMTP ports see. */
+/** TLS certificates of the SMTP ports. */
 import { Stack } from '@mantine/core'
 import { IconCertificate } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -15,7 +15,7 @@ type Certificate = Output<'listCertificates'>['data'][number]
 
 const TONES: Record<Certificate['status'], Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
 
-/** The page; asks again every minute. */
+/** Polls every minute. */
 export function CertificatesPage() {
   const { t } = useTranslation()
   const query = useRead('listCertificates', {}, { poll: 60_000 })

@@ -1,4 +1,4 @@
-/** Whether the parts that mail needs are working, and why not. */
+/** Health checks of the service. */
 import { Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
@@ -9,7 +9,7 @@ import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 
 const TONES: Record<'ok' | 'warning' | 'failing', Tone> = { ok: 'ok', warning: 'warn', failing: 'bad' }
 
-/** The page; asks again every 15 seconds. */
+/** Polls every 15 seconds. */
 export function HealthPage() {
   const { t } = useTranslation()
   const query = useRead('getHealth', {}, { poll: 15_000 })

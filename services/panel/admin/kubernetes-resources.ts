@@ -1,10 +1,10 @@
-/** Resources of both halves in one shape, and which of them a reader asked for. */
+/** Kubernetes resources of the mail and subscriptions modules in one form, and their filters. */
 import type { Output } from '../api/client.ts'
 import type { ResourceState } from '../kubernetes/resource-conditions.tsx'
 import type { SubOutput } from '../subscriptions/shared/subscriptions-api.ts'
 import type { ResourceSearch } from './resource-search.ts'
 
-/** A resource that owns a record. */
+/** A resource and the record that it manages. */
 export interface Resource {
   kind: string
   namespace: string
@@ -14,12 +14,12 @@ export interface Resource {
   state: ResourceState | null
 }
 
-/** From an answer of the mail API. */
+/** Converts a resource of the mail API. */
 export function fromMail({ resource, record, state }: Output<'listResources'>['data'][number]): Resource {
   return { ...resource, record: record.name, state }
 }
 
-/** From an answer of the Subscription Administration API. */
+/** Converts a resource of the Subscription Administration API. */
 export function fromSubscriptions(one: SubOutput<'listResourcesOperation'>['resources'][number]): Resource {
   const { kind, namespace, name, app_key, record_name, state } = one
   const record = kind === 'App' ? app_key : `${app_key} / ${record_name}`
@@ -28,13 +28,13 @@ export function fromSubscriptions(one: SubOutput<'listResourcesOperation'>['reso
   return { kind, namespace, name, record, state: { ...state, observed_at } }
 }
 
-/** Ready, not, or not looked at by the operator yet. */
+/** `unseen`: the operator has not reported a status yet. */
 export function readiness({ state }: Resource): 'ready' | 'not_ready' | 'unseen' {
   if (!state) return 'unseen'
   return state.ready ? 'ready' : 'not_ready'
 }
 
-/** Those that fit; what needs attention comes first. */
+/** Filters resources and sorts those that are not ready first. */
 export function matchingResources(all: readonly Resource[], { q, namespace, state }: ResourceSearch): Resource[] {
   const word = q?.toLowerCase() ?? ''
   return all
@@ -46,7 +46,6 @@ export function matchingResources(all: readonly Resource[], { q, namespace, stat
 
 const RANK = { not_ready: 0, unseen: 1, ready: 2 }
 
-/** Every namespace once, in order. */
 export function namespacesOf(all: readonly Resource[]): string[] {
   return [...new Set(all.map(({ namespace }) => namespace))].toSorted()
 }

@@ -1,4 +1,4 @@
-/** The queue: how deep, how old, for whom. */
+/** Delivery queue by destination. */
 import { Button, SimpleGrid, Text } from '@mantine/core'
 import { IconMailCheck } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -15,7 +15,7 @@ import { Time } from '../ui/values/time.tsx'
 
 type Queues = Output<'getQueues'>
 
-/** The page; asks again every 10 seconds. */
+/** Polls every 10 seconds. */
 export function QueuePage() {
   const { t } = useTranslation()
   const query = useRead('getQueues', {}, { poll: 10_000 })
@@ -82,7 +82,7 @@ function Content({ queues }: { queues: Queues }) {
   )
 }
 
-/** Tries what waits after a failure now; a destination that asked for a pause is left alone until then. */
+/** Retries deferred deliveries now, except while the destination is suspended. */
 function RetryNow({ site, until }: { site: Queues['sites'][number]; until: string | undefined }) {
   const { t } = useTranslation()
   const retry = useWrite('retryQueueOperation', ['getQueues'])

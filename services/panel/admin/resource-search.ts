@@ -1,7 +1,5 @@
-/** The part of the address of the resources' page. */
 import { stringParams } from '../ui/layout/search-params.ts'
 
-/** What the reader asked for. */
 export interface ResourceSearch {
   q?: string
   namespace?: string

@@ -1,4 +1,4 @@
-/** Everything that Kubernetes resources own, with their conditions: to be read here, and changed there. */
+/** Kubernetes resources with their conditions. They are read-only here and changed in the cluster. */
 import { Group, Select } from '@mantine/core'
 import { IconBox } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -22,7 +22,7 @@ import {
 
 const route = getRouteApi('/shell/admin/resources')
 
-/** The page; asks again every 15 seconds. Admins without rights in the subscription half see the mail half. */
+/** Polls every 15 seconds. Admins without a role in the subscriptions module see the resources of the mail module only. */
 export function ResourcesPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

@@ -1,4 +1,4 @@
-/** The sending addresses: what the world calls them, which lists name them, and what to do about it. */
+/** Sending IP addresses: reverse DNS, blocklist entries, and advice. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconNetwork, IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
@@ -31,7 +31,7 @@ const BLOCKLIST_TONES: Record<Address['blocklists'][number]['status'], Tone> = {
   unknown: 'quiet',
 }
 
-/** The page. DNS is looked at when it is opened, and again on request. */
+/** Uses the last DNS check of the service; a new one runs on request. */
 export function SendingAddressesPage() {
   const { t } = useTranslation()
   const query = useRead('getSendingAddresses', {})

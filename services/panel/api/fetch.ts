@@ -1,18 +1,17 @@
-/** The one place that talks to the service: same origin, the session cookie, the header that writes need. */
+/** HTTP requests to the service, with the session cookie and the CSRF header. */
 import { problemOf, unreachable } from './problem.ts'
 
-/** What a request carries beside its address. */
 export interface RequestParts {
   method: string
   query?: Readonly<Record<string, unknown>> | undefined
   body?: unknown
-  /** A file as it is, in place of a JSON body. */
+  /** Sent unchanged instead of a JSON body. */
   file?: { type: string; content: Blob } | undefined
   signal?: AbortSignal | undefined
   headers?: Readonly<Record<string, string>>
 }
 
-/** Asks and gives the answer; a refusal or silence is thrown as {@link import('./problem.ts').ApiProblem}. */
+/** Throws {@link import('./problem.ts').ApiProblem} for error responses and network failures. */
 export async function request(path: string, parts: RequestParts): Promise<Response> {
   const { method, query, body, file, signal, headers } = parts
   const response = await fetch(path + queryString(query), {
@@ -36,14 +35,14 @@ export async function request(path: string, parts: RequestParts): Promise<Respon
   return response
 }
 
-/** `?a=1&b=2` without what is unset; empty when nothing is set. */
+/** `?a=1&b=2` without undefined and empty values; empty if no value is set. */
 export function queryString(query: Readonly<Record<string, unknown>> | undefined): string {
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== '')
   if (pairs.length === 0) return ''
   return `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()}`
 }
 
-/** `/api/v1/domains/{id}` with its parameters put in, each encoded. */
+/** Fills `/api/v1/domains/{id}`; parameters are percent-encoded. */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>> | undefined): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params?.[name] ?? '')))
 }

@@ -1,4 +1,4 @@
-/** React hooks over the API: cached reads, and writes that refresh what they change. */
+/** React hooks for the API: cached queries, and mutations that invalidate queries. */
 import {
   type QueryKey,
   queryOptions,
@@ -11,7 +11,7 @@ import { call, type Input, type Operation, type Output } from './client.ts'
 import { isSameList } from './placeholder-data.ts'
 import type { AnyInput } from './typed.ts'
 
-/** Query options of a read; the key is the operation and its input, so that equal questions share one answer. */
+/** Query options of an operation; the key is the operation and its input. */
 export function readOptions<K extends Operation>(name: K, input: Input<K>) {
   return queryOptions({ queryKey: [name, input] as QueryKey, queryFn: ({ signal }) => call(name, input, signal) })
 }
@@ -19,13 +19,13 @@ export function readOptions<K extends Operation>(name: K, input: Input<K>) {
 type Poll = number | false
 
 /**
- * A cached read. `poll` asks again every so many milliseconds while it is, or gives for what was read, a number; with
- * `fresh` what was read before is not shown when it is opened again, because somebody decides by it.
+ * A cached query. `poll` is the polling interval in milliseconds, or computes it from the data. `noCache` always fetches and never
+ * shows cached data, for data on which the user bases a decision.
  */
 export function useRead<K extends Operation>(
   name: K,
   input: Input<K>,
-  options: { enabled?: boolean; poll?: Poll | ((data: Output<K> | undefined) => Poll); fresh?: boolean } = {},
+  options: { enabled?: boolean; poll?: Poll | ((data: Output<K> | undefined) => Poll); noCache?: boolean } = {},
 ) {
   const { poll = false } = options
   return useQuery({
@@ -33,11 +33,11 @@ export function useRead<K extends Operation>(
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) => (typeof poll === 'function' ? poll(state.data) : poll),
     placeholderData: (previous, before) => (isSameList(before?.queryKey[1], input as AnyInput) ? previous : undefined),
-    ...(options.fresh ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
+    ...(options.noCache ? { staleTime: 0, gcTime: 0, refetchOnWindowFocus: false } : {}),
   })
 }
 
-/** A write; when it succeeded, the reads named in `refresh` are asked again. */
+/** A mutation; on success the operations named in `refresh` are fetched again. */
 export function useWrite<K extends Operation>(
   name: K,
   refresh: readonly Operation[] = [],

@@ -1,6 +1,6 @@
 /**
- * The operations that the panel calls: method and path by the name that the contracts give them. Only the contracts'
- * types come into the browser, so their few words are repeated here; a test compares every line with the contract.
+ * Operations that the panel calls: method and path by the name in the contracts. Only the types of the contracts are part of the
+ * bundle, so these values are repeated here; a test compares them with the contracts.
  */
 export const operations = {
   logInOperation: 'POST /api/v1/session',

@@ -1,9 +1,9 @@
-/** Which answer may stand on the screen in place of another one until that comes. */
+/** When a previous response may be shown while another one is loading. */
 import type { AnyInput } from './typed.ts'
 
 /**
- * True for another page, order or filter of the same list. What belongs to another thing or to another app never stands
- * in: somebody could act on it.
+ * True for another page, order or filter of the same list. Data of another resource or another app is never shown in its
+ * place: the user could act on the wrong one.
  */
 export function isSameList(before: unknown, now: AnyInput): boolean {
   const { params, query } = (before ?? {}) as AnyInput

@@ -1,13 +1,13 @@
-/** A refusal of the service, or its silence, as one kind of error for the whole app. */
+/** One error type for error responses and network failures. */
 
-/** A fault of one field: JSON pointer, code, English sentence. */
+/** Error of one field of a request: JSON pointer, code, English message. */
 export interface FieldError {
   pointer: string
   code: string
   message: string
 }
 
-/** What went wrong with a request. `status` 0 means that no answer came (offline, cut, blocked). */
+/** Error of a request. `status` is 0 if no response was received (offline, aborted, blocked). */
 export class ApiProblem extends Error {
   readonly code: string
   readonly status: number
@@ -33,12 +33,11 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Nothing came back: no network, or the service is away. */
 export function unreachable(error: unknown): ApiProblem {
   return new ApiProblem({ code: 'offline', status: 0, detail: error instanceof Error ? error.message : String(error) })
 }
 
-/** Reads a problem document (RFC 9457) or a refusing envelope; an answer that is neither keeps its status. */
+/** Parses a problem document (RFC 9457) or an error envelope; other bodies keep only the status. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body: unknown = await response.json().catch(() => undefined)
   const fields = isRecord(body) ? body : {}
@@ -53,12 +52,12 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   })
 }
 
-/** True when asking again may help: no answer, or a fault of the service. */
+/** True for errors that may be transient: no response, or status 5xx. */
 export function mayRetry(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 0 || error.status >= 500)
 }
 
-/** A word of the mail API, a number of the Subscription Administration API, or a guess by status. */
+/** String code of the mail API, numeric code of the Subscription Administration API, or a default by status. */
 function codeOf(code: unknown, status: number): string {
   if (typeof code === 'number' && code > 999) return String(code)
   return textOf(code) ?? (status >= 500 ? 'unavailable' : 'internal')

@@ -1,4 +1,4 @@
-/** What an operation of a contract takes and gives, read off its schemas. */
+/** Input and output types of operations, derived from the schemas of the contracts. */
 import type { z } from 'zod'
 
 type Schema = z.ZodType
@@ -13,15 +13,13 @@ type Field<N extends string, V> = [V] extends [undefined]
     ? { [K in N]?: V }
     : { [K in N]: V }
 
-/** What an operation takes. */
 export type InputOf<E> = Field<'params', Part<E, 'params'>> &
   Field<'query', Part<E, 'query'>> &
   Field<'body', Part<E, 'body'>>
 
-/** What an operation answers. */
 export type OutputOf<E> = E extends { response: infer R } ? Received<R> : undefined
 
-/** Any input, for the one place that sends it. */
+/** Untyped input, for the code that sends it. */
 export interface AnyInput {
   params?: Record<string, unknown>
   query?: Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Everything around the pages: theme, cache of answers, router. */
+/** Root component: theme, query cache, notifications, router. */
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
@@ -7,12 +7,11 @@ import { cssVariables, theme } from '../theme/theme.ts'
 import { queries } from './query-cache.ts'
 import { router } from './router.tsx'
 
-/** The nonce of the page's policy; the service stamps it into the document. */
+/** Nonce of the Content-Security-Policy, inserted into the document by the service. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 // Read by the library under Mantine's dialogs (get-nonce), which adds a style tag of its own to lock scrolling.
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
-/** The app. */
 export function App() {
   return (
     <MantineProvider

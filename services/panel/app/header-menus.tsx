@@ -1,4 +1,4 @@
-/** Language, light or dark, and the account, at the right of the header. */
+/** Menus at the right of the header: language, colour scheme, account. */
 import { Button, Group, Menu } from '@mantine/core'
 import { IconLogout, IconSettings, IconUserCircle } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-/** The places of the panel in the order of the menu. */
+/** Entries of the navigation menu and who sees them. */
 import {
   type Icon,
   IconAppWindow,
@@ -31,26 +31,23 @@ import type common from '../i18n/en/common.json'
 
 type Label = keyof (typeof common)['nav']
 
-/** One entry. */
 export interface NavigationEntry {
   to: string
   label: Label
   icon: Icon
-  /** Shown to admins only. */
+  /** Visible to admins only. */
   admin?: boolean
-  /** Shown to those with rights in the subscription half: `any`, or `super` for the whole of it. */
+  /** Requires a role in the subscriptions module: any role, or `super`. */
   subscriptions?: 'any' | 'super'
-  /** Shown in the trial mode only. */
+  /** Visible in capture mode only. */
   trial?: boolean
 }
 
-/** A group of entries under a heading. */
 export interface NavigationGroup {
   heading?: Label
   entries: readonly NavigationEntry[]
 }
 
-/** The menu. */
 export const NAVIGATION: readonly NavigationGroup[] = [
   {
     entries: [
@@ -97,7 +94,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
 ]
 
-/** Whether a place belongs in the menu of who is logged in. */
+/** Whether the menu of this session contains the entry. The service checks permissions itself. */
 export function isVisible(place: NavigationEntry, session: Output<'getSession'>): boolean {
   const { user, delivery_mode, subscription_role } = session
   if (place.admin && user.role !== 'admin') return false

@@ -1,11 +1,10 @@
-/** Addresses that lead nowhere, and pages that break. */
+/** Fallback pages for unknown addresses and for pages that fail to load or render. */
 import { Button } from '@mantine/core'
 import { IconMap2 } from '@tabler/icons-react'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ContentState, Failure } from '../ui/feedback/content-states.tsx'
 
-/** There is nothing at this address. */
 export function NotFound() {
   const { t } = useTranslation()
   return (
@@ -24,7 +23,6 @@ export function NotFound() {
   )
 }
 
-/** A page could not be loaded or shown. */
 export function RouteFailure({ error }: { error: unknown }) {
   const router = useRouter()
   return <Failure level={1} error={error} retry={() => void router.invalidate()} />

@@ -1,4 +1,4 @@
-/** Every address of the panel. Pages are loaded when they are first opened. */
+/** Routes of the panel. Page components are loaded when a page is first opened. */
 import {
   createRootRoute,
   createRoute,
@@ -30,7 +30,7 @@ const signIn = createRoute({
   component: SignInPage,
 })
 
-/** Somebody was signed in when the service said that the session is over. */
+/** True when the session expired while the panel was open; the sign-in page then says so. */
 let wasSignedIn = false
 
 const shell = createRoute({
@@ -226,7 +226,6 @@ const pages = [
   }),
 ] as const
 
-/** The router. */
 export const router = createRouter({
   routeTree: root.addChildren([signIn, shell.addChildren(pages)]),
   defaultPreload: 'intent',

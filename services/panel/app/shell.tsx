@@ -1,4 +1,4 @@
-/** The frame around every page: menu, header, the banner when the service cannot be reached. */
+/** Layout of all pages: header, navigation menu, banner while the browser is offline. */
 import { AppShell, Box, Burger, Group, ScrollArea } from '@mantine/core'
 import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { IconCloudOff } from '@tabler/icons-react'
@@ -15,7 +15,7 @@ import { isVisible, NAVIGATION, type NavigationGroup } from './navigation.ts'
 
 const SignInAgain = lazy(() => import('../session/sign-in-again.tsx').then(module => ({ default: module.SignInAgain })))
 
-/** The frame; what is inside knows whose it is. */
+/** Renders the layout once the session is loaded and provides it to everything inside. */
 export function Shell() {
   const { data } = useQuery(sessionQuery)
   if (!data) return null
@@ -99,13 +99,13 @@ function Header({ menuOpened, menu }: { menuOpened: boolean; menu: { toggle: () 
   )
 }
 
-/** Addresses that begin others of the menu. */
+/** Paths that are prefixes of other entries and therefore must match exactly to be active. */
 const EXACT_MATCH: ReadonlySet<string> = new Set(['/', '/subscriptions'])
 
 function NavigationMenu({ close }: { close: () => void }) {
   const session = useSession()
   const { pathname } = useLocation()
-  // The entry of the page that is open may lie below the edge of the window.
+  // The entry of the current page may be outside of the visible part of the menu.
   useEffect(() => {
     document.querySelector(`.pw-nav-link[href="${CSS.escape(pathname)}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [pathname])

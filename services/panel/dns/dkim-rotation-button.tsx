@@ -1,4 +1,4 @@
-/** Adds a DKIM key, made here or brought along, that takes over once its record is seen everywhere. */
+/** Adds a DKIM key, generated or imported, that becomes active once its DNS record is visible. */
 import { Button, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { IconRotate } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -11,7 +11,6 @@ import { useFields } from '../ui/forms/use-fields.ts'
 const KINDS = ['rsa-sha256', 'ed25519-sha256', 'own'] as const
 type Kind = (typeof KINDS)[number]
 
-/** The button with its form. */
 export function DkimRotationButton({ domainId }: { domainId: string }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)

@@ -1,15 +1,12 @@
-/** Which credentials each DNS provider asks for, and the body that carries them. */
+/** Credential fields of each DNS provider, and the request body. */
 import type { Input } from '../api/client.ts'
 
 type Body = Input<'createDnsAccountOperation'>['body']
 
-/** The kinds of DNS accounts. */
 export type Provider = Body['provider']
 
-/** In the order of the menu. */
 export const PROVIDERS = ['cloudflare', 'aliyun', 'dnspod', 'rfc2136'] as const satisfies readonly Provider[]
 
-/** A field of a form. */
 export interface Field {
   name:
     | 'api_token'
@@ -25,11 +22,10 @@ export interface Field {
     | 'key_secret'
   secret?: true
   optional?: true
-  /** Chosen from these instead of typed; the first is the default. */
+  /** Makes the field a select; the first value is the default. */
   choices?: readonly string[]
 }
 
-/** The fields by provider. */
 export const FIELDS: Record<Provider, readonly Field[]> = {
   cloudflare: [
     { name: 'api_token', secret: true },
@@ -50,13 +46,13 @@ export const FIELDS: Record<Provider, readonly Field[]> = {
   ],
 }
 
-/** The body for what was typed; the name and optional fields are left out when they are empty. */
+/** Omits the name and optional fields if they are empty. */
 export function accountBody(provider: Provider, values: Readonly<Record<string, string>>): Body {
   const name = values.name?.trim()
   const given = FIELDS[provider]
     .map(({ name, optional }): [string, string, boolean] => [name, values[name]?.trim() ?? '', optional ?? false])
     .filter(([, value, optional]) => value !== '' || !optional)
     .map(([name, value]) => [name, value])
-  // The fields of a provider are exactly those of its schema (a test compares them), which the compiler cannot see.
+  // A test proves that the fields of a provider match its schema, which the compiler cannot derive.
   return { provider, ...(name ? { name } : {}), credentials: Object.fromEntries(given) } as Body
 }

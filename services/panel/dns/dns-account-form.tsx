@@ -1,4 +1,4 @@
-/** Credentials of a DNS provider, new or in place of others; the service tries them before it keeps them. */
+/** Form for the credentials of a DNS provider. The service tests them before it stores them. */
 import { Select, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -12,7 +12,7 @@ import { accountBody, FIELDS, type Field, PROVIDERS, type Provider } from './dns
 
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
-/** The form; with an account its credentials are replaced, and its provider stays. */
+/** With `account`, replaces its credentials; the provider cannot be changed. */
 export function DnsAccountForm({ account, close }: { account?: Account; close: () => void }) {
   const { t } = useTranslation()
   const create = useWrite('createDnsAccountOperation', ['listDnsAccountsOperation'])
@@ -52,7 +52,7 @@ export function DnsAccountForm({ account, close }: { account?: Account; close: (
   )
 }
 
-/** Nothing typed yet, in the fields of every provider. */
+/** Empty values for the fields of all providers. */
 const EMPTY = Object.fromEntries(PROVIDERS.flatMap(provider => FIELDS[provider].map(({ name }) => [name, ''])))
 
 function CredentialField({ field, fields }: { field: Field; fields: Fields<Record<string, string>> }) {

@@ -1,4 +1,4 @@
-/** The DNS accounts: one a provider, tested when saved; credentials go in and never come out. */
+/** DNS accounts. Credentials are tested when they are saved, and are write-only. */
 import { Menu } from '@mantine/core'
 import { IconCloudCog } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -19,7 +19,6 @@ import { DnsAccountForm } from './dns-account-form.tsx'
 
 type Account = Output<'listDnsAccountsOperation'>['data'][number]
 
-/** The page. */
 export function DnsAccountsPage() {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-/** What earlier looks at DNS found: those that somebody asked for, and those that changed something. */
+/** History of DNS checks: requested ones, and those with a changed result. */
 import { Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,7 +15,7 @@ type Check = Output<'listChecksOperation'>['data'][number]
 
 const TONES: Record<Check['outcome'], Tone> = { verified: 'ok', pending: 'warn', failed: 'bad', temporary: 'warn' }
 
-/** Folded; read when it is opened. */
+/** Collapsed; loaded when it is opened. */
 export function DnsCheckHistory({ domainId }: { domainId: string }) {
   const { t } = useTranslation()
   const [open, setOpen] = useState(false)
@@ -52,7 +52,7 @@ function Checks({ checks }: { checks: readonly Check[] }) {
   return <DataTable name={t('dns.history')} columns={columns} rows={checks} rowKey={check => check.id} />
 }
 
-/** What was wrong; how many records fit when nothing was. */
+/** Errors, and the number of verified records. */
 function Found({ check }: { check: Check }) {
   const { t } = useTranslation()
   const errors = [...check.errors, ...check.records.flatMap(record => record.errors)]

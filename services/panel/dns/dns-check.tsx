@@ -1,4 +1,4 @@
-/** The last look at DNS, and looking again. */
+/** Last DNS check, and a button that runs a new one. */
 import { Button, Group, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -11,7 +11,6 @@ import { ServiceSentence } from '../ui/values/service-sentence.tsx'
 import { Time } from '../ui/values/time.tsx'
 import { DnsCheckHistory } from './dns-check-history.tsx'
 
-/** The card. */
 export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
   const { t } = useTranslation()
   const verify = useWrite('verifyDomainOperation', [

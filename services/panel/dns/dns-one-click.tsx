@@ -1,4 +1,4 @@
-/** Writing the records at the DNS provider: choose the account, see the plan as a diff, apply it, see what happened. */
+/** Publishing the records at the DNS provider: select the account, preview the DNS plan, apply it. */
 import { Button, Group, Select, Stack, Switch, Text } from '@mantine/core'
 import { IconWand } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -14,7 +14,6 @@ import { DnsPlanDialog } from './dns-plan-dialog.tsx'
 
 type Domain = Output<'getDomainOperation'>
 
-/** The card. */
 export function DnsOneClick({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const accounts = useRead('listDnsAccountsOperation', {})
@@ -22,7 +21,7 @@ export function DnsOneClick({ domain }: { domain: Domain }) {
     <Card title={t('dns.oneClick')}>
       <Loaded query={accounts} loading={<LoadingRows rows={2} />}>
         {({ data }) => {
-          // Those of a namespace serve its own MailDomains only.
+          // Accounts managed by Kubernetes are for MailDomain resources of their namespace only.
           const usable = data.filter(({ managed_by }) => managed_by === null)
           return usable.length === 0 ? <NoAccount /> : <PublishRecords domain={domain} accounts={usable} />
         }}

@@ -1,4 +1,4 @@
-/** The plan as a diff; written on one press, and followed in the same rows until DNS gives what was written. */
+/** Dialog that shows a DNS plan as a diff, applies it, and follows the propagation of the records. */
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -21,12 +21,12 @@ const ACTIONS: Record<PlanItem['action'], Tone> = {
   skip: 'quiet',
 }
 
-/** The content of the dialog. Nothing is written before the button is pressed. */
+/** Loading the plan changes nothing at the provider. */
 export function DnsPlanDialog({ domainId, close }: { domainId: string; close: () => void }) {
   const { t } = useTranslation()
   const [accept, setAccept] = useState<string[]>([])
   const params = { id: domainId }
-  const plan = useRead('planDnsOperation', { params, body: { accept } }, { fresh: true })
+  const plan = useRead('planDnsOperation', { params, body: { accept } }, { noCache: true })
   const apply = useWrite('applyDnsOperation', ['getDomainOperation', 'listDomainsOperation'])
   const result = apply.data
   const seen = useDnsPropagation(domainId, result)
@@ -96,7 +96,7 @@ function Summary({ items }: { items: readonly PlanItem[] }) {
   )
 }
 
-/** What came of it; read out when it changes. */
+/** Result of applying the plan, announced by screen readers when it changes. */
 function Outcome({ stage, result }: { stage: PlanStage; result: PlanResult | undefined }) {
   const { t } = useTranslation()
   if (result?.stopped)

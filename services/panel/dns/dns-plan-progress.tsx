@@ -1,4 +1,4 @@
-/** The three stations of a plan: looked at, written, seen in DNS. */
+/** Progress of a DNS plan: preview, written, visible in DNS. */
 import { Loader } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -7,28 +7,27 @@ import type { PlanStage } from './dns-plan-state.ts'
 
 const STEPS = ['plan', 'written', 'seen'] as const
 
-/** At which station each stage stands; the stations before it are done. */
+/** Index of the current step for each stage; the steps before it are complete. */
 const STEP_INDEX: Record<PlanStage, number> = { plan: 0, writing: 1, stopped: 1, waiting: 2, later: 2, seen: 3 }
 
-/** The stations, the present one marked. */
 export function DnsPlanProgress({ stage }: { stage: PlanStage }) {
   const { t } = useTranslation()
   return (
-    <ol className="pw-stations" aria-label={t('dns.progress')}>
-      {STEPS.map((station, index) => {
+    <ol className="pw-plan-steps" aria-label={t('dns.progress')}>
+      {STEPS.map((step, index) => {
         const here = index === STEP_INDEX[stage]
         const done = index < STEP_INDEX[stage]
         return (
           <li
-            key={station}
-            className="pw-station"
+            key={step}
+            className="pw-plan-step"
             aria-current={here ? 'step' : undefined}
             data-done={done || undefined}
           >
             <span className="pw-step-mark" data-done={done || undefined}>
               {stepIcon(stage, index, here, done)}
             </span>
-            {t(`dns.station.${station}`)}
+            {t(`dns.station.${step}`)}
             {done ? <span className="pw-hidden">{t('start.done')}</span> : null}
           </li>
         )

@@ -1,21 +1,19 @@
-/** Where a plan stands on its way from a diff to what DNS gives. */
+/** State of a DNS plan from the preview to propagation. */
 import type { Output } from '../api/client.ts'
 import type { Tone } from '../ui/feedback/status-badge.tsx'
 
-/** A row of a plan. */
 export type PlanItem = Output<'planDnsOperation'>['items'][number]
-/** What writing came to. */
 export type PlanResult = Output<'applyDnsOperation'>
-/** A look at DNS afterwards. */
+/** DNS check after the plan was applied. */
 type Check = Pick<Output<'verifyDomainOperation'>, 'outcome' | 'records'>
 
 /**
- * `plan`: nothing is written. `writing`. `waiting`: written, DNS is asked again and again. `seen`: DNS gives it.
- * `later`: the page does not wait longer. `stopped`: the provider refused.
+ * `plan`: preview, nothing is written. `writing`: the plan is being applied. `waiting`: written, DNS is checked repeatedly.
+ * `seen`: all records are visible. `later`: the page stopped checking. `stopped`: the provider returned an error.
  */
 export type PlanStage = 'plan' | 'writing' | 'waiting' | 'seen' | 'later' | 'stopped'
 
-/** What a row says once the button was pressed; undefined before. */
+/** Status of a row after the plan was applied; the key of its translation. */
 export interface RowState {
   tone: Tone
   key: PlanResult['items'][number]['status'] | 'writing' | 'seen'
@@ -31,7 +29,7 @@ const RESULTS: Record<PlanResult['items'][number]['status'], Tone> = {
   not_done: 'warn',
 }
 
-/** The stage. `given`: DNS was asked often enough. */
+/** `given`: the maximum number of DNS checks was made. */
 export function stageOf(at: {
   writing: boolean
   result: PlanResult | undefined
@@ -46,12 +44,11 @@ export function stageOf(at: {
   return given ? 'later' : 'waiting'
 }
 
-/** True when the domain is verified and DNS gives every record that was written. */
+/** True if the domain is verified and DNS returns every record that was written. */
 export function isPropagated({ items }: PlanResult, check: Check): boolean {
   return check.outcome === 'verified' && items.every(item => !isWritten(item) || isSeen(item.record, check))
 }
 
-/** The state of one row. */
 export function rowState(
   item: PlanItem | PlanResult['items'][number],
   stage: PlanStage,
@@ -65,7 +62,7 @@ export function rowState(
   return stage === 'writing' && writes ? { tone: 'info', key: 'writing' } : undefined
 }
 
-/** How many rows there are of each action, in the order of a plan. */
+/** Number of rows for each action, in the order of the plan. */
 export function countByAction(items: readonly PlanItem[]): [PlanItem['action'], number][] {
   const counts = new Map<PlanItem['action'], number>()
   for (const { action } of items) counts.set(action, (counts.get(action) ?? 0) + 1)

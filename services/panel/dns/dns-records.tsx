@@ -1,4 +1,4 @@
-/** The records of a domain: what to publish beside what DNS gives, each part to be copied. */
+/** DNS records of a domain: expected and observed values, with copy buttons. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -21,7 +21,7 @@ const TONES: Record<DnsRecord['status'], Tone> = {
   conflict: 'bad',
 }
 
-/** All of them, required ones first as the service orders them. */
+/** In the order of the service: required records first. */
 export function DnsRecords({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (
@@ -124,7 +124,7 @@ function Observed({ record }: { record: DnsRecord }) {
   )
 }
 
-/** What the service says about it. */
+/** Errors, warnings and instructions of the service. */
 function Advice({ record }: { record: DnsRecord }) {
   const lines: [tone: string, text: string][] = [
     ...record.errors.map((text): [string, string] => ['bad', text]),

@@ -1,4 +1,4 @@
-/** What the records of a domain should say: DMARC policy and reports, further SPF senders, rotation of the key. */
+/** DNS settings of a domain: DMARC policy and reports, additional SPF senders, DKIM key rotation. */
 import { NumberInput, Select, SimpleGrid, Switch, Textarea } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -13,7 +13,7 @@ type Domain = Output<'getDomainOperation'>
 
 const POLICIES = ['none', 'quarantine', 'reject'] as const
 
-/** The card. It starts again from what was saved when that changes elsewhere. */
+/** The form is reset when the stored settings change elsewhere. */
 export function DnsSettings({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   return (

@@ -1,9 +1,9 @@
-/** Asks DNS again after records were written, until it gives them or enough time went by. */
+/** Repeats the DNS check after records were written, until they are visible or all attempts are used. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Output } from '../api/client.ts'
 import { isPropagated, type PlanResult } from './dns-plan-state.ts'
 
-/** Seconds before each further look: most servers answer at once, some take a minute. */
+/** Seconds before each further check: most servers publish at once, some take a minute. */
 const PAUSES_S = [3, 5, 10, 20, 30] as const
 
 interface PropagationChecks {
@@ -11,7 +11,7 @@ interface PropagationChecks {
   count: number
 }
 
-/** The last look, and whether it was the last one. Looks only once there is a result that was not stopped. */
+/** The last check, and whether all checks are used up (`given`). Does nothing until a plan was applied completely. */
 export function useDnsPropagation(
   domainId: string,
   result: PlanResult | undefined,
@@ -24,7 +24,7 @@ export function useDnsPropagation(
     gcTime: 0,
     queryFn: async (): Promise<PropagationChecks> => {
       const before = queries.getQueryData<PropagationChecks>(queryKey)
-      // A look that fails is a look: the pauses go on.
+      // A failed check counts, so that the pauses keep growing.
       const check = await call('verifyDomainOperation', { params: { id: domainId } }).catch(() => before?.check)
       for (const read of ['getDomainOperation', 'listDomainsOperation', 'listChecksOperation'])
         void queries.invalidateQueries({ queryKey: [read] })

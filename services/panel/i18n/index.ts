@@ -1,4 +1,4 @@
-/** The words of the panel: one catalogue a language, loaded when it is chosen; English keys are the type. */
+/** Translations: one catalogue for each language, loaded on demand. The keys of the English one are the type. */
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { type Language, setPreferences } from '../state/preferences.ts'
@@ -15,7 +15,7 @@ declare module 'i18next' {
 
 interface LanguageModule {
   catalogue: Catalogue
-  /** The service's own sentences, for languages that it does not speak. */
+  /** Translations of the service's English sentences. */
   sentences?: Readonly<Record<string, string>>
 }
 
@@ -26,7 +26,7 @@ const catalogues: Record<Language, () => Promise<LanguageModule>> = {
 
 const translators = new Map<Language, (sentence: string) => string | undefined>()
 
-/** The words for a sentence of the service; undefined when the language has none (English has the sentence itself). */
+/** Translates a sentence of the service; undefined if there is no translation, and always for English. */
 export function translateSentence(language: Language, sentence: string): string | undefined {
   return translators.get(language)?.(sentence)
 }
@@ -37,7 +37,7 @@ async function load(language: Language): Promise<Catalogue> {
   return catalogue
 }
 
-/** How words are found. Their keys have points between the parts, and colons in them (`access.scope.emails:send`). */
+/** Keys are separated by dots and may contain colons (`access.scope.emails:send`). */
 export const i18nOptions = {
   fallbackLng: false,
   nsSeparator: false,
@@ -45,7 +45,7 @@ export const i18nOptions = {
   returnNull: false,
 } as const
 
-/** Loads the first language and starts i18next. */
+/** Loads the initial language and initialises i18next. */
 export async function startI18n(language: Language): Promise<void> {
   const catalogue = await load(language)
   await i18next.use(initReactI18next).init({
@@ -56,7 +56,7 @@ export async function startI18n(language: Language): Promise<void> {
   document.documentElement.lang = language
 }
 
-/** Changes the language, also for the next visit. */
+/** Switches the language and stores it as a preference. */
 export async function changeLanguage(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'translation'))
     i18next.addResourceBundle(language, 'translation', await load(language))

@@ -1,4 +1,4 @@
-/** Finds the words of a language for an English sentence of the service, by patterns with names in braces. */
+/** Translates English sentences of the service by patterns with parameters in braces. */
 
 interface Pattern {
   matches: RegExp
@@ -6,9 +6,9 @@ interface Pattern {
   text: string
 }
 
-/** A translator over a table of sentences; undefined for a sentence that the table does not have. */
+/** The translator returns undefined for a sentence that matches no pattern. */
 export function sentenceTranslator(table: Readonly<Record<string, string>>): (sentence: string) => string | undefined {
-  // The pattern with most fixed words first: "The record cannot be used: {reason}." before "{reason}.".
+  // Most specific pattern first: "The record cannot be used: {reason}." before "{reason}.".
   const patterns = Object.entries(table)
     .map(([english, text]): Pattern & { fixed: number } => {
       const names = [...english.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? [])
@@ -23,13 +23,13 @@ export function sentenceTranslator(table: Readonly<Record<string, string>>): (se
       const found = matches.exec(sentence)
       if (found) return fill(text, names, found)
     }
-    // What one server said: its name stays.
+    // Sentence prefixed by the name of a server, which is kept.
     const [, who, what = ''] = /^([\w.:-]+): (.+)$/s.exec(sentence) ?? []
     const words = translate(what)
     return words && `${who}：${words}`
   }
 
-  /** Parts may be sentences themselves: a reason, a note. */
+  /** Parameters may be sentences themselves, such as a reason or a note. */
   const fill = (text: string, names: readonly string[], found: RegExpExecArray) =>
     text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const part = found[names.indexOf(name) + 1] ?? ''

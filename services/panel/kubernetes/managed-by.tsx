@@ -1,18 +1,17 @@
-/** Says that a Kubernetes resource owns a record, so that nobody wonders why it cannot be changed here. */
+/** Badge of records that are managed by a Kubernetes resource and therefore read-only in the panel. */
 import { Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useAccount } from '../session/session.ts'
 import { StatusBadge } from '../ui/feedback/status-badge.tsx'
 
-/** The resource as the API names it. */
 export interface ResourceName {
   kind: string
   namespace: string
   name: string
 }
 
-/** A pill with the resource's name, for admins a link to its conditions; nothing for records of people. */
+/** Badge with the resource's name, for admins a link to its conditions; nothing for unmanaged records. */
 export function ManagedBy({ resource }: { resource: ResourceName | null | undefined }) {
   const { t } = useTranslation()
   const { role } = useAccount()

@@ -1,9 +1,8 @@
-/** The conditions of a Kubernetes resource as its operator wrote them. They are English, as in kubectl. */
+/** Conditions of a Kubernetes resource as written by the operator, in English as in kubectl. */
 import { useTranslation } from 'react-i18next'
 import { StatusBadge, type Tone } from '../ui/feedback/status-badge.tsx'
 import { Time } from '../ui/values/time.tsx'
 
-/** Where a resource stands. */
 export interface ResourceState {
   ready: boolean
   reason: string
@@ -14,7 +13,6 @@ export interface ResourceState {
 
 const TONES: Record<ResourceState['conditions'][number]['status'], Tone> = { True: 'ok', False: 'bad', Unknown: 'warn' }
 
-/** The list, with when the operator last looked. */
 export function ResourceConditions({ state }: { state: ResourceState | null }) {
   const { t } = useTranslation()
   if (!state) return <div className="pw-sub">{t('operator.notObserved')}</div>

@@ -1,4 +1,4 @@
-/** Who is logged in, and leaving. */
+/** The session of the signed-in user. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { createContext, useContext } from 'react'
@@ -8,33 +8,32 @@ import { readOptions, useWrite } from '../api/hooks.ts'
 import type { Language } from '../state/preferences.ts'
 import { notifyError } from '../ui/feedback/notifications.ts'
 
-/** The account of the reader. */
 export type Account = Output<'getSession'>['user']
 
-/** The read that tells who is logged in. */
+/** Cached for a minute: every navigation checks it. */
 export const sessionQuery = { ...readOptions('getSession', {}), staleTime: 60_000 }
 
-/** Set by the frame for every page inside it. */
+/** Provided by the layout to every page inside it. */
 export const SessionContext = createContext<Output<'getSession'> | undefined>(undefined)
 
-/** The session of the reader; only inside the frame. */
+/** Throws outside of the layout, where no session is known. */
 export function useSession(): Output<'getSession'> {
   const session = useContext(SessionContext)
   if (!session) throw new Error('useSession is called outside of the frame')
   return session
 }
 
-/** The account of the reader; only inside the frame. */
+/** Throws outside of the layout, see {@link useSession}. */
 export function useAccount(): Account {
   return useSession().user
 }
 
-/** True in the trial mode, where nothing leaves the machine and mail lands in the inbox; only inside the frame. */
+/** True in capture mode, in which mail is not delivered but stored in the inbox. Throws outside of the layout. */
 export function useTrial(): boolean {
   return useSession().delivery_mode === 'capture'
 }
 
-/** Ends the session and forgets everything that was read with it. */
+/** Ends the session and clears the query cache. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   const router = useRouter()
@@ -46,8 +45,8 @@ export function useSignOut(): () => Promise<void> {
 }
 
 /**
- * Keeps the language with the account, so that it is spoken at the next sign-in, too; a refusal is told. It waits for the
- * answer itself: callbacks given to `mutate` are dropped with the page, and the one for signing in goes at once.
+ * Saves the language to the account, so that it is used at the next sign-in; a failure is shown as a notification. Awaits
+ * `mutateAsync`, because callbacks of `mutate` are dropped when the component unmounts, as the sign-in page does at once.
  */
 export function useSaveLanguage(): (language: Language) => Promise<void> {
   const { t } = useTranslation()
@@ -63,19 +62,19 @@ export function useSaveLanguage(): (language: Language) => Promise<void> {
   }
 }
 
-/** The service's name of a language, and back. */
+/** Converts the service's language code to the panel's language tag; {@link langOf} is the inverse. */
 export const languageOf = (lang: Account['lang']): Language => (lang === 'zh' ? 'zh-CN' : 'en')
 
 /** See {@link languageOf}. */
 export const langOf = (language: Language): Account['lang'] => (language === 'zh-CN' ? 'zh' : 'en')
 
-/** Where to go after signing in, and whether a session ended while the panel was open. */
+/** `to`: address to open after signing in. `ended`: the session expired while the panel was open. */
 export interface SignInSearch {
   to?: string
   ended?: true
 }
 
-/** Reads it. Only places inside the panel are gone to; anything else (another site) is dropped. */
+/** Accepts only paths of this origin for `to`: a protocol-relative address would be an open redirect. */
 export function signInSearch({ to, ended }: Record<string, unknown>): SignInSearch {
   const inside = typeof to === 'string' && to !== '/' && /^\/(?![/\\])/.test(to)
   return { ...(inside ? { to } : {}), ...(ended === true ? { ended } : {}) }

@@ -1,4 +1,4 @@
-/** Signing in above a form whose session ended. */
+/** Dialog that asks to sign in again when the session expired while a form was open. */
 import { Modal, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
@@ -7,7 +7,7 @@ import { Note } from '../ui/feedback/status-badge.tsx'
 import { sessionQuery, useAccount } from './session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** The dialog. It cannot be closed: whoever wants to leave goes to another address. */
+/** Cannot be dismissed: without a session the form below cannot be submitted. */
 export function SignInAgain() {
   const { t } = useTranslation()
   const queries = useQueryClient()
@@ -29,7 +29,7 @@ export function SignInAgain() {
         <SignInForm
           username={account.username}
           done={session => {
-            // What is open belongs to the one who opened it.
+            // Another user must not see the form of the previous one, so the page is reloaded.
             if (session.user.id !== account.id) return window.location.assign('/')
             queries.setQueryData(sessionQuery.queryKey, session)
             setSessionExpired(false)

@@ -1,4 +1,4 @@
-/** Name and password. */
+/** Sign-in form, used on the sign-in page and in the dialog after a session expired. */
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../api/client.ts'
@@ -8,7 +8,7 @@ import { Note } from '../ui/feedback/status-badge.tsx'
 import { PasswordInput } from '../ui/forms/password-input.tsx'
 import { useFields } from '../ui/forms/use-fields.ts'
 
-/** The form; `username` is who was signed in before. `done` gets the session that begins. */
+/** `username` is filled in when the same user signs in again; `done` receives the new session. */
 export function SignInForm(props: { username?: string; done: (session: Output<'logInOperation'>) => unknown }) {
   const { t } = useTranslation()
   const { username = '', done } = props

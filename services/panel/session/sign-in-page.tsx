@@ -1,4 +1,3 @@
-/** Signing in. */
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
@@ -17,7 +16,6 @@ import { SignInForm } from './sign-in-form.tsx'
 
 const route = getRouteApi('/sign-in')
 
-/** The page. */
 export function SignInPage() {
   const { t } = useTranslation()
   const { ended } = route.useSearch()
@@ -55,7 +53,7 @@ export function SignInPage() {
   )
 }
 
-/** A language that was chosen here is meant for the account, too; without one the panel speaks that of the account. */
+/** A language chosen on this page is saved to the account; otherwise the panel switches to the account's language. */
 function useSignedIn(language: Language | undefined) {
   const { to } = route.useSearch()
   const router = useRouter()

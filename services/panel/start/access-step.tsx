@@ -1,4 +1,4 @@
-/** The step in which an application gets its key: a token at once, or an SMTP login. */
+/** Step that creates a credential for an application: a token, or an SMTP login on its page. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -7,7 +7,7 @@ import { notifyError } from '../ui/feedback/notifications.ts'
 import { Note } from '../ui/feedback/status-badge.tsx'
 import { CodeBlock } from '../ui/values/code-block.tsx'
 
-/** The step. A token made here also stands in the examples until the page is left. */
+/** A token created here is also used in the code examples until the page is closed. */
 export function AccessStep({ token, setToken }: { token: string | undefined; setToken: (token: string) => void }) {
   const { t } = useTranslation()
   const create = useWrite('createTokenOperation', ['listTokensOperation'])

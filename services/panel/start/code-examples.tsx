@@ -1,11 +1,10 @@
-/** The examples in tabs, filled in with the reader's domain, token and SMTP login. */
+/** Code examples with the user's domain, token and SMTP login. */
 import { Tabs } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../api/hooks.ts'
 import { CodeBlock } from '../ui/values/code-block.tsx'
 import { SNIPPETS, type SnippetValues, snippet } from './code-snippets.ts'
 
-/** The tabs. */
 export function CodeExamples({ domain, token }: { domain: string | undefined; token: string | undefined }) {
   const { t } = useTranslation()
   const logins = useRead('listCredentialsOperation', { query: { limit: 5 } })

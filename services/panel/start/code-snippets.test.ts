@@ -18,15 +18,15 @@ const facts = (change: Partial<SnippetValues> = {}): SnippetValues => ({
   ...change,
 })
 
-interface Heard {
+interface ReceivedRequest {
   url: string | undefined
   authorization: string | undefined
   body: unknown
 }
 
 /** A server that answers like the send API and tells what it heard. */
-async function listen(): Promise<{ baseUrl: string; heard: Heard[] }> {
-  const heard: Heard[] = []
+async function listen(): Promise<{ baseUrl: string; heard: ReceivedRequest[] }> {
+  const heard: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     let text = ''
     request.on('data', part => {

@@ -1,26 +1,23 @@
-/** Ready-to-run ways to send, filled in with what the reader has. */
+/** Code examples that send a message. */
 
-/** What goes into the examples. */
 export interface SnippetValues {
-  /** Public address of the service, without a slash at the end. */
+  /** Public URL of the service, without a trailing slash. */
   baseUrl: string
   from: string
   to: string
-  /** The token's value, or a name of a variable in its place. */
+  /** Value of the token, or a placeholder. */
   token: string
   smtp: { host: string; port: number; username: string; password: string }
 }
 
-/** The examples in the order of the tabs. */
 export const SNIPPETS = ['curl', 'node', 'python', 'smtp'] as const
 
-/** One of them. */
 export type Snippet = (typeof SNIPPETS)[number]
 
 const SUBJECT = 'Hello from Postwright'
 const TEXT = 'It works.'
 
-/** The text of an example. Values are quoted for the language that they stand in. */
+/** Values are quoted for the language of the example. */
 export function snippet(kind: Snippet, facts: SnippetValues): string {
   return GENERATORS[kind](facts)
 }
@@ -78,12 +75,12 @@ const GENERATORS: Record<Snippet, (facts: SnippetValues) => string> = {
     ].join('\n'),
 }
 
-/** A word for a POSIX shell: in single quotes, each quote inside as `'\''`. */
+/** Quotes for a POSIX shell: in single quotes, each quote inside as `'\''`. */
 function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A string that JavaScript and Python both read the same way. */
+/** JSON strings are valid literals in JavaScript and Python. */
 function quote(text: string): string {
   return JSON.stringify(text)
 }

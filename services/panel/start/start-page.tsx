@@ -1,4 +1,4 @@
-/** From nothing to a delivered message, step by step; what is done is ticked off by itself. */
+/** Getting-started guide; steps are marked as complete by the state of the account. */
 import { Button, Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -15,7 +15,6 @@ import { CodeExamples } from './code-examples.tsx'
 import { STEPS, type Step } from './start-steps.ts'
 import { useStartProgress } from './use-start-progress.ts'
 
-/** The page. */
 export function StartPage() {
   const { t } = useTranslation()
   const progress = useStartProgress()

@@ -1,12 +1,9 @@
-/** The way from nothing to a delivered message, and how far the reader has come. */
+/** Steps from an empty account to a delivered message. */
 
-/** The steps in their order. */
 export const STEPS = ['domain', 'verify', 'access', 'send', 'arrive'] as const
 
-/** One of them. */
 export type Step = (typeof STEPS)[number]
 
-/** What the account has, as far as the steps ask. */
 export interface Progress {
   domains: readonly { may_send: boolean }[]
   logins: number
@@ -14,7 +11,6 @@ export interface Progress {
   messages: readonly { status: string }[]
 }
 
-/** The steps that are done. */
 export function stepsDone({ domains, logins, tokens, messages }: Progress): ReadonlySet<Step> {
   const done: Record<Step, boolean> = {
     domain: domains.length > 0,
@@ -26,7 +22,7 @@ export function stepsDone({ domains, logins, tokens, messages }: Progress): Read
   return new Set(STEPS.filter(step => done[step]))
 }
 
-/** The first step that is not done yet; undefined when all are. */
+/** The first incomplete step; undefined if all are complete. */
 export function nextStep(done: ReadonlySet<Step>): Step | undefined {
   return STEPS.find(step => !done.has(step))
 }

@@ -1,8 +1,7 @@
-/** Reads how far the account has come. */
 import { useRead } from '../api/hooks.ts'
 import { nextStep, type Step, stepsDone } from './start-steps.ts'
 
-/** What is known; undefined while it is read. */
+/** Undefined while it is loading. */
 export function useStartProgress():
   | { done: ReadonlySet<Step>; next: Step | undefined; domain: string | undefined }
   | undefined {

@@ -1,16 +1,13 @@
-/** What a reader chose for this browser: language and time zone. Nothing secret is ever kept here. */
+/** Preferences stored in the browser's local storage: language and time zone. Never contains secrets. */
 import { useSyncExternalStore } from 'react'
 
-/** The languages of the panel. */
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 
-/** One of them. */
 export type Language = keyof typeof LANGUAGES
 
-/** The choices. */
 export interface Preferences {
   language: Language
-  /** IANA name; undefined follows the browser. */
+  /** IANA name; undefined means the browser's time zone. */
   timeZone?: string
 }
 
@@ -18,29 +15,28 @@ const KEY = 'postwright.preferences'
 const listeners = new Set<() => void>()
 let current = load()
 
-/** The choices now; components read them with {@link usePreferences}. */
+/** Current preferences, for code outside of components; components use {@link usePreferences}. */
 export function preferences(): Preferences {
   return current
 }
 
-/** Keeps a choice and tells every component that shows it. */
+/** Stores a change and re-renders every component that uses {@link usePreferences}. */
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change }
   try {
     // The stored form calls the time zone `zone`.
     localStorage.setItem(KEY, JSON.stringify({ language: current.language, zone: current.timeZone }))
   } catch {
-    // Private windows may refuse storage; the choice then holds until the page is closed.
+    // Storage may be disabled in private windows; the preference is then lost when the page is closed.
   }
   for (const listener of listeners) listener()
 }
 
-/** Takes the zone that the account chose elsewhere, where this browser has none. UTC is what accounts begin with. */
+/** Adopts the account's time zone if this browser has none stored. UTC is the default of accounts, so it is ignored. */
 export function adoptTimeZone(timeZone: string): void {
   if (current.timeZone === undefined && timeZone !== 'UTC' && isTimeZone(timeZone)) setPreferences({ timeZone })
 }
 
-/** The choices, followed. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, preferences)
 }
@@ -73,7 +69,7 @@ function parse(text: string | null): Record<string, unknown> {
   }
 }
 
-/** The language for a reader who wants these (BCP 47, the dearest first): the first that the panel speaks, else English. */
+/** First supported language of a preference list (BCP 47 tags, most preferred first); English if there is none. */
 export function languageFor(tags: readonly string[]): Language {
   const spoken = tags.map(tag => tag.toLowerCase().split('-')[0]).find(tag => tag === 'en' || tag === 'zh')
   return spoken === 'zh' ? 'zh-CN' : 'en'
@@ -83,7 +79,6 @@ function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(LANGUAGES, value)
 }
 
-/** True for a time zone that this browser knows. */
 function isTimeZone(timeZone: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone }))

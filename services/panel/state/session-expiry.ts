@@ -1,21 +1,20 @@
-/** Whether the session ended below a form: its reader is asked to sign in above it, so that nothing typed is lost. */
+/** Whether the session expired while a form was open. The user then signs in in a dialog above it and keeps the input. */
 import { useSyncExternalStore } from 'react'
 
 const listeners = new Set<() => void>()
 let expired = false
 
-/** True while a form is open in which somebody may have typed. */
+/** True while a form is open that may contain unsaved input. */
 export function isFormOpen(): boolean {
   return document.querySelector('#content form, [role=dialog] form') !== null
 }
 
-/** Says that the session is over, or that there is one again. */
 export function setSessionExpired(is: boolean): void {
   expired = is
   for (const listener of listeners) listener()
 }
 
-/** Whether it is over, followed. */
+/** Re-renders the component when the state changes. */
 export function useSessionExpired(): boolean {
   return useSyncExternalStore(subscribe, () => expired)
 }

@@ -1,7 +1,7 @@
-/** The look of the panel: ink on paper, one red stamp; every text colour meets WCAG 2.2 AA on its ground. */
+/** Theme of the panel. Every text colour meets the contrast of WCAG 2.2 AA on its background. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
-/** The ink: petrol, ten steps from wash to nearly black. */
+/** Primary colour: petrol. */
 const ink: MantineColorsTuple = [
   '#edf6f7',
   '#d9eaec',
@@ -15,7 +15,7 @@ const ink: MantineColorsTuple = [
   '#0f3b44',
 ]
 
-/** The stamp: vermilion, for what is destructive or wrong. */
+/** Vermilion, for destructive actions and errors. */
 const stamp: MantineColorsTuple = [
   '#fff0ec',
   '#fddfd7',
@@ -29,7 +29,7 @@ const stamp: MantineColorsTuple = [
   '#6a2113',
 ]
 
-/** Greys of the dark scheme with a breath of petrol, from text to the darkest ground. */
+/** Greys of the dark scheme, from text to the darkest background. */
 const dark: MantineColorsTuple = [
   '#e3e8e8',
   '#c3cdcf',
@@ -46,7 +46,6 @@ const dark: MantineColorsTuple = [
 const sans =
   "'Geist Variable', system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
 
-/** Sizes, shapes and colours for Mantine. */
 export const theme = createTheme({
   colors: { ink, stamp, dark },
   primaryColor: 'ink',
@@ -65,7 +64,7 @@ export const theme = createTheme({
   },
 })
 
-/** Colours that Mantine leaves too pale for AA, and the grounds of both schemes. */
+/** Replaces Mantine's colours with insufficient contrast for AA, and defines the backgrounds of both schemes. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -1,4 +1,4 @@
-/** The English catalogue, one file an area. */
+/** English catalogue, one file for each area. */
 import access from './access.json' with { type: 'json' }
 import account from './account.json' with { type: 'json' }
 import common from './common.json' with { type: 'json' }
@@ -10,8 +10,7 @@ import problems from './problems.json' with { type: 'json' }
 import start from './start.json' with { type: 'json' }
 import subs from './subs.json' with { type: 'json' }
 
-/** All English words. */
 export const catalogue = { ...common, access, account, dns, domains, messages, operator, problems, start, subs }
 
-/** The keys that every language must have. */
+/** Keys that every language must provide. */
 export type Catalogue = typeof catalogue

@@ -1,4 +1,4 @@
-/** The Chinese catalogue, one file an area. */
+/** Chinese catalogue, one file for each area. */
 import type { Catalogue } from '../en/index.ts'
 import access from './access.json' with { type: 'json' }
 import account from './account.json' with { type: 'json' }
@@ -13,7 +13,6 @@ import subs from './subs.json' with { type: 'json' }
 
 export { sentences } from './sentences.ts'
 
-/** All Chinese words. */
 export const catalogue: Catalogue = {
   ...common,
   access,

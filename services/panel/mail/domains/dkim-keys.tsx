@@ -1,4 +1,4 @@
-/** The DKIM keys of a domain, where each stands in its life, and moving it on by hand. */
+/** DKIM keys of a domain with their lifecycle state, and manual activation and revocation. */
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,7 +15,6 @@ type Key = Domain['dkim'][number]
 
 const TONES: Record<Key['state'], Tone> = { pending: 'info', active: 'ok', retiring: 'warn', revoked: 'quiet' }
 
-/** The keys. */
 export function DkimKeys({ domain }: { domain: Domain }) {
   const { t } = useTranslation()
   const columns: Column<Key>[] = [
@@ -50,7 +49,7 @@ function State({ of: key }: { of: Key }) {
   )
 }
 
-/** A key that was seen may take over at once; one that does not sign may be withdrawn. */
+/** A published key can be activated at once. The active RSA key cannot be revoked: mail would be unsigned. */
 function KeyActions({ domain, of: key }: { domain: Domain; of: Key }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState<'activate' | 'revoke'>()

@@ -1,4 +1,4 @@
-/** One domain: its state, its records, its keys, giving it up. While it waits for DNS the page follows along. */
+/** Page of a domain: status, DNS records, DKIM keys, removal. Polls while the domain is pending. */
 import { Button, Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -23,7 +23,6 @@ type Domain = Output<'getDomainOperation'>
 
 const route = getRouteApi('/shell/domains/$id')
 
-/** The page. */
 export function DomainPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()

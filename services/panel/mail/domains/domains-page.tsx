@@ -1,4 +1,3 @@
-/** The sending domains of the account. */
 import { Group, TextInput } from '@mantine/core'
 import { IconWorld } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -18,7 +17,6 @@ type Domain = Output<'listDomainsOperation'>['data'][number]
 
 const route = getRouteApi('/shell/domains')
 
-/** The page. */
 export function DomainsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
@@ -59,7 +57,7 @@ function Domains({ domains }: { domains: readonly Domain[] }) {
   return <DataTable name={t('domains.title')} columns={columns} rows={domains} rowKey={domain => domain.id} />
 }
 
-/** Claims a domain and goes to its page; `then` takes over from that. */
+/** Registers a domain and opens its page, or calls `then` instead. */
 export function AddDomain({ cancel, then }: { cancel?: () => void; then?: (name: string) => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()

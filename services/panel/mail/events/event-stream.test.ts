@@ -5,19 +5,19 @@ import { EVENT_TYPES, followEvents, type Stream } from './event-stream.ts'
 const CONNECTING = 0
 const CLOSED = 2
 
-interface Heard extends Stream {
+interface FakeStream extends Stream {
   readyState: number
   closed: boolean
   emit: (type: string) => void
 }
 
-function world() {
-  const streams: Heard[] = []
+function followFake() {
+  const streams: FakeStream[] = []
   const waiting: { ms: number; task: () => void }[] = []
   const log: string[] = []
   const open = (): Stream => {
     const listeners = new Map<string, () => void>()
-    const stream: Heard = {
+    const stream: FakeStream = {
       readyState: CONNECTING,
       closed: false,
       addEventListener: (type, listener) => listeners.set(type, listener),
@@ -29,7 +29,7 @@ function world() {
     streams.push(stream)
     return stream
   }
-  const leave = followEvents({
+  const stop = followEvents({
     open,
     schedule(ms, task) {
       const entry = { ms, task }
@@ -38,22 +38,22 @@ function world() {
         if (waiting.includes(entry)) waiting.splice(waiting.indexOf(entry), 1)
       }
     },
-    onEvent: () => log.push('news'),
-    onStateChange: isOpen => log.push(isOpen ? 'open' : 'away'),
+    onEvent: () => log.push('event'),
+    onStateChange: isOpen => log.push(isOpen ? 'open' : 'closed'),
   })
   return {
-    leave,
+    stop,
     log,
     waiting,
     streams,
-    last: () => streams.at(-1) as Heard,
+    last: () => streams.at(-1) as FakeStream,
     /** The longest pause is over. */
     pass() {
       waiting.shift()?.task()
     },
     /** The browser gives the stream up. */
     refuse() {
-      const stream = streams.at(-1) as Heard
+      const stream = streams.at(-1) as FakeStream
       stream.readyState = CLOSED
       stream.emit('error')
     },
@@ -61,30 +61,30 @@ function world() {
 }
 
 test('an open stream is told, and asks for what came before it', () => {
-  const { last, log } = world()
+  const { last, log } = followFake()
   expect(log).toEqual([])
   last().emit('open')
-  expect(log).toEqual(['open', 'news'])
+  expect(log).toEqual(['open', 'event'])
 })
 
 test.each(EVENT_TYPES)('%s is news', type => {
-  const { last, log } = world()
+  const { last, log } = followFake()
   last().emit(type)
-  expect(log).toEqual(['news'])
+  expect(log).toEqual(['event'])
 })
 
 test('a stream that breaks is left to the browser, and what was missed is asked for', () => {
-  const { streams, last, log, waiting } = world()
+  const { streams, last, log, waiting } = followFake()
   last().emit('open')
   last().emit('error')
   last().emit('open')
-  expect(log).toEqual(['open', 'news', 'away', 'open', 'news'])
+  expect(log).toEqual(['open', 'event', 'closed', 'open', 'event'])
   expect(streams).toHaveLength(1)
   expect(waiting).toEqual([])
 })
 
 test('a stream that was refused is opened anew, after pauses that grow to a minute', () => {
-  const { streams, waiting, refuse, pass } = world()
+  const { streams, waiting, refuse, pass } = followFake()
   const pauses: (number | undefined)[] = []
   for (let tries = 0; tries < 8; tries++) {
     refuse()
@@ -97,7 +97,7 @@ test('a stream that was refused is opened anew, after pauses that grow to a minu
 })
 
 test('after a stream that opened the pauses begin anew', () => {
-  const { waiting, last, refuse, pass } = world()
+  const { waiting, last, refuse, pass } = followFake()
   refuse()
   pass()
   refuse()
@@ -108,17 +108,17 @@ test('after a stream that opened the pauses begin anew', () => {
 })
 
 test('leaving closes the stream that is open now', () => {
-  const { streams, refuse, pass, leave } = world()
+  const { streams, refuse, pass, stop } = followFake()
   refuse()
   pass()
-  leave()
+  stop()
   expect(streams.map(({ closed }) => closed)).toEqual([false, true])
 })
 
 test('leaving while it waits opens nothing any more', () => {
-  const { streams, waiting, refuse, leave } = world()
+  const { streams, waiting, refuse, stop } = followFake()
   refuse()
-  leave()
+  stop()
   expect(waiting).toEqual([])
   expect(streams).toHaveLength(1)
 })

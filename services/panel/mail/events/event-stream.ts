@@ -1,21 +1,19 @@
-/** Keeps a stream of events open. */
+/** Reconnecting event stream. */
 
-/** The part of an `EventSource` that is used. */
 export interface Stream {
-  /** 2 when the browser has given it up: after an answer that is no stream, such as 429 or 503. */
+  /** 2 (CLOSED) after a response that is not an event stream, such as 429 or 503: the browser does not reconnect. */
   readonly readyState: number
   addEventListener: (type: string, listener: () => void) => void
   close: () => void
 }
 
-/** What following needs. */
 export interface FollowOptions {
   open: () => Stream
-  /** Does something after so many milliseconds, unless what it gives is called before. */
+  /** Runs `task` after `ms` milliseconds; the result cancels it. */
   schedule: (ms: number, task: () => void) => () => void
-  /** Something happened, or may have happened while nobody listened. */
+  /** Called for every event, and after each connection because events may have been missed before. */
   onEvent: () => void
-  /** Whether the stream is open. */
+  /** Called when the stream opens or breaks. */
   onStateChange: (open: boolean) => void
 }
 
@@ -23,7 +21,7 @@ const CLOSED = 2
 const FIRST_PAUSE_MS = 2000
 const LONGEST_PAUSE_MS = 60_000
 
-/** The events that change what lists and pages of mail show. */
+/** Event types that change lists and pages of messages. */
 export const EVENT_TYPES = [
   'message',
   'email.queued',
@@ -36,8 +34,8 @@ export const EVENT_TYPES = [
 ] as const
 
 /**
- * Follows until the result is called. The browser takes up a stream that breaks; one that it has given up is opened
- * anew, after pauses that grow. A stream begins with what comes after it, so each opening counts as news.
+ * Connects and returns a function that disconnects. The browser reconnects a stream that breaks; one that it has closed is
+ * opened again here with exponential backoff. Events are not replayed, so each connection counts as an event.
  */
 export function followEvents({ open, schedule, onEvent, onStateChange }: FollowOptions): () => void {
   let pause = FIRST_PAUSE_MS

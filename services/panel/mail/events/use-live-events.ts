@@ -1,16 +1,16 @@
-/** Follows what happens to the account's mail: server-sent events, and asking every so often where they do not come. */
+/** Live updates by server-sent events, with polling as the fallback. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Operation } from '../../api/client.ts'
 import { followEvents } from './event-stream.ts'
 
-/** How news arrive. */
+/** `polling`: the stream is not connected, so the page should poll. */
 export type LiveState = 'off' | 'streaming' | 'polling'
 
-/** At most one refresh in this time, however many events come. */
+/** Minimum interval between refreshes (milliseconds), however many events arrive. */
 const REFRESH_INTERVAL_MS = 1000
 
-/** Asks the named reads again when an event comes in; says `polling` while the stream is not open. */
+/** Fetches the operations in `refresh` again when an event arrives. */
 export function useLiveEvents(enabled: boolean, refresh: readonly Operation[]): LiveState {
   const queries = useQueryClient()
   const [state, setState] = useState<LiveState>('off')

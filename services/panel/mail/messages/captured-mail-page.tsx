@@ -1,4 +1,4 @@
-/** The inbox of the trial mode: what would have gone out into the world, received here instead. */
+/** Inbox of capture mode: messages that were stored instead of delivered. */
 import { Button, Drawer, Tabs } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -18,7 +18,7 @@ type Captured = Output<'listInbox'>['data'][number]
 
 const route = getRouteApi('/shell/inbox')
 
-/** The page; in other modes than the trial's it says that it is not for them. */
+/** Outside of capture mode the page only explains that there is no inbox. */
 export function CapturedMailPage() {
   return useTrial() ? <Inbox /> : <InboxOff />
 }

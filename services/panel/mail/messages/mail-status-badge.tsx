@@ -1,9 +1,7 @@
-/** The pill of a mail state, in words. */
 import { useTranslation } from 'react-i18next'
 import { StatusBadge } from '../../ui/feedback/status-badge.tsx'
 import { type MailStatus, toneOf } from './mail-statuses.ts'
 
-/** The pill. */
 export function MailStatusBadge({ status }: { status: string }) {
   const { t } = useTranslation()
   return (

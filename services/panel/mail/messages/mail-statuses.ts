@@ -1,11 +1,11 @@
-/** How the states of mail look: one tone for each, used in lists, timelines and charts alike. */
+/** Message statuses and their tones in lists and timelines. */
 import type { Output } from '../../api/client.ts'
 import type { Tone } from '../../ui/feedback/status-badge.tsx'
 
-/** State of a message or one of its recipients. */
+/** Status of a message or of one of its recipients. */
 export type MailStatus = Output<'getEmail'>['status']
 
-/** The states in the order in which a message goes through them. */
+/** In the order in which a message passes through them. */
 export const MAIL_STATUSES = [
   'scheduled',
   'queued',
@@ -26,13 +26,13 @@ const TONES: Record<MailStatus, Tone> = {
   canceled: 'quiet',
 }
 
-/** The tone of a state; one that this version does not know is quiet. */
+/** Unknown statuses of a newer service are `quiet`. */
 export function toneOf(status: string): Tone {
   const known = MAIL_STATUSES.find(one => one === status)
   return known ? TONES[known] : 'quiet'
 }
 
-/** True while something may still happen. */
+/** True for statuses that are not final. */
 export function isInProgress(status: MailStatus): boolean {
   return ['scheduled', 'queued', 'deferred'].includes(status)
 }

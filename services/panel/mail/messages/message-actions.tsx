@@ -1,4 +1,4 @@
-/** What can still be done with a message: try now, stop, send again. */
+/** Actions of a message: retry now, cancel, send again. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,7 +10,7 @@ import { isInProgress } from './mail-statuses.ts'
 
 const REFRESH = ['getEmail', 'listEmailAttempts', 'listEmails'] as const
 
-/** The buttons that make sense now. */
+/** Shows only the actions that the status allows. */
 export function MessageActions({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
   const [asking, setAsking] = useState(false)

@@ -1,4 +1,3 @@
-/** Everything else that is known of a message. */
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { Card } from '../../ui/layout/page.tsx'
@@ -7,7 +6,6 @@ import { DescriptionList } from '../../ui/values/description-list.tsx'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Time } from '../../ui/values/time.tsx'
 
-/** The facts. */
 export function MessageDetails({ message }: { message: Output<'getEmail'> }) {
   const { t } = useTranslation()
   const { bytes } = useFormat()

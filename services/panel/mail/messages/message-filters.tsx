@@ -1,4 +1,3 @@
-/** The row of filters above the message log. */
 import { Button, Group, Select, TextInput } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -8,7 +7,6 @@ import { browserTimeZone, dayOf, dayStart } from '../../ui/values/time-zone.ts'
 import { MAIL_STATUSES } from './mail-statuses.ts'
 import { type FilterChange, isFiltered, type MessageSearch, SOURCES } from './message-search.ts'
 
-/** The filters. */
 export function MessageFilters({ search, go }: { search: MessageSearch; go: (change: FilterChange) => void }) {
   const { t } = useTranslation()
   const { timeZone = browserTimeZone() } = usePreferences()

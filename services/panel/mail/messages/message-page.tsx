@@ -1,4 +1,4 @@
-/** One message: what became of every recipient, the preview, the source, and what can still be done. */
+/** Page of a message: delivery timeline, preview, source, details, actions. */
 import { Group, Tabs } from '@mantine/core'
 import { IconArrowLeft, IconCode, IconEye, IconListDetails, IconRoute } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -24,12 +24,11 @@ const ICONS = { timeline: IconRoute, preview: IconEye, source: IconCode, facts: 
 
 const route = getRouteApi('/shell/messages/$id')
 
-/** The page. */
 export function MessagePage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
   const waiting = (message: Message | undefined) => message !== undefined && isInProgress(message.status)
-  // Events bring news at once; asking now and then brings them where no stream comes through.
+  // Polls in addition to the event stream, because proxies may block the stream.
   const query = useRead('getEmail', { params: { id } }, { poll: message => waiting(message) && SLOW_MS })
   useLiveEvents(waiting(query.data), ['getEmail', 'listEmailAttempts'])
   return (

@@ -1,8 +1,8 @@
-/** The filters of the message log as they stand in the address. */
+/** Filters of the message log in the address. */
 import { stringParams } from '../../ui/layout/search-params.ts'
 import { MAIL_STATUSES, type MailStatus } from './mail-statuses.ts'
 
-/** Every filter, and the cursor. */
+/** Filters and cursor. */
 export interface MessageSearch {
   q?: string
   status?: MailStatus
@@ -14,10 +14,9 @@ export interface MessageSearch {
   after?: string
 }
 
-/** Where a message came in. */
 export const SOURCES = ['api', 'smtp', 'system'] as const
 
-/** Reads the filters from an address; what does not fit is left out, so that an old link still opens. */
+/** Parses an address; invalid values are dropped, so that old links still work. */
 export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   const search: MessageSearch = stringParams(raw, ['q', 'domain', 'to', 'since', 'until', 'after'])
   const status = MAIL_STATUSES.find(known => known === raw.status)
@@ -27,15 +26,15 @@ export function messageSearch(raw: Record<string, unknown>): MessageSearch {
   return search
 }
 
-/** What is asked of the server: single letters are not searched for, though they stand in the address as typed. */
+/** Query for the service, which does not accept one-character searches; the address keeps what was typed. */
 export function messageQuery({ q, ...rest }: MessageSearch): MessageSearch {
   return q !== undefined && q.length > 1 ? { ...rest, q } : rest
 }
 
-/** True when something but the place is chosen. */
+/** True if any filter is set; the cursor is not a filter. */
 export function isFiltered(search: MessageSearch): boolean {
   return Object.entries(search).some(([name, value]) => name !== 'after' && value !== undefined)
 }
 
-/** A change of filters; undefined takes one away. */
+/** A change of filters; undefined removes a filter. */
 export type FilterChange = { [N in keyof MessageSearch]?: MessageSearch[N] | undefined }

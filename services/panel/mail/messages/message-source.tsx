@@ -1,4 +1,4 @@
-/** The message as people see it, in a frame where nothing runs or loads, and as it went over the wire. */
+/** Message preview in a sandboxed frame, and the raw source. */
 import { Button, Group } from '@mantine/core'
 import { IconDownload, IconFileOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -9,10 +9,10 @@ import { Note } from '../../ui/feedback/status-badge.tsx'
 import { Card } from '../../ui/layout/page.tsx'
 import { CodeBlock } from '../../ui/values/code-block.tsx'
 
-/** More of a source than this is not shown, only downloaded. */
+/** Longer sources are truncated on the page; the download is complete. */
 const SHOWN_CHARACTERS = 200_000
 
-/** The preview. The frame is sandboxed, and the answer has a policy of its own that allows no script and no address. */
+/** The frame is sandboxed, and the response has a Content-Security-Policy that allows no scripts and no remote content. */
 export function MessagePreview({ src, available }: { src: string; available: boolean }) {
   const { t } = useTranslation()
   if (!available) return <DeletedContent />
@@ -24,7 +24,6 @@ export function MessagePreview({ src, available }: { src: string; available: boo
   )
 }
 
-/** The source, with a download. */
 export function MessageSource({ path, available }: { path: string; available: boolean }) {
   const { t } = useTranslation()
   const query = useQuery({

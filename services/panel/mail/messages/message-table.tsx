@@ -1,4 +1,3 @@
-/** Messages as a table, in the log and wherever a few of them are shown. */
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
@@ -8,7 +7,6 @@ import { MailStatusBadge } from './mail-status-badge.tsx'
 
 type Message = Output<'listEmails'>['data'][number]
 
-/** The table. */
 export function MessageTable({ messages }: { messages: readonly Message[] }) {
   const { t } = useTranslation()
   const columns: Column<Message>[] = [

@@ -1,4 +1,4 @@
-/** What happened to each recipient, attempt by attempt, with the conversation of the servers. */
+/** Delivery attempts of each recipient with the SMTP conversation. */
 import { Group, Stack, Text, Timeline } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
@@ -15,7 +15,7 @@ import { isInProgress, toneOf } from './mail-statuses.ts'
 type Message = Output<'getEmail'>
 type Attempt = Output<'listEmailAttempts'>['data'][number]
 
-/** One card a recipient. */
+/** One card for each recipient; polls while the message is in progress. */
 export function MessageTimeline({ message }: { message: Message }) {
   const poll = isInProgress(message.status) && 10_000
   const attempts = useRead('listEmailAttempts', { params: { id: message.id } }, { poll })
@@ -120,7 +120,7 @@ function AttemptBody({ attempt }: { attempt: Attempt }) {
   )
 }
 
-/** The reply with its codes, which a server's text may or may not repeat. */
+/** SMTP reply with its codes, which the server's text may already contain. */
 function replyOf({ reply, smtp_code, enhanced_code }: Attempt): string {
   if (smtp_code !== null && reply.startsWith(String(smtp_code))) return reply
   return [smtp_code, enhanced_code && !reply.startsWith(enhanced_code) ? enhanced_code : null, reply]

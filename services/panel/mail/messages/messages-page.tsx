@@ -1,4 +1,4 @@
-/** The message log: filters and place in the address, newest first, following what happens while it is open. */
+/** Message log: filters and cursor in the address, newest first, live updates on the first page. */
 import { Switch } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -16,7 +16,6 @@ import { MessageTable } from './message-table.tsx'
 
 const route = getRouteApi('/shell/messages')
 
-/** The page. */
 export function MessagesPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

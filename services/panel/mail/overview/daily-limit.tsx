@@ -1,13 +1,13 @@
-/** How much of its day the account has used, for accounts that have a daily limit of recipients. */
+/** Usage of the daily recipient limit. */
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../api/hooks.ts'
 import { useFormat } from '../../ui/values/number-format.ts'
 import { Statistic } from '../../ui/values/statistic.tsx'
 
-/** Share of the limit from which it is worth a look. */
+/** Share of the limit from which a warning is shown. */
 const WARNING_SHARE = 0.9
 
-/** The figure; nothing without a limit, or before it is known. */
+/** Renders nothing without a limit, or while it is loading. */
 export function DailyLimit() {
   const { t } = useTranslation()
   const { number } = useFormat()

@@ -1,6 +1,6 @@
-/** Rates of a span of mail and when they begin to hurt. */
+/** Delivery and bounce rates and their limits. */
 
-/** Recipients by where they stand. */
+/** Recipients by status. */
 export interface Counts {
   recipients: number
   delivered: number
@@ -11,14 +11,13 @@ export interface Counts {
 /** Above `warn` receivers begin to slow a sender down, above `bad` they block it (the review limits of large relays). */
 export const BOUNCE_LIMITS = { warn: 0.02, bad: 0.05 } as const
 
-/** Shares of the recipients whose fate is known; undefined while none is. */
+/** Shares of the recipients with a final status; undefined if there are none. */
 export function ratesOf(counts: Counts): { delivered: number; bounced: number } | undefined {
   const known = counts.delivered + counts.bounced + counts.failed
   if (known === 0) return undefined
   return { delivered: counts.delivered / known, bounced: (counts.bounced + counts.failed) / known }
 }
 
-/** How a bounce rate feels. */
 export function bounceTone(rate: number): 'ok' | 'warn' | 'bad' {
   if (rate > BOUNCE_LIMITS.bad) return 'bad'
   return rate > BOUNCE_LIMITS.warn ? 'warn' : 'ok'

@@ -1,11 +1,10 @@
-/** Recipients by day and what became of them. */
+/** Chart of recipients by day and delivery status. */
 import { useTranslation } from 'react-i18next'
 import type { Output } from '../../api/client.ts'
 import { type Series, StackedBars } from '../../ui/values/stacked-bars.tsx'
 
 type Day = Output<'getStats'>['days'][number]
 
-/** The chart. */
 export function OverviewChart({ days }: { days: readonly Day[] }) {
   const { t } = useTranslation()
   const series: Series<Day>[] = [

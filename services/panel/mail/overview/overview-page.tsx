@@ -1,4 +1,4 @@
-/** The first page: how the mail of the last weeks fared, and what to do next while there is none. */
+/** Overview page: delivery statistics of the chosen date range, or how to start while there are none. */
 import { SimpleGrid, Skeleton, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -23,7 +23,6 @@ const route = getRouteApi('/shell/')
 
 type Stats = Output<'getStats'>
 
-/** The page. */
 export function OverviewPage() {
   const { t } = useTranslation()
   const { days = DEFAULT_DAYS_RANGE } = route.useSearch()
@@ -60,7 +59,7 @@ export function OverviewPage() {
   )
 }
 
-/** The day so many days before `now` (milliseconds), in UTC as the service counts. */
+/** The date `days` days before `now` (milliseconds), in UTC as in the statistics of the service. */
 export function daysAgo(days: number, now: number): string {
   return new Date(now - days * 86_400_000).toISOString().slice(0, 10)
 }
@@ -139,7 +138,7 @@ function Destinations({ domains }: { domains: Stats['domains'] }) {
 function Latest() {
   const { t } = useTranslation()
   const query = useRead('listEmails', { query: { limit: 5 } })
-  // The figures may follow a little later than the log: what was just sent is here already.
+  // Statistics are updated later than the log, so new messages appear here first.
   if (query.data?.data.length === 0) return null
   return (
     <Card title={t('overview.latest')} flush>

@@ -1,10 +1,8 @@
-/** Leads to the page that sends a test. */
 import { Button } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
-/** The button. */
 export function SendButton() {
   const { t } = useTranslation()
   return (

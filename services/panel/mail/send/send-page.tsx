@@ -1,4 +1,4 @@
-/** Sends one message, the way applications do, and leads to what becomes of it. */
+/** Sends a test message through the API and links to its log entry. */
 import { Button, Group, Text, Textarea, TextInput } from '@mantine/core'
 import { IconMailCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -9,7 +9,6 @@ import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { Card, Page } from '../../ui/layout/page.tsx'
 
-/** The page. */
 export function SendPage() {
   const { t } = useTranslation()
   return (
@@ -21,7 +20,7 @@ export function SendPage() {
   )
 }
 
-/** The form; `from` is what stands in the sender field at first. */
+/** `from` is the initial sender. */
 export function SendForm({ from = '' }: { from?: string }) {
   const { t } = useTranslation()
   const send = useWrite('sendEmail', ['listEmails', 'getStats', 'listInbox'])

@@ -1,4 +1,4 @@
-/** New users and money by day, as charts with the same numbers as tables beneath for those who cannot see them. */
+/** Charts of subscription changes and revenue by day. */
 import { SimpleGrid } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { Card } from '../../ui/layout/page.tsx'
@@ -7,7 +7,6 @@ import type { SubOutput } from '../shared/subscriptions-api.ts'
 
 type Day = SubOutput<'overviewOperation'>['trend'][number]
 
-/** The two charts. */
 export function AnalyticsCharts({ trend }: { trend: readonly Day[] }) {
   const { t } = useTranslation()
   const people: Series<Day>[] = [

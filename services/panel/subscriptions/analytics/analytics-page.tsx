@@ -1,4 +1,4 @@
-/** The figures of an app: users, subscriptions, revenue, how they move. */
+/** Analytics of an app: users, subscriptions, revenue, trends. */
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -19,7 +19,6 @@ type Overview = SubOutput<'overviewOperation'>
 
 const route = getRouteApi('/shell/subscriptions')
 
-/** The page. */
 export function AnalyticsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

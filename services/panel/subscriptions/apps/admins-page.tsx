@@ -1,4 +1,4 @@
-/** Who administers subscriptions, with which role and in which apps. */
+/** Admins of subscriptions with their roles and apps. */
 import { Button, MultiSelect, Select, Switch, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -23,10 +23,9 @@ type Admin = SubOutput<'listAdminsOperation'>['admins'][number]
 const route = getRouteApi('/shell/subscriptions/admins')
 
 const ROLES = ['super', 'operator', 'viewer'] as const
-/** Stands for all apps. */
+/** Wildcard for all apps. */
 const ALL_APPS = '*'
 
-/** The page. */
 export function AdminsPage() {
   const { t } = useTranslation()
   const search = route.useSearch()

@@ -1,4 +1,4 @@
-/** The form of an app: a new one gets name and key, one that exists also what it asks for. */
+/** Form of an app. Signature and mail settings can be changed once the app exists. */
 import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { SubmitForm } from '../../ui/forms/form.tsx'
@@ -7,7 +7,7 @@ import { useFields } from '../../ui/forms/use-fields.ts'
 import type { SubApp } from '../shared/app-scope.tsx'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
 
-/** The form; `show` gets the keys of a new app. */
+/** `show` receives the keys of a new app. */
 export function AppForm({ app, close, show }: { app?: SubApp; close: () => void; show?: ShowSecrets }) {
   const { t } = useTranslation()
   const create = useSubWrite('createAppOperation')

@@ -1,4 +1,4 @@
-/** The keys of an app: one for its clients, secrets for its back ends; a secret is shown once. */
+/** Keys of an app: publishable ones for clients, secrets for back ends. A secret is shown once. */
 import { Button, Menu } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -19,7 +19,7 @@ type Key = SubOutput<'listCredentialsOperation'>['credentials'][number]
 
 const KINDS = ['publishable', 'secret', 'hmac'] as const
 
-/** The card. Keys of a managed app live in its Secret and are only shown. */
+/** Keys of a managed app are stored in its Kubernetes Secret and read-only here. */
 export function AppKeys({ app }: { app: SubApp }) {
   const { t } = useTranslation()
   const params = { id: app.id }
@@ -72,7 +72,7 @@ function Keys({ keys, app }: { keys: readonly Key[]; app: SubApp }) {
     { label: t('subs.type'), cell: key => t(`subs.keyKind.${key.kind}`) },
     {
       label: t('subs.key'),
-      // Of a secret only its id is known after the day it was made.
+      // The API returns the value of a secret only on creation, afterwards only its id.
       cell: key =>
         key.key ? <Copyable value={key.key} what={t('subs.key')} /> : <span className="pw-mono">{key.id} …</span>,
     },

@@ -1,4 +1,4 @@
-/** One app: its settings, its keys, and the payment channels that tell it of payments. */
+/** Page of an app: settings, keys, payment channels. */
 import { Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -13,7 +13,6 @@ import { PaymentChannels } from './payment-channels.tsx'
 
 const route = getRouteApi('/shell/subscriptions/apps/$id')
 
-/** The page. */
 export function AppPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()

@@ -1,4 +1,4 @@
-/** What an app asks for: signed requests, and a sender of its reminders. */
+/** Settings of an app: request signatures, sender of reminders. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,7 +8,7 @@ import { DescriptionList } from '../../ui/values/description-list.tsx'
 import type { SubApp } from '../shared/app-scope.tsx'
 import { AppForm } from './app-form.tsx'
 
-/** The card. Settings of a managed app are changed in its resource and only shown. */
+/** Settings of a managed app are read-only here. */
 export function AppSettings({ app }: { app: SubApp }) {
   const { t } = useTranslation()
   const [editing, edit] = useState(false)

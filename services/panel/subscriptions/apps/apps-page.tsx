@@ -1,4 +1,4 @@
-/** The registered apps: make (keys shown once), change, switch off, delete. */
+/** Apps: create (the keys are shown once), edit, disable, delete. */
 import { Button, Menu } from '@mantine/core'
 import { IconAppWindow, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -22,7 +22,6 @@ import { AppForm } from './app-form.tsx'
 
 const route = getRouteApi('/shell/subscriptions/apps')
 
-/** The page. */
 export function AppsPage() {
   const { t } = useTranslation()
   const { role } = useAppScope()

@@ -1,17 +1,14 @@
-/** The settings of each payment channel, by the names that the service and the channels' own documents use. */
+/** Settings of each payment channel, with the names used by the API and the providers' documentation. */
 
-/** A field of a channel. */
 export interface ChannelField {
   name: string
-  /** Never shown again; left empty it keeps its value. */
+  /** Write-only; an empty value keeps the stored one. */
   secret?: true
-  /** A PEM text. */
+  /** Multi-line PEM text. */
   long?: true
-  /** On or off. */
   flag?: true
 }
 
-/** The fields by channel. */
 export const CHANNELS = {
   alipay: [{ name: 'app_id' }, { name: 'seller_id' }, { name: 'alipay_public_key', long: true }],
   wechat: [
@@ -32,10 +29,9 @@ export const CHANNELS = {
   ],
 } as const satisfies Record<string, readonly ChannelField[]>
 
-/** A channel. */
 export type ChannelName = keyof typeof CHANNELS
 
-/** What goes to the service: the fields of the channel that are filled in. */
+/** Request body: the non-empty fields of the channel. */
 export function channelBody(channel: ChannelName, values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     CHANNELS[channel].map(({ name }) => [name, values[name]?.trim() ?? '']).filter(([, value]) => value !== ''),

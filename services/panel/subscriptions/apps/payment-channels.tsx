@@ -1,4 +1,4 @@
-/** The payment channels of an app: settings that are shown, secrets of which only is said whether they are set. */
+/** Payment channels of an app. Secrets are write-only: the API only reports whether they are set. */
 import { Button, Group, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -19,7 +19,6 @@ import {
 
 type Channel = SubOutput<'listChannelsOperation'>['channels'][number]
 
-/** The card. */
 export function PaymentChannels({ appId }: { appId: string }) {
   const { t } = useTranslation()
   const query = useSubRead('listChannelsOperation', { params: { id: appId } })

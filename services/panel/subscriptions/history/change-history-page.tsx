@@ -1,4 +1,4 @@
-/** The audit log of the subscription half: who did what, with the fields that changed. */
+/** Audit log of the subscriptions module with changed fields. */
 import { Button, Group, Text } from '@mantine/core'
 import { IconNotebook } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -16,7 +16,6 @@ type Entry = SubOutput<'auditLog'>['audit_logs'][number]
 
 const route = getRouteApi('/shell/subscriptions/changes')
 
-/** The page. */
 export function ChangeHistoryPage() {
   const { t } = useTranslation()
   return (
@@ -88,7 +87,7 @@ function Change({ entry }: { entry: Entry }) {
   )
 }
 
-/** Each field with its old and new value, folded when there are many; long values are cut. */
+/** Old and new value of each field, collapsed if there are more than three; long values are truncated. */
 function Fields({ changes }: { changes: Entry['changes'] }) {
   const { t } = useTranslation()
   const lines = Object.entries(changes).map(([field, [before, after]]) => (

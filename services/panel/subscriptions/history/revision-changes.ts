@@ -1,16 +1,16 @@
-/** What putting a former state back would change: the API keeps states as they are stored, and shows records otherwise. */
+/** Changes that restoring a revision would make. Revisions contain stored fields, which differ from those of the API. */
 
-/** A field that would change. `from` is null where nothing stands now. */
+/** `from` is null if the field is empty now. */
 export interface FieldChange {
   field: string
   from: string | null
   to: string
 }
 
-/** The fields of a record as a former state has them. */
+/** Fields of the current record in the form of its revisions. */
 export type CurrentState = Readonly<Record<string, unknown>>
 
-/** The fields of the present record that the former state has otherwise, by name. */
+/** Fields that differ between the current record and a revision, sorted by name. */
 export function changesOnRestore(former: object, present: CurrentState): FieldChange[] {
   const state = former as Record<string, unknown>
   return Object.keys(present)
@@ -25,7 +25,7 @@ function formatValue(value: unknown): string | null {
   return typeof value === 'string' ? value : JSON.stringify(sorted(value), undefined, 1)
 }
 
-/** Objects with their fields in one order, because the two sides come from different places. */
+/** Sorts keys, so that equal objects have equal JSON. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** Former states of a switch or a plan: what putting one back would change, and doing it. */
+/** Revisions of a switch or plan: what restoring one would change, and restoring it. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { useState } from 'react'
@@ -14,7 +14,7 @@ import { type CurrentState, changesOnRestore } from './revision-changes.ts'
 
 type Revision = SubOutput<'planHistory'>['revisions'][number]
 
-/** The list, newest first. `present` is absent for a deleted record, `restore` for those who only look. */
+/** Newest first. `present` is undefined for a deleted record, `restore` for viewers. */
 export function Revisions(props: {
   revisions: readonly Revision[]
   present: CurrentState | undefined

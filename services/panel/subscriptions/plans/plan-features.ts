@@ -1,8 +1,8 @@
 import { splitLines } from '../../ui/forms/split-text.ts'
 
-/** The features of a plan: on the wire a JSON text with a list, for people one a line. */
+/** Features of a plan: JSON in the API, one on each line in the form. */
 
-/** The list in the text; empty for what is none. */
+/** Invalid JSON yields an empty list. */
 export function featuresOf(text: string | undefined): string[] {
   try {
     const value: unknown = JSON.parse(text ?? '{}')
@@ -13,7 +13,7 @@ export function featuresOf(text: string | undefined): string[] {
   }
 }
 
-/** The text for the lines that somebody typed; only line ends part them, because a feature may have commas. */
+/** Only line ends separate features, because a feature may contain commas. */
 export function featuresText(lines: string): string {
   return JSON.stringify({ features: splitLines(lines) })
 }

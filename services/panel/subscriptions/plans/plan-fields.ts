@@ -1,11 +1,10 @@
-/** A plan as its form holds it, and back to what the API takes. */
+/** Conversion between a plan of the API and the fields of its form. */
 import type { SubOutput } from '../shared/subscriptions-api.ts'
 import { featuresOf, featuresText } from './plan-features.ts'
 
-/** A plan as the API shows it. */
 export type Plan = SubOutput<'listPlansOperation'>['plans'][number]
 
-/** The form. An empty price is none; features stand one a line. */
+/** An empty price means free; features are one on each line. */
 export interface PlanFields {
   name: string
   description: string
@@ -20,7 +19,6 @@ export interface PlanFields {
   auto_renew_allowed: boolean
 }
 
-/** The fields of a plan, or of a new one. */
 export function fieldsOf(plan: Plan | undefined): PlanFields {
   return {
     name: plan?.name ?? '',
@@ -37,7 +35,7 @@ export function fieldsOf(plan: Plan | undefined): PlanFields {
   }
 }
 
-/** The body of a request. Without an original price it is the price. */
+/** An empty original price is omitted; the service then uses the price. */
 export function bodyOf({ original_price, ...fields }: PlanFields) {
   return {
     name: fields.name.trim(),

@@ -1,4 +1,4 @@
-/** Making or changing a plan. Who holds it keeps what was bought. */
+/** Form of a plan. Changes do not affect existing subscriptions. */
 import { Group, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
@@ -7,7 +7,6 @@ import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubWrite } from '../shared/subscriptions-api.ts'
 import { bodyOf, fieldsOf, type Plan } from './plan-fields.ts'
 
-/** The form, of a new plan or an existing one. */
 export function PlanForm({ appKey, plan, close }: { appKey: string; plan?: Plan; close: () => void }) {
   const { t } = useTranslation()
   const create = useSubWrite('createPlanOperation')

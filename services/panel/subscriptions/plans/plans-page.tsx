@@ -1,4 +1,3 @@
-/** The plans of an app. */
 import { Button, Menu } from '@mantine/core'
 import { IconPlus, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -22,7 +21,6 @@ import { currentPlanState } from './plan-revision.ts'
 
 const route = getRouteApi('/shell/subscriptions/plans')
 
-/** The page. */
 export function PlansPage() {
   const { t } = useTranslation()
   return (
@@ -116,7 +114,6 @@ function PlanTable({ plans, edit }: { plans: readonly Plan[]; edit: ((plan: Plan
   return <DataTable name={t('subs.plansTitle')} columns={columns} rows={plans} rowKey={plan => plan.id} />
 }
 
-/** Changing a plan, and its former states. */
 function PlanMenu({ plan, edit }: { plan: Plan; edit: ((plan: Plan) => void) | undefined }) {
   const { t } = useTranslation()
   const [history, showHistory] = useState(false)
@@ -141,7 +138,7 @@ function PlanMenu({ plan, edit }: { plan: Plan; edit: ((plan: Plan) => void) | u
 
 function PlanHistory({ plan, edit, done }: { plan: Plan; edit: boolean; done: () => void }) {
   const where = { params: { id: plan.id }, query: { app_key: plan.app_key } }
-  const query = useSubRead('planHistory', where, { fresh: true })
+  const query = useSubRead('planHistory', where, { noCache: true })
   const restore = useSubWrite('restorePlanOperation')
   const put = async (revision: number) => {
     await restore.mutateAsync({ ...where, body: { revision } })

@@ -1,4 +1,4 @@
-/** A list of an app with a search, a filter by state, and numbered pages; all of it stands in the address. */
+/** List of an app with search, status filter and page numbers, all kept in the address. */
 import { Group, Select } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -10,10 +10,9 @@ import { Card } from '../../ui/layout/page.tsx'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import type { SubscriptionsSearch } from './subscriptions-search.ts'
 
-/** The list. `rows` picks them out of the answer; `actions` stand at the end of the filters. */
+/** `rows` selects the entries of a response; `actions` are shown after the filters. */
 export function AppList<A extends { pagination: { total_pages: number } }, T>(props: {
   search: SubscriptionsSearch
-  /** Goes to another address of the page. */
   navigate: (search: SubscriptionsSearch) => void
   query: UseQueryResult<A, Error>
   hint: string

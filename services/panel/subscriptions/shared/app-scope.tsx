@@ -1,4 +1,4 @@
-/** The app that the pages of this area are about, and what the reader may do in it. */
+/** The app of the subscription pages, and the admin's permissions in it. */
 import { Button, Select } from '@mantine/core'
 import { IconAppWindow } from '@tabler/icons-react'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -8,30 +8,28 @@ import { Empty, Failure, LoadingRows } from '../../ui/feedback/content-states.ts
 import { Card, Page } from '../../ui/layout/page.tsx'
 import { type SubOutput, useAllApps, useSubRead } from './subscriptions-api.ts'
 
-/** An app as lists show it. */
 export type SubApp = SubOutput<'listAppsOperation'>['apps'][number]
 
-/** The chosen app and the reader's rights. */
 export interface AppScope {
   app: SubApp
-  /** May change what belongs to the app. */
+  /** True if the admin may change data of the app. */
   edit: boolean
 }
 
-/** The apps, the chosen one and the role; undefined while they are read. */
+/** `app` and `role` are undefined while they are loading. */
 export function useAppScope() {
   const search: { app?: string } = useSearch({ strict: false })
   const apps = useAllApps()
   const status = useSubRead('loginStatus', {})
   const list = apps.data ?? []
-  // An address that names an app is about that one or about none.
+  // An unknown app in the address must not silently become another one.
   const app = search.app === undefined ? list[0] : list.find(one => one.app_key === search.app)
   const role = status.data?.admin.role
   const error = apps.error ?? status.error
   return { apps: list, app, asked: search.app, role, error, loading: !apps.data || !status.data }
 }
 
-/** A page about the chosen app; its content is shown once that is known, else why there is none. */
+/** Page of the selected app; explains why there is no content if the app is unknown. */
 export function AppScopedPage(props: {
   title: string
   lead: string
@@ -54,7 +52,7 @@ export function AppScopedPage(props: {
   )
 }
 
-/** Chooses the app; the choice stands in the address. */
+/** The selected app is kept in the address. */
 function AppSelect() {
   const { t } = useTranslation()
   const navigate = useNavigate()

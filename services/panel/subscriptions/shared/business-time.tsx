@@ -1,9 +1,9 @@
-/** Times of the Subscription Administration API, which writes them in its own zone, as everywhere else in the panel. */
+/** Times of the Subscription Administration API, which formats them in the business time zone. */
 import { useSession } from '../../session/session.ts'
 import { Time } from '../../ui/values/time.tsx'
 import { instantOf } from '../../ui/values/time-zone.ts'
 
-/** The time; words that stand in its place ("permanent", nothing) are shown as they are. */
+/** Texts that are not a time, such as "Permanent", are shown unchanged. */
 export function BusinessTime({ at }: { at: string | null | undefined }) {
   const { business_time_zone } = useSession()
   if (!at) return <Time at={null} />

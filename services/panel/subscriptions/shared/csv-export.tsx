@@ -1,4 +1,4 @@
-/** Downloads of what a list shows, filters included, as CSV. */
+/** CSV export of a list with its filters. */
 import { Button } from '@mantine/core'
 import { IconFileExport } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -10,12 +10,10 @@ interface Listed {
   appKey: string
 }
 
-/** The users of the list. */
 export function ExportUsers(props: Listed) {
   return <Export path="/subscription-api/user/export" {...props} />
 }
 
-/** The subscriptions of the list. */
 export function ExportSubscriptions(props: Listed) {
   return <Export path="/subscription-api/subscription/export" {...props} />
 }

@@ -1,4 +1,4 @@
-/** Calls of the Subscription Administration API below the panel's origin: the envelope is opened here and nowhere else. */
+/** Typed client and React hooks of the Subscription Administration API; unwraps the response envelope. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
 import type * as rest from '../../../subscriptions/http/admin-contract.ts'
@@ -10,16 +10,14 @@ import { operations } from './subscriptions-operations.ts'
 
 type Contract = typeof rest & typeof apps
 
-/** The name of an operation. */
 export type SubOperation = keyof typeof operations
 
-/** What an operation takes. */
 export type SubInput<K extends SubOperation> = InputOf<Contract[K]>
 
-/** The `data` of an operation's answer. */
+/** The `data` of a response. */
 export type SubOutput<K extends SubOperation> = OutputOf<Contract[K]>
 
-/** Where the panel's service mounts the API. */
+/** Mount point of the API at the panel's origin. */
 const BASE = '/subscription-api'
 
 async function callSub<K extends SubOperation>(
@@ -40,7 +38,7 @@ async function callSub<K extends SubOperation>(
   return envelope.data
 }
 
-/** Grants periods from a CSV file; a dry run only checks it. */
+/** Grants subscriptions from a CSV file; a dry run only validates it. */
 export async function importCsv(
   appKey: string,
   file: Blob,
@@ -60,7 +58,7 @@ function langHeader(): { lang: 'zh' | 'en' } {
   return { lang: preferences().language === 'zh-CN' ? 'zh' : 'en' }
 }
 
-/** A cached read. The language belongs to the key: messages and display texts come in it. */
+/** The language is part of the key because responses contain localised texts. */
 function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
   return queryOptions({
     queryKey: ['sub', name, input, preferences().language],
@@ -68,16 +66,16 @@ function subRead<K extends SubOperation>(name: K, input: SubInput<K>) {
   })
 }
 
-/** See {@link subRead}. With `fresh` what was read before is not shown when it is opened again: somebody decides by it. */
-export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { fresh = false } = {}) {
+/** A cached query. `noCache` always fetches, for data on which the user bases a decision. */
+export function useSubRead<K extends SubOperation>(name: K, input: SubInput<K>, { noCache = false } = {}) {
   return useQuery({
     ...subRead(name, input),
     placeholderData: (previous, before) => (isSameList(before?.queryKey[2], input as AnyInput) ? previous : undefined),
-    ...(fresh ? { staleTime: 0, gcTime: 0 } : {}),
+    ...(noCache ? { staleTime: 0, gcTime: 0 } : {}),
   })
 }
 
-/** All apps in scope, oldest first; the service gives them in pages of a hundred at most. */
+/** All apps of the admin, oldest first, read in pages of 100 (the maximum). */
 export function useAllApps() {
   return useQuery({
     queryKey: ['sub', 'listAppsOperation', 'all', preferences().language],
@@ -92,7 +90,7 @@ export function useAllApps() {
   })
 }
 
-/** A write; afterwards everything of this API is asked again, because figures and lists hang together. */
+/** A mutation; on success all queries of this API are invalidated, because statistics depend on every list. */
 export function useSubWrite<K extends SubOperation>(name: K) {
   const queries = useQueryClient()
   return useMutation({

@@ -1,8 +1,7 @@
-/** The part of an address that all pages of this area share. */
+/** Search parameters that all subscription pages share. */
 import { pageNumber } from '../../ui/layout/numbered-pages.tsx'
 import { stringParams } from '../../ui/layout/search-params.ts'
 
-/** App, words, state and page. */
 export interface SubscriptionsSearch {
   app?: string
   search?: string
@@ -10,7 +9,7 @@ export interface SubscriptionsSearch {
   page?: number
 }
 
-/** The changes of an app, or those of one subscription by its number. */
+/** Changes of an app, or of one subscription by its id. */
 export interface ChangesSearch extends SubscriptionsSearch {
   subscription?: string
 }

@@ -1,4 +1,3 @@
-/** The end users of an app. */
 import { Menu } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -25,7 +24,6 @@ const route = getRouteApi('/shell/subscriptions/users')
 const STATUSES = ['1', '0', '2'] as const
 const TONES: Record<string, Tone> = { '0': 'bad', '1': 'ok', '2': 'warn' }
 
-/** The page. */
 export function EndUsersPage() {
   const { t } = useTranslation()
   return (
@@ -98,7 +96,7 @@ function UserTable({ users, scope }: { users: readonly User[]; scope: AppScope }
   return <DataTable name={t('subs.usersTitle')} columns={columns} rows={users} rowKey={user => user.id} />
 }
 
-/** Disabling is undone in the same menu, so it asks nothing; erasing asks for the number. */
+/** Disabling is reversible and needs no confirmation; erasing asks for the user id. */
 function UserMenu({ user, appKey }: { user: User; appKey: string }) {
   const { t } = useTranslation()
   const [open, setOpen] = useState<'grant' | 'erase'>()

@@ -1,4 +1,4 @@
-/** Granting a period of a plan by hand. */
+/** Form that grants a subscription. */
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
@@ -6,7 +6,7 @@ import { SubmitForm } from '../../ui/forms/form.tsx'
 import { useFields } from '../../ui/forms/use-fields.ts'
 import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 
-/** The form; for a user that was chosen already, only the plan is asked for. */
+/** With `userId`, the field for the user is omitted. */
 export function GrantForm({ appKey, userId, close }: { appKey: string; userId?: string; close: () => void }) {
   const { t } = useTranslation()
   const grant = useSubWrite('grantSubscription')

@@ -1,4 +1,4 @@
-/** Granting many periods from a CSV file: checked first without a change, then done as a whole or not at all. */
+/** Import of subscriptions from a CSV file: validated first, then imported all or nothing. */
 import { Button, FileInput, Group, Stack, Text } from '@mantine/core'
 import { IconFileSpreadsheet } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -16,7 +16,7 @@ type RowError = ImportResponse['errors'][number]
 
 const EXAMPLE = 'user_id,plan_id,days,client_ref\n1001,3,30,order-77\n1002,3,,order-78'
 
-/** The form. Choosing a file checks it; importing is possible once it has no fault. */
+/** Selecting a file validates it; it can be imported once it has no errors. */
 export function ImportForm({ appKey, close }: { appKey: string; close: () => void }) {
   const { t } = useTranslation()
   const queries = useQueryClient()
@@ -29,7 +29,7 @@ export function ImportForm({ appKey, close }: { appKey: string; close: () => voi
       close()
       notifySuccess(t('subs.imported', { count: imported }))
     },
-    // Somebody changed something since the check: it shows which rows are wrong by now.
+    // Data changed since the validation, so it is repeated to show which rows are invalid now.
     onError: (_, chosen) => check.mutate(chosen),
   })
   const choose = (chosen: File | null) => {
@@ -80,7 +80,7 @@ function CheckResult({ answer }: { answer: ImportResponse }) {
     { label: t('subs.row'), end: true, cell: error => error.row },
     {
       label: t('subs.field'),
-      // Cells of columns without a name of ours have their number.
+      // Columns with an unknown name are identified by their number.
       cell: error => (
         <span className="pw-mono">{error.field || (error.column && t('subs.column', { number: error.column }))}</span>
       ),
@@ -108,7 +108,7 @@ function CheckResult({ answer }: { answer: ImportResponse }) {
   )
 }
 
-/** What is not granted without being wrong, and how the file was read: a wrong encoding shows itself here. */
+/** Skipped and repeated rows, and the detected encoding and separator, which reveal a wrong detection. */
 function ImportSummary({ answer: { encoding, separator, repeated, skipped } }: { answer: ImportResponse }) {
   const { t } = useTranslation()
   if (encoding === '') return null

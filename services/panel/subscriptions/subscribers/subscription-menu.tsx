@@ -1,4 +1,4 @@
-/** What can be done with one subscription: extend, stop renewing, cancel, refund, and see its history. */
+/** Actions of a subscription: extend, stop renewal, cancel, refund, change history. */
 import { Menu, NumberInput, TextInput, type TextInputProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,10 +13,10 @@ import { type SubOutput, useSubWrite } from '../shared/subscriptions-api.ts'
 type Subscription = SubOutput<'listSubscriptionsOperation'>['subscriptions'][number]
 type OpenDialog = 'extend' | 'cancel' | 'refund'
 
-/** Characters of a reason, as the API takes it. */
+/** Maximum length of the API. */
 const MAX_REASON = 200
 
-/** The menu; a subscription that was canceled or refunded has its history only, and so has a viewer. */
+/** Canceled and refunded subscriptions, and viewers, only have the change history. */
 export function SubscriptionMenu(props: { subscription: Subscription; appKey: string; edit: boolean }) {
   const { t } = useTranslation()
   const { subscription, appKey } = props

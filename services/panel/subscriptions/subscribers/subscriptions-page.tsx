@@ -1,4 +1,3 @@
-/** The subscriptions of an app. */
 import { Button } from '@mantine/core'
 import { IconFileImport, IconGift, IconReceipt2 } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -24,7 +23,6 @@ const route = getRouteApi('/shell/subscriptions/list')
 const STATUSES = ['0', '1', '2', '3', '4'] as const
 const TONES: Record<string, Tone> = { '0': 'info', '1': 'ok', '2': 'quiet', '3': 'quiet', '4': 'bad' }
 
-/** The page. */
 export function SubscriptionsPage() {
   const { t } = useTranslation()
   return (

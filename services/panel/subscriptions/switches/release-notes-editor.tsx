@@ -1,4 +1,4 @@
-/** The release notes of a switch: one card a version, lists one item a line. */
+/** Editor of release notes: one card for each version. */
 import { ActionIcon, Button, Group, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -6,7 +6,7 @@ import { type NoteFields, newNote, type SwitchFields } from './switch-fields.ts'
 
 const LISTS = ['features', 'improvements', 'fixes'] as const
 
-/** The editor. A changelog always has a title; for the other types notes are folded away until there are some. */
+/** A changelog always has a title; for other types the title is shown once there are notes. */
 export function ReleaseNotesEditor({
   fields,
   set,

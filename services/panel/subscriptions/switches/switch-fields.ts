@@ -1,4 +1,4 @@
-/** A switch as its form holds it, and back to what the API takes. */
+/** Conversion between a switch of the API and the fields of its form. */
 
 import { splitLines } from '../../ui/forms/split-text.ts'
 import type { SubOutput } from '../shared/subscriptions-api.ts'
@@ -11,16 +11,13 @@ import {
   schedulesOf,
 } from './switch-targets.ts'
 
-/** A switch as the API shows it. */
 export type SwitchRecord = Extract<SubOutput<'readSwitches'>, { switches: unknown[] }>['switches'][number]
 
-/** The types in the order of the menu. */
 export const SWITCH_TYPES = ['boolean', 'number', 'string', 'json', 'changelog'] as const
 
-/** One of them. */
 export type SwitchType = (typeof SWITCH_TYPES)[number]
 
-/** A release note as it is typed: lists are lines of text. `key` only tells entries apart. */
+/** Lists are text with one item on each line. `key` is the React key. */
 export interface NoteFields {
   key: number
   version: string
@@ -31,7 +28,6 @@ export interface NoteFields {
   fixes: string
 }
 
-/** The form. */
 export interface SwitchFields {
   name: string
   description: string
@@ -46,7 +42,6 @@ export interface SwitchFields {
   schedules: ScheduleFields[]
 }
 
-/** The fields of a switch, or of a new one. */
 export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
   return {
     name: record?.name ?? '',
@@ -71,7 +66,7 @@ export function fieldsOf(record: SwitchRecord | undefined): SwitchFields {
   }
 }
 
-/** The body of a request. The value of a changelog is its title and notes; the other types may carry notes beside it. */
+/** The value of a changelog contains title and notes; other types send them as separate fields. */
 export function bodyOf(fields: SwitchFields) {
   const logs = fields.notes.map(({ key: _, features, improvements, fixes, ...note }) => ({
     ...note,
@@ -93,7 +88,7 @@ export function bodyOf(fields: SwitchFields) {
   }
 }
 
-/** An empty note of a day, with a key that none of the others has. */
+/** Empty release note with an unused key. */
 export function newNote(notes: readonly NoteFields[], today: string): NoteFields {
   const key = Math.max(-1, ...notes.map(note => note.key)) + 1
   return { key, version: '', date: today, title: '', features: '', improvements: '', fixes: '' }

@@ -1,4 +1,4 @@
-/** Making or changing a switch: value by type, release notes, roll-out. */
+/** Form of a feature switch: value by type, release notes, rollout, rules, schedules. */
 import { Box, NumberInput, Select, Slider, Switch, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSaveCallbacks } from '../../ui/feedback/save-result.ts'
@@ -17,7 +17,6 @@ import {
 import { RulesEditor } from './switch-rules.tsx'
 import { SchedulesEditor } from './switch-schedules.tsx'
 
-/** The form. */
 export function SwitchForm({ appKey, record, close }: { appKey: string; record?: SwitchRecord; close: () => void }) {
   const { t } = useTranslation()
   const create = useSubWrite('createSwitchOperation')
@@ -71,7 +70,7 @@ export function SwitchForm({ appKey, record, close }: { appKey: string; record?:
   )
 }
 
-/** The fields that show what is wrong with them; of notes, rules and schedules it is told with its place. */
+/** Fields that show their own errors; those of notes, rules and schedules are listed with their path. */
 function fieldsWithErrors({ name, description, type, value, rollout }: SwitchFields): Partial<SwitchFields> {
   const typed = type === 'boolean' || type === 'changelog' ? {} : { value }
   return { name, description, type, rollout, ...typed }
@@ -79,7 +78,7 @@ function fieldsWithErrors({ name, description, type, value, rollout }: SwitchFie
 
 const INITIAL_VALUES: Record<SwitchType, string> = { boolean: '0', number: '0', string: '', json: '{}', changelog: '' }
 
-/** A new type begins with a value that fits it. */
+/** A changed type resets the value to one that is valid for it. */
 function initialFields(type: SwitchType): Partial<SwitchFields> {
   return { type, value: INITIAL_VALUES[type] }
 }

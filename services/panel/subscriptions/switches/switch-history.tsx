@@ -1,4 +1,4 @@
-/** The former states of one switch, and bringing back one that was deleted. */
+/** Revisions of a switch, and restoring a deleted one. */
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,10 +8,10 @@ import { useSubRead, useSubWrite } from '../shared/subscriptions-api.ts'
 import type { SwitchRecord } from './switch-fields.ts'
 import { currentSwitchState } from './switch-revision.ts'
 
-/** The states; without a record it is one that was deleted. `done` is called when a state was put back. */
+/** Without `record` the switch is a deleted one. `done` is called after a revision was restored. */
 export function SwitchHistory(props: { appKey: string; name: string; record?: SwitchRecord; done: () => void }) {
   const { appKey, name, record, done } = props
-  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } }, { fresh: true })
+  const query = useSubRead('readSwitches', { query: { app_key: appKey, action: 'history', name } }, { noCache: true })
   const restore = useSubWrite('restoreSwitchOperation')
   const put = async (revision: number) => {
     await restore.mutateAsync({ query: { app_key: appKey }, body: { name, revision } })
@@ -30,7 +30,7 @@ export function SwitchHistory(props: { appKey: string; name: string; record?: Sw
   )
 }
 
-/** Asks for the name of a deleted switch and shows its states: a deleted one stands in no list. */
+/** Asks for the name, because deleted switches are not listed. */
 export function RestoreDeleted({ appKey, close }: { appKey: string; close: () => void }) {
   const { t } = useTranslation()
   const [name, setName] = useState('')

@@ -1,4 +1,4 @@
-/** Who gets which value of a switch: rules in order, the first one that fits decides. */
+/** Editor of targeting rules; the first matching rule applies. */
 import { ActionIcon, Button, Group, NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
@@ -12,7 +12,6 @@ import {
   type RuleFields,
 } from './switch-targets.ts'
 
-/** The editor. */
 export function RulesEditor({ rules, set }: { rules: RuleFields[]; set: (rules: RuleFields[]) => void }) {
   const { t } = useTranslation()
   const change = (key: number, part: Partial<RuleFields>) =>
@@ -114,7 +113,6 @@ function Rule(props: RuleProps) {
   )
 }
 
-/** Name of the rule, and the buttons that move or remove it. */
 function RuleHeader({ rule, change, remove, up, down, placeholder }: RuleProps & { placeholder: string }) {
   const { t } = useTranslation()
   return (

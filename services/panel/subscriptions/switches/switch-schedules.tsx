@@ -1,11 +1,11 @@
-/** Changes of a switch at a time: on, off, another value, another share. */
+/** Scheduled changes of a switch: state, value, rollout. */
 import { ActionIcon, Button, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { browserTimeZone } from '../../ui/values/time-zone.ts'
 import { newSchedule, nextKey, type ScheduleFields } from './switch-targets.ts'
 
-/** The editor. Times are those of the reader's clock. */
+/** Times are in the browser's time zone. */
 export function SchedulesEditor(props: { schedules: ScheduleFields[]; set: (schedules: ScheduleFields[]) => void }) {
   const { t } = useTranslation()
   const { schedules, set } = props

@@ -1,6 +1,6 @@
-/** Rules and schedules of a switch as the form holds them, and back to what the API takes. Keys only tell entries apart. */
+/** Conversion between rules and schedules of the API and of the form. `key` is the React key of an entry. */
 
-/** How a rule compares, in the order of the menu. */
+/** Comparators of conditions, in the order of the menu. */
 export const COMPARATORS = [
   'eq',
   'ne',
@@ -16,7 +16,7 @@ export const COMPARATORS = [
 
 type Comparator = (typeof COMPARATORS)[number]
 
-/** A condition; values are typed with commas between them, and in double quotes where they have commas themselves. */
+/** Values are separated by commas; a value that contains a comma is in double quotes. */
 export interface ConditionFields {
   key: number
   attribute: string
@@ -24,7 +24,7 @@ export interface ConditionFields {
   values: string
 }
 
-/** A rule; an empty value or share means that of the switch. */
+/** An empty value or rollout means that of the switch. */
 export interface RuleFields {
   key: number
   name: string
@@ -33,7 +33,7 @@ export interface RuleFields {
   rollout: string
 }
 
-/** A change at a time of the reader's clock (`2026-12-24T18:00`); what is empty stays as it is. */
+/** `at` is a time in the browser's time zone (`2026-12-24T18:00`); empty fields stay unchanged. */
 export interface ScheduleFields {
   key: number
   at: string
@@ -42,22 +42,19 @@ export interface ScheduleFields {
   rollout: string
 }
 
-/** A key that none of these has. */
+/** An unused key. */
 export function nextKey(entries: readonly { key: number }[]): number {
   return Math.max(-1, ...entries.map(({ key }) => key)) + 1
 }
 
-/** An empty condition. */
 export function newCondition(key: number): ConditionFields {
   return { key, attribute: '', operator: 'eq', values: '' }
 }
 
-/** An empty rule with one condition. */
 export function newRule(key: number): RuleFields {
   return { key, name: '', conditions: [newCondition(0)], value: '', rollout: '' }
 }
 
-/** The list with one entry moved by a step. */
 export function moveEntry<T>(list: readonly T[], index: number, step: -1 | 1): T[] {
   const copy = [...list]
   const [entry] = copy.splice(index, 1)
@@ -65,7 +62,7 @@ export function moveEntry<T>(list: readonly T[], index: number, step: -1 | 1): T
   return copy
 }
 
-/** The rules of an answer, whose schema leaves them open. */
+/** The schema of the API does not describe rules, so each field is checked. */
 export function rulesOf(rules: readonly object[]): RuleFields[] {
   return rules.map((rule, key) => {
     const { name, conditions, value, rollout } = rule as Record<string, unknown>
@@ -84,7 +81,6 @@ export function rulesOf(rules: readonly object[]): RuleFields[] {
   })
 }
 
-/** The rules of a request. */
 export function ruleBodies(rules: readonly RuleFields[]) {
   return rules.map(({ name, conditions, value, rollout }) => ({
     name: name.trim(),
@@ -98,7 +94,7 @@ export function ruleBodies(rules: readonly RuleFields[]) {
   }))
 }
 
-/** The schedules of an answer; its times are seconds since 1970. */
+/** Times of the API are Unix timestamps in seconds. */
 export function schedulesOf(schedules: readonly { at: string }[]): ScheduleFields[] {
   return schedules.map((schedule, key) => {
     const { at, value, enabled, rollout } = schedule as { at: string } & Record<string, unknown>
@@ -112,7 +108,7 @@ export function schedulesOf(schedules: readonly { at: string }[]): ScheduleField
   })
 }
 
-/** The schedules of a request; those without a time are left out. */
+/** Schedules without a time are omitted. */
 export function scheduleBodies(schedules: readonly ScheduleFields[]) {
   return schedules
     .filter(({ at }) => at !== '')
@@ -124,25 +120,25 @@ export function scheduleBodies(schedules: readonly ScheduleFields[]) {
     }))
 }
 
-/** An empty schedule an hour from now. */
+/** Empty schedule in one hour. */
 export function newSchedule(key: number, now: number): ScheduleFields {
   return { key, at: localTime(new Date(now + 3_600_000)), value: '', enabled: '', rollout: '' }
 }
 
-/** As `<input type="datetime-local">` holds it. */
+/** Format of `<input type="datetime-local">`. */
 export function localTime(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
-/** With its seconds where it has some, so that what the API was given is kept. */
+/** Includes seconds if they are not 0, so that times of the API are not changed by the form. */
 function exactTime(date: Date): string {
   const seconds = date.getSeconds()
   return seconds === 0 ? localTime(date) : `${localTime(date)}:${String(seconds).padStart(2, '0')}`
 }
 
-/** A value in quotes (doubled inside) or up to the next comma. */
+/** A value in double quotes (doubled inside), or up to the next comma. */
 const VALUE = /\s*(?:"(?<quoted>(?:[^"]|"")*)"\s*(?=,|$)|(?<plain>[^,]*))(?:,|$)/g
 
 function valuesOf(text: string): string[] {
@@ -153,7 +149,7 @@ function valuesOf(text: string): string[] {
   })
 }
 
-/** What {@link valuesOf} reads back. */
+/** Inverse of {@link valuesOf}. */
 function valuesText(values: readonly string[]): string {
   const needsQuotes = (value: string) => /[",]/.test(value) || (value === '' && values.length > 1)
   return values.map(value => (needsQuotes(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(', ')

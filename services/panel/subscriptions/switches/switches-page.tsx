@@ -1,4 +1,3 @@
-/** The feature switches of an app. */
 import { Button, Group, Menu } from '@mantine/core'
 import { IconPlus, IconRestore, IconToggleRight } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
@@ -32,7 +31,6 @@ const TONES: Record<SwitchRecord['status_class'], Tone> = {
   danger: 'bad',
 }
 
-/** The page. */
 export function SwitchesPage() {
   const { t } = useTranslation()
   return (
@@ -42,7 +40,7 @@ export function SwitchesPage() {
   )
 }
 
-/** The list in the answer of a read that can also be other things. */
+/** The operation returns a list or, with other parameters, one switch or its history. */
 function listOf(data: SubOutput<'readSwitches'>): { switches: SwitchRecord[]; pages: number } {
   return 'switches' in data
     ? { switches: data.switches, pages: data.pagination.totalPages }

@@ -1,4 +1,4 @@
-/** The states in which there is no content: empty, loading, failed, offline, forbidden, gone. */
+/** Placeholders for missing content: empty, loading, failed, offline, forbidden, not found. */
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconCloudOff, IconLock, IconMailOff, IconMap2, IconSearchOff } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -8,18 +8,17 @@ import { useTranslation } from 'react-i18next'
 import { ApiProblem } from '../../api/problem.ts'
 import { problemText } from './problem-text.ts'
 
-/** An icon, a sentence, and what to do next. */
 export function ContentState(props: {
   icon: ReactNode
   title: string
-  /** 1 where it is the whole page. */
+  /** Heading level; 1 if the placeholder is the whole page. */
   level?: 1 | 2
   children?: ReactNode
   action?: ReactNode
 }) {
   return (
     <Stack align="center" gap="xs" py={56} px="md" ta="center">
-      <span className="pw-blank-icon">{props.icon}</span>
+      <span className="pw-state-icon">{props.icon}</span>
       <Title order={props.level ?? 2} fz="md">
         {props.title}
       </Title>
@@ -33,12 +32,11 @@ export function ContentState(props: {
   )
 }
 
-/** Nothing here yet. */
 export function Empty(props: { icon?: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
   return <ContentState {...props} icon={props.icon ?? <IconMailOff size={26} />} />
 }
 
-/** Nothing that fits the filters; they can be taken away. */
+/** No entry matches the filters; offers to clear them. */
 export function NoMatch({ reset }: { reset: () => void }) {
   const { t } = useTranslation()
   const clear = (
@@ -49,7 +47,6 @@ export function NoMatch({ reset }: { reset: () => void }) {
   return <Empty icon={<IconSearchOff size={26} />} title={t('messages.noMatch')} action={clear} />
 }
 
-/** Grey bars in the place of rows. */
 export function LoadingRows({ rows = 5 }: { rows?: number }) {
   const { t } = useTranslation()
   return (
@@ -62,7 +59,7 @@ export function LoadingRows({ rows = 5 }: { rows?: number }) {
   )
 }
 
-/** Why it cannot be shown, in the reader's language, and a way on. */
+/** Error in the user's language, with its request id and a button to retry. */
 export function Failure({ error, retry, level = 2 }: { error: unknown; retry?: () => void; level?: 1 | 2 }) {
   const { t } = useTranslation()
   const problem = error instanceof ApiProblem ? error : undefined
@@ -101,7 +98,7 @@ function failureIcon(problem: ApiProblem | undefined): ReactNode {
   return <IconAlertTriangle size={26} />
 }
 
-/** Shows a read: what is cached at once, bars while there is nothing, the failure when there is no data to keep. */
+/** Renders a query. Cached data stays visible when fetching it again fails; the error is shown only without data. */
 export function Loaded<T>(props: {
   query: UseQueryResult<T, Error>
   loading?: ReactNode

@@ -1,4 +1,4 @@
-/** The words for what is wrong with single fields. */
+/** Texts of field errors. */
 import type { TFunction } from 'i18next'
 import { ApiProblem, type FieldError } from '../../api/problem.ts'
 import { translateSentence } from '../../i18n/index.ts'
@@ -7,9 +7,8 @@ import { preferences } from '../../state/preferences.ts'
 const BOUND_KEYS = { '>=': 'least', '<=': 'most', '>': 'more', '<': 'less' } as const
 
 /**
- * What is wrong, for people. The service hands on the sentences of its schema library, which speak of types and
- * patterns; those are put otherwise. What it says in its own words stands as it is, in the language of the reader where
- * there are words for it.
+ * Translates the message of a field error. Messages of the schema library mention types and patterns, so they are replaced by texts
+ * for users. Messages of the service itself are kept, translated if there is a translation.
  */
 export function fieldErrorText({ message }: Pick<FieldError, 'message'>, t: TFunction): string {
   const bound =
@@ -29,13 +28,13 @@ export function fieldErrorText({ message }: Pick<FieldError, 'message'>, t: TFun
   return translateSentence(preferences().language, message) ?? message
 }
 
-/** A fault in words, and where: `/dns/spf/0` is `['dns', 'spf', '0']`. */
+/** Text and location of a field error; the path of `/dns/spf/0` is `['dns', 'spf', '0']`. */
 export interface DisplayedFieldError {
   path: readonly string[]
   text: string
 }
 
-/** The faults of a refusal. */
+/** Field errors of an {@link ApiProblem}; none for other errors. */
 export function displayedFieldErrors(error: unknown, t: TFunction): DisplayedFieldError[] {
   if (!(error instanceof ApiProblem)) return []
   return error.fieldErrors.map(fieldError => ({
@@ -44,7 +43,7 @@ export function displayedFieldErrors(error: unknown, t: TFunction): DisplayedFie
   }))
 }
 
-/** The field of a form at which a fault is shown: the outermost part of its place that the form knows. */
+/** The form field that shows the error: the outermost part of its path that is a field of the form. */
 export function fieldOf({ path }: DisplayedFieldError, fields: object): string | undefined {
   return path.find(part => Object.hasOwn(fields, part))
 }

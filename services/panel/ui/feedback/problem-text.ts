@@ -1,4 +1,4 @@
-/** The words for a failure: the service's English sentence, or its code in the reader's language. */
+/** Text of an error: the service's English detail, or the translation of its code. */
 import type { TFunction } from 'i18next'
 import i18next from 'i18next'
 import { ApiProblem } from '../../api/problem.ts'
@@ -7,7 +7,7 @@ import { displayedFieldErrors } from './field-error-text.ts'
 
 type Known = keyof typeof problems
 
-/** Codes whose English detail says more than the translated code can. */
+/** Codes whose English detail is more specific than the translation; it is then appended in parentheses. */
 const DETAILED: ReadonlySet<string> = new Set([
   'conflict',
   'forbidden',
@@ -16,13 +16,13 @@ const DETAILED: ReadonlySet<string> = new Set([
   'bad_header',
 ])
 
-/** Everything that was said: the sentence, and what is wrong with which field. */
+/** Headline and all field errors in one text, for notifications. */
 export function problemText(error: unknown, t: TFunction): string {
   const fieldErrors = displayedFieldErrors(error, t).map(({ path, text }) => [...path.slice(-1), text].join(': '))
   return [headline(error, t), ...fieldErrors].join(' ')
 }
 
-/** The sentence alone, for forms, which show what is wrong at its field. */
+/** Without field errors, for forms, which show them at their fields. */
 export function headline(error: unknown, t: TFunction): string {
   if (!(error instanceof ApiProblem)) return t('problems.internal')
   const wait = error.retryAfter ? ` ${t('ui.retryIn', { seconds: error.retryAfter })}` : ''
@@ -32,7 +32,7 @@ export function headline(error: unknown, t: TFunction): string {
 function sentence(error: ApiProblem, t: TFunction): string {
   const translated = t(`problems.${error.code as Known}`, { defaultValue: error.message })
   if (error.status === 0 || error.message === translated) return translated
-  // Its detail is the first of the fieldErrors, which are told one by one.
+  // The detail repeats the first field error, and field errors are listed separately.
   if (error.code === 'validation_failed' && error.fieldErrors.length > 0) return translated
   if (i18next.language === 'en') return error.message || translated
   return DETAILED.has(error.code) ? `${translated}（${error.message}）` : translated

@@ -1,8 +1,8 @@
-/** What follows a write, the same everywhere: it is told, and the form that made it goes. */
+/** Mutation callbacks that notify the user of the result. */
 import { useTranslation } from 'react-i18next'
 import { notifyError, notifySuccess } from './notifications.ts'
 
-/** After a form: its dialog closes, and it is said that it is saved. A refusal stands in the form. */
+/** For forms in dialogs: closes the dialog and notifies of success. Errors are shown by the form itself. */
 export function useSaveCallbacks(close: () => void): { onSuccess: () => void } {
   const { t } = useTranslation()
   return {
@@ -13,7 +13,7 @@ export function useSaveCallbacks(close: () => void): { onSuccess: () => void } {
   }
 }
 
-/** After a press without a form: `done`, or that it is saved; or why not. */
+/** For actions without a form: notifies of success (`done`, by default "saved") or of the error. */
 export function useNotifyCallbacks(done?: string): { onSuccess: () => void; onError: (error: Error) => void } {
   const { t } = useTranslation()
   return { onSuccess: () => notifySuccess(done ?? t('ui.saved')), onError: error => notifyError(error, t) }

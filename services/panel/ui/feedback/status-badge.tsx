@@ -1,10 +1,8 @@
-/** A state as a coloured pill; the word carries the meaning, the colour only repeats it. */
+/** Status badges and notes. The text carries the meaning; colour alone would not be accessible. */
 import type { ReactNode } from 'react'
 
-/** How a state feels. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'quiet'
 
-/** The pill. */
 export function StatusBadge({ tone, children, title }: { tone: Tone; children: ReactNode; title?: string }) {
   return (
     <span className="pw-badge" data-tone={tone} title={title}>
@@ -13,7 +11,7 @@ export function StatusBadge({ tone, children, title }: { tone: Tone; children: R
   )
 }
 
-/** A sentence that stands out: a hint, a warning, a failure. */
+/** Highlighted paragraph: hint, warning or error. */
 export function Note({ tone, children, icon }: { tone: Tone; children: ReactNode; icon?: ReactNode }) {
   return (
     <div className="pw-note" data-tone={tone}>

@@ -1,4 +1,4 @@
-/** Asking before what cannot be undone: the name is typed, so that no stray Enter destroys anything. */
+/** Confirmation of destructive actions: the user types the name, so that a stray Enter does nothing. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,7 +6,7 @@ import { problemText } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
 import { Dialog } from './form.tsx'
 
-/** The question. `phrase` must be typed; without one a click is enough (for what can be done again). */
+/** `phrase` must be typed to confirm; omit it for actions that can be repeated. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   return (
     <Dialog opened={props.opened} close={props.close} title={props.title}>

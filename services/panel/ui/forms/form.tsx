@@ -1,4 +1,4 @@
-/** A form in a dialog: fields, what is wrong at each of them, the refusal in words, one button. */
+/** Forms and dialogs. */
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,15 +8,15 @@ import { headline } from '../feedback/problem-text.ts'
 import { Note } from '../feedback/status-badge.tsx'
 import type { Fields } from './use-fields.ts'
 
-/** The part of a write that a form shows. */
+/** State of the mutation that a form shows. */
 export interface Submitting {
   isPending: boolean
   error: Error | null
 }
 
 /**
- * Fields with a submit button. A refusal stands above the button and is read out; the first of the fields that it
- * names gets the focus. Faults of others than `fields` are listed with it.
+ * Form with a submit button. The error of the mutation is shown above the button and announced by screen readers, and the first
+ * invalid field gets the focus. Errors of fields that are not in `fields` are listed below the error.
  */
 export function SubmitForm(props: {
   state: Submitting
@@ -24,7 +24,7 @@ export function SubmitForm(props: {
   submit: () => void
   action: string
   cancel?: () => void
-  /** The button cannot be pressed yet. */
+  /** Disables the submit button. */
   disabled?: boolean
   children: ReactNode
 }) {
@@ -79,7 +79,7 @@ function SubmitError({ error, shown }: { error: Error; shown: object }) {
   )
 }
 
-/** A dialog whose content starts fresh each time it opens. A click beside it does not throw away what was typed. */
+/** The content is mounted anew each time it opens. Clicks outside do not close it, so that input is not lost. */
 export function Dialog(props: {
   opened: boolean
   close: () => void

@@ -1,8 +1,7 @@
-/** A field for a password, with a button that shows what was typed. */
 import { PasswordInput as MantinePasswordInput, type PasswordInputProps } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-/** The field. Its button is named, and reached by keyboard like every other. */
+/** Password field whose visibility toggle has an accessible name and is focusable. */
 export function PasswordInput(props: PasswordInputProps) {
   const { t } = useTranslation()
   return (

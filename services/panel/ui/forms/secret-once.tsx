@@ -1,4 +1,4 @@
-/** A secret that is shown this once: it is copied now or made again. */
+/** Dialog for secrets that the service returns only once. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,10 +6,9 @@ import { Note } from '../feedback/status-badge.tsx'
 import { CodeBlock } from '../values/code-block.tsx'
 import { Dialog } from './form.tsx'
 
-/** Shows secrets once: their names and values. */
 export type ShowSecrets = (entries: [name: string, value: string][]) => void
 
-/** The dialog for the place where it belongs, and what opens it. */
+/** Returns the dialog to render and the function that opens it. */
 export function useSecretOnce(title: string): [dialog: ReactNode, show: ShowSecrets] {
   const { t } = useTranslation()
   const [entries, setEntries] = useState<[name: string, value: string][]>()

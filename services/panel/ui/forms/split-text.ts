@@ -1,4 +1,4 @@
-/** Lists that are typed into a text field. Entries are trimmed, empty ones are dropped. */
+/** Splitting the text of a field into a list. Entries are trimmed, empty ones are dropped. */
 
 /** Splits at line ends and commas. */
 export function splitList(text: string): string[] {

@@ -1,10 +1,9 @@
-/** A field that filters while one types, a little after the last key. */
+/** Filter field that applies 400 ms after the last keystroke. */
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
 
-/** The field. */
 export function TextFilter(props: {
   label: string
   value: string
@@ -18,7 +17,7 @@ export function TextFilter(props: {
     own.current = value
     props.set(value)
   }, 400)
-  // Back and "clear" change the address without a key being pressed. What came from here stays as it is typed.
+  // Navigation and "clear filters" change the value from outside. A value set by this field must not replace what is being typed.
   useEffect(() => {
     if (props.value === own.current) return
     own.current = props.value

@@ -1,17 +1,15 @@
-/** What the fields of a form hold, and what binds a control to one of them: its value, its change, what is wrong with it. */
+/** Form state: values, and props that bind a control to a field (value, change handler, error). */
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { displayedFieldErrors, fieldOf } from '../feedback/field-error-text.ts'
 
-/** The names of the fields of a kind. */
+/** Names of the fields with values of a type. */
 type NamesOf<F, V> = { [K in keyof F]: F[K] extends V ? K : never }[keyof F] & string
 
-/** A change of a control of the browser. */
 interface TextChange {
   currentTarget: { value: string }
 }
 
-/** A change of a box or a switch. */
 interface CheckChange {
   currentTarget: { checked: boolean }
 }
@@ -19,30 +17,28 @@ interface CheckChange {
 /** See {@link useFields}. */
 export interface Fields<F extends object> {
   values: F
-  /** Changes some of them. */
   change: (part: Partial<F>) => void
-  /** Binds a control that gives events (text fields). */
+  /** Binds a control whose handler gets an event (text fields). */
   text: <K extends NamesOf<F, string>>(name: K) => FieldProps & { value: F[K]; onChange: (event: TextChange) => void }
-  /** Binds a control that gives the value itself (lists to choose from, numbers that may be empty). */
+  /** Binds a control whose handler gets the value (selects, numbers that may be empty). */
   value: <K extends keyof F & string>(name: K) => FieldProps & { value: F[K]; onChange: (value: F[K]) => void }
-  /** Binds a field of whole numbers, where nothing stands for 0. */
+  /** Binds a number field in which an empty value means 0. */
   count: <K extends NamesOf<F, number>>(
     name: K,
   ) => FieldProps & { value: F[K]; onChange: (value: string | number) => void }
-  /** Binds a box or a switch. */
+  /** Binds a checkbox or switch. */
   flag: <K extends NamesOf<F, boolean>>(
     name: K,
   ) => FieldProps & { checked: F[K]; onChange: (event: CheckChange) => void }
 }
 
-/** What is wrong with a field, in words that stand below it. */
 interface FieldProps {
   error?: string
 }
 
 /**
- * The fields of a form. They have the names that the request gives them, so that what is wrong is shown at the field that
- * `requestError` names; the rest is left for the form to tell.
+ * State of the fields of a form. Fields have the names of the request body, so that the field errors of `requestError` are shown at
+ * their fields; {@link import('./form.tsx').SubmitForm} lists the others.
  */
 export function useFields<F extends object>(initial: F | (() => F), requestError: Error | null): Fields<F> {
   const { t } = useTranslation()

@@ -1,9 +1,9 @@
-/** Newest and older: the cursor lies in the address, so the place is kept by reload, back and a shared link. */
+/** Cursor pagination. The cursor is part of the address, so reload, back and shared links keep the position. */
 import { Button, Group } from '@mantine/core'
 import { IconChevronRight, IconChevronsLeft } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 
-/** The two buttons; nothing is shown when everything fits on one page. `next` is the cursor of the next page. */
+/** Renders nothing if everything fits on one page. `next` is the cursor of the next page. */
 export function CursorPager(props: {
   after: string | undefined
   next: string | undefined
@@ -34,7 +34,7 @@ export function CursorPager(props: {
   )
 }
 
-/** The cursor behind the last entry of a page, while there are more. */
+/** The cursor of the next page; undefined on the last page. */
 export function nextCursor(page: { data: readonly { id: string }[]; has_more: boolean }): string | undefined {
   return page.has_more ? page.data.at(-1)?.id : undefined
 }

@@ -1,22 +1,19 @@
-/** How many days back the figures of a page go; it stands in the address. */
+/** Date range of statistics in days, kept in the address. */
 import { SegmentedControl } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 const DAYS_RANGES = [7, 30, 90] as const
 
-/** Days. */
 export type DaysRange = (typeof DAYS_RANGES)[number]
 
-/** Where pages begin. */
 export const DEFAULT_DAYS_RANGE: DaysRange = 30
 
-/** Reads the span from an address; the usual one is left out of it. */
+/** Parses the range of an address; the default is omitted to keep addresses short. */
 export function daysRangeSearch(raw: Record<string, unknown>): { days?: DaysRange } {
   const days = DAYS_RANGES.find(span => String(span) === String(raw.days))
   return days && days !== DEFAULT_DAYS_RANGE ? { days } : {}
 }
 
-/** Chooses it. */
 export function DaysRangeControl({ days, set }: { days: DaysRange; set: (days: DaysRange) => void }) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-/** The frame of a page with one list: its rows or a word that there are none, the pager, one thing to add, one form. */
+/** Layout of pages with one list: rows or an empty state, pagination, and a button and dialog to add an entry. */
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -8,22 +8,21 @@ import { Dialog } from '../forms/form.tsx'
 import { CursorPager, nextCursor } from './cursor-pager.tsx'
 import { Card, Page } from './page.tsx'
 
-/** What a cursor list answers. */
 interface ListResponse<T> {
   data: readonly T[]
   has_more: boolean
 }
 
-/** The page. `children` shows the rows when there are some; `below` stands under the list. */
+/** `children` renders the rows if there are any. */
 export function ListPage<T extends { id: string }>(props: {
   title: string
   lead: ReactNode
   query: UseQueryResult<ListResponse<T>, Error>
-  /** The cursor in the address, and going to another one. */
+  /** Cursor of the address, and navigation to another one. */
   after?: string | undefined
   go?: (after: string | undefined) => void
   empty?: { icon: ReactNode; title: string; hint: ReactNode }
-  /** What can be added: the name of the button and of the dialog, and the form in it. */
+  /** Label of the button and the dialog, and the form in the dialog. */
   add?: { label: string; form: (close: () => void) => ReactNode }
   above?: ReactNode
   below?: ReactNode

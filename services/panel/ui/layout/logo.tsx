@@ -1,6 +1,5 @@
-/** The mark: a letter with a red stamp. */
+/** Logo: an envelope with a red seal. */
 
-/** The mark with the name beside it. */
 export function Logo({ name = true }: { name?: boolean }) {
   return (
     <span className="pw-logo">

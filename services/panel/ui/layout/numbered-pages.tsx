@@ -1,8 +1,8 @@
-/** Numbered pages, for lists that know their length. */
+/** Page-number navigation, for lists with a known length. */
 import { Group, Pagination } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
-/** The numbers; nothing when there is one page. */
+/** Renders nothing if there is only one page. */
 export function NumberedPages({ page, total, go }: { page: number; total: number; go: (page: number) => void }) {
   const { t } = useTranslation()
   if (total <= 1 && page <= 1) return null
@@ -19,7 +19,7 @@ export function NumberedPages({ page, total, go }: { page: number; total: number
   )
 }
 
-/** The page number in an address. */
+/** Parses a page number of an address; undefined for the first page and invalid values. */
 export function pageNumber(raw: unknown): number | undefined {
   const number = Number(raw)
   return Number.isInteger(number) && number > 1 ? number : undefined

@@ -1,9 +1,8 @@
-/** The frame of a page: its title (also of the tab), one sentence, its actions. */
+/** Page and card layout. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
-/** A page. */
 export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
   useDocumentTitle(`${props.title} · Postwright`)
   return (
@@ -26,7 +25,7 @@ export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNo
   )
 }
 
-/** A surface with an optional heading; most content stands on one. */
+/** `flush` omits the padding, for tables. */
 export function Card(props: { title?: string; aside?: ReactNode; children: ReactNode; flush?: boolean }) {
   return (
     <section className="pw-card" aria-label={props.title}>

@@ -1,10 +1,9 @@
-/** The menu at the end of a row. */
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
-/** The menu; `name` says which row it belongs to. */
+/** `name` identifies the row in the accessible name of the menu. */
 export function RowMenu({ name, children }: { name: string; children: ReactNode }) {
   const { t } = useTranslation()
   return (

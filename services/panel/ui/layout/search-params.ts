@@ -1,6 +1,6 @@
-/** Reading the part of an address behind the question mark. */
+/** Parsing search parameters of addresses. */
 
-/** The named texts that are there and not empty. */
+/** The named parameters that are non-empty strings. */
 export function stringParams<K extends string>(
   raw: Record<string, unknown>,
   names: readonly K[],
@@ -8,7 +8,7 @@ export function stringParams<K extends string>(
   const found: { [N in K]?: string } = {}
   for (const name of names) {
     const value = raw[name]
-    // The router reads digits in an address as a number.
+    // The router parses digits as a number.
     const text = typeof value === 'number' ? String(value) : value
     if (typeof text === 'string' && text !== '') found[name] = text
   }
@@ -19,7 +19,7 @@ type Defined<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: Exclu
   [N in keyof T as undefined extends T[N] ? never : N]: T[N]
 }
 
-/** An object without the entries that are undefined, so that they do not stand in the address. */
+/** Drops undefined properties, which the router would write into the address. */
 export function omitUndefined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -1,17 +1,16 @@
-/** A table that becomes a stack of cards on a narrow screen, with its own empty row. */
+/** Table that is rendered as cards on narrow screens. */
 import type { ReactNode } from 'react'
 
-/** One column: its heading and how a row shows in it. */
 export interface Column<T> {
   label: string
   cell: (row: T) => ReactNode
-  /** Numbers stand at the end. */
+  /** Aligns cells at the end, for numbers. */
   end?: boolean
-  /** The heading is for screen readers only (action columns). */
+  /** Shows the heading to screen readers only, for action columns. */
   hidden?: boolean
 }
 
-/** The table. `name` is its accessible name. */
+/** `name` is the accessible name. */
 export function DataTable<T>(props: {
   name: string
   columns: readonly Column<T>[]
@@ -20,7 +19,7 @@ export function DataTable<T>(props: {
 }) {
   const { name, columns, rows, rowKey } = props
   return (
-    // A region that scrolls must be reachable by keyboard (axe: scrollable-region-focusable).
+    // Scrollable regions must be focusable (axe: scrollable-region-focusable).
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="pw-scroll" aria-label={name} tabIndex={0}>
       <table className="pw-table" data-cards>

@@ -1,8 +1,7 @@
-/** A block of text to read or copy as it is. */
 import { Box } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
 
-/** The block, with its copy button in the corner. */
+/** Preformatted text with a copy button. */
 export function CodeBlock({ text, what }: { text: string; what: string }) {
   return (
     <Box pos="relative">

@@ -1,10 +1,10 @@
-/** Copying: a button that says that it worked, and a value with that button beside it. */
+/** Copy buttons. */
 import { ActionIcon, Group, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useCopy } from './use-copy.ts'
 
-/** Copies `value`; `what` names it for people who do not see it. */
+/** `what` names the value in the accessible name of the button. */
 export function CopyButton({ value, what }: { value: string; what: string }) {
   const { t } = useTranslation()
   const { copy, copied } = useCopy()
@@ -24,7 +24,7 @@ export function CopyButton({ value, what }: { value: string; what: string }) {
   )
 }
 
-/** A value in the typeface of code, to be copied. */
+/** Monospaced value with a copy button. */
 export function Copyable({ value, what }: { value: string; what: string }) {
   return (
     <Group gap={4} wrap="nowrap" align="flex-start" display="inline-flex" className="pw-copyable">

@@ -1,10 +1,9 @@
-/** Names and values, side by side, or one below the other on a phone. */
 import type { ReactNode } from 'react'
 
-/** The list; entries without a value are left out. */
+/** Names with values; entries without a value are omitted. */
 export function DescriptionList({ entries }: { entries: readonly [name: string, value: ReactNode][] }) {
   return (
-    <dl className="pw-facts">
+    <dl className="pw-description-list">
       {entries
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([name, value]) => (

@@ -1,7 +1,7 @@
-/** A value before and after, one below the other; signs and colours say which is which, and words for those who see neither. */
+/** Old and new value, marked by signs and colours, and by hidden text for screen readers. */
 import { useTranslation } from 'react-i18next'
 
-/** The lines. Without `before` the value is new; `same` shows it without a sign. */
+/** `before` is null for a new value; `same` marks an unchanged one. */
 export function Diff({ before, after, same }: { before: string | null; after: string; same?: boolean }) {
   const { t } = useTranslation()
   return (

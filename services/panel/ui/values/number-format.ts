@@ -1,13 +1,12 @@
-/** Numbers in the reader's language. */
+/** Localised formatting of numbers. */
 import { usePreferences } from '../../state/preferences.ts'
 
-/** Formatters of the chosen language. */
+/** Formatters of the current language. */
 export function useFormat() {
   const { language } = usePreferences()
   return formatters(language)
 }
 
-/** Formatters of a language. */
 export function formatters(language: string) {
   return {
     /** 12,345 */

@@ -1,9 +1,9 @@
-/** A sentence of the service about DNS or health, in the reader's language where it has words for it. */
+/** English sentence of the service about DNS or health, translated if the language has a translation. */
 
 import { translateSentence } from '../../i18n/index.ts'
 import { usePreferences } from '../../state/preferences.ts'
 
-/** The sentence; English ones are marked as such for screen readers. */
+/** Untranslated sentences are marked as English for screen readers. */
 export function ServiceSentence({ text }: { text: string }) {
   const { language } = usePreferences()
   return translateSentence(language, text) ?? <span lang="en">{text}</span>

@@ -1,16 +1,15 @@
-/** Numbers by day as stacked bars, and as a table for those who cannot see them. Only lazy chunks import this. */
+/** Bar chart of values by day, with a table for screen readers. Import it from lazy chunks only: it brings the chart library. */
 import { useTranslation } from 'react-i18next'
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import { useFormat } from './number-format.ts'
 
-/** One colour of the bars. */
 export interface Series<D> {
   key: keyof D & string
   name: string
   colour: string
 }
 
-/** The chart; `name` is the caption of the table. */
+/** `name` is the caption of the table for screen readers. */
 export function StackedBars<D extends { date: string }>(props: {
   name: string
   days: readonly D[]

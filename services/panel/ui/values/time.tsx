@@ -1,9 +1,9 @@
-/** Times in the reader's zone: relative to read, exact on hover and for machines. */
+/** Times in the user's time zone: relative in the text, exact in a tooltip and in the `datetime` attribute. */
 import { Tooltip } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { type Preferences, usePreferences } from '../../state/preferences.ts'
 
-/** Each unit with the number of it that is one of the next. */
+/** Units with the number of them that makes one of the next larger unit. */
 const STEPS: readonly [most: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   [60, 'second', 1],
   [60, 'minute', 60],
@@ -13,7 +13,7 @@ const STEPS: readonly [most: number, unit: Intl.RelativeTimeFormatUnit, seconds:
 ]
 const YEARS = [Number.POSITIVE_INFINITY, 'year', 365 * 86_400] as const
 
-/** "3 minutes ago" for a time, seen from `now` (both in milliseconds). */
+/** "3 minutes ago" for `at` relative to `now`, both in milliseconds. */
 export function relativeTime(at: number, now: number, language: string): string {
   const seconds = (at - now) / 1000
   const whole = (size: number) => Math.round(seconds / size)
@@ -21,7 +21,7 @@ export function relativeTime(at: number, now: number, language: string): string 
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(whole(size), unit)
 }
 
-/** The exact time with its zone, as `2026-11-21 10:20:03 GMT+8` in the order of the language. */
+/** Date and time with time zone, localised: `Nov 21, 2026, 10:20:03 AM GMT+8`. */
 export function exactTime(at: string | number, { language, timeZone }: Preferences): string {
   return new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',
@@ -30,7 +30,7 @@ export function exactTime(at: string | number, { language, timeZone }: Preferenc
   }).format(new Date(at))
 }
 
-/** A time, or a dash when there is none yet. */
+/** Relative unless `short`; a dash for null. */
 export function Time({ at, short }: { at: string | null | undefined; short?: boolean }) {
   const { t } = useTranslation()
   const chosen = usePreferences()

@@ -1,11 +1,11 @@
-/** Copying, and saying for a moment that it worked. */
+/** Copying to the clipboard, with feedback. */
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { notifyError, notifyFailure } from '../feedback/notifications.ts'
 
 const SHOWN_MS = 1800
 
-/** Copies what it is given or fetches; `copied` is true for a moment after it worked, a failure is told. */
+/** `get` may fetch the text. `copied` is true for 1.8 s after success; failures are shown as a notification. */
 export function useCopy(): { copied: boolean; copy: (get: () => string | Promise<string>) => Promise<void> } {
   const { t } = useTranslation()
   const [copied, setCopied] = useState(false)
@@ -30,7 +30,6 @@ export function useCopy(): { copied: boolean; copy: (get: () => string | Promise
   return { copied, copy }
 }
 
-/** True when the text is on the clipboard. */
 async function write(text: string): Promise<boolean> {
   const clipboard: Clipboard | undefined = navigator.clipboard
   return (
@@ -41,12 +40,12 @@ async function write(text: string): Promise<boolean> {
   )
 }
 
-/** Browsers keep their clipboard from pages over plain http; what is selected can be copied there too. */
+/** Fallback for plain HTTP, where browsers disable the clipboard API but allow copying a selection. */
 function writeSelected(text: string): boolean {
   const field = document.createElement('textarea')
   field.value = text
   field.className = 'pw-hidden'
-  // Beside the button: a dialog takes the focus back from everything outside of it.
+  // Next to the button, because the focus trap of a dialog takes the focus from everything outside of it.
   const before = document.activeElement
   const place = before?.parentElement ?? document.body
   place.append(field)
