@@ -1,4 +1,4 @@
-/** Every page with things on it: axe in both colour schemes, no sideways scrolling on a phone, and a picture to look at. */
+/** Every page with data: axe rules in both colour schemes, no horizontal scrolling on a phone, and a screenshot. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { REFUSED, seedStored } from './support/seed-database.ts'
 import { firstMessage, seed } from './support/seed-through-api.ts'
 import { open, picture, signedIn, words } from './support/user-actions.ts'
 
-/** Stands for the address of the first message. */
+/** Placeholder for the path of the first message. */
 const MESSAGE = '/messages/one'
 
 type Words = (typeof words)['en']
@@ -40,20 +40,20 @@ interface Finding {
   nodes: string[]
 }
 
-/** The name of a page's picture. */
+/** File name of a page's screenshot. */
 function nameOf(path: string): string {
   return path.replaceAll(/\W+/g, '-').replaceAll(/^-|-$/g, '') || 'overview'
 }
 
-/** Findings of the WCAG 2.2 A and AA rules. */
+/** Violations of the WCAG 2.2 A and AA rules. */
 async function findings(page: Page): Promise<Finding[]> {
-  // Evaluated through the debugger, which the page's policy does not apply to.
+  // Evaluated through the debugger, which is exempt from the page's Content-Security-Policy.
   await page.evaluate(axe)
   return page.evaluate(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
     .then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(node => node.html.slice(0, 160)) })))`)
 }
 
-/** Dialogs by the page that opens them and the button that does, in the words of a language. */
+/** Dialogs: path of the page and label of the button that opens them. */
 const DIALOGS: readonly [path: string, button: (w: Words) => string][] = [
   ['/domains', w => w.domains.add],
   ['/domains/example.com', w => w.dns.rotate],
@@ -71,7 +71,7 @@ const DIALOGS: readonly [path: string, button: (w: Words) => string][] = [
   ['/subscriptions/admins', w => w.subs.newAdmin],
 ]
 
-// Every page in both schemes and both languages, on a desk and on a phone.
+// Every page in both colour schemes and languages, on desktop and phone.
 describe.each([
   ['light', 'en', 1280],
   ['dark', 'zh-CN', 360],
@@ -126,7 +126,7 @@ describe.each([
   })
 })
 
-test('a notice has no finding while it is shown', async () => {
+test('a notification has no findings', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/subscriptions/users?app=shop')
   await page.getByRole('row').nth(1).getByRole('button').click()
@@ -136,7 +136,7 @@ test('a notice has no finding while it is shown', async () => {
   await leave()
 })
 
-test.each(['light', 'dark'] as const)('the sign-in page has no finding in %s', async scheme => {
+test.each(['light', 'dark'] as const)('the sign-in page has no findings in %s', async scheme => {
   const { page, leave } = await browser.visit(service.url, { scheme })
   await page.goto('/sign-in')
   await page.locator('form').waitFor()

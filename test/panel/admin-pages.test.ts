@@ -1,4 +1,4 @@
-/** What an admin does in the operator's area, in a real browser, in both languages. */
+/** The admin pages in a real browser, in both languages. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leaseQuota } from '../../services/mail/submission/store/quota-leases.ts'
@@ -58,7 +58,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await visitor.leave()
   })
 
-  test('an address that is listed and has no name says what to do; the good one is quiet', async () => {
+  test('a listed address without a PTR record shows advice; a healthy one does not', async () => {
     await open(page, '/admin/addresses')
     const good = page.getByRole('region', { name: '192.0.2.10', exact: true })
     await good.getByText(w.operator.ptr.ok, { exact: true }).waitFor()
@@ -72,7 +72,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await picture(page, 'addresses', language)
   })
 
-  test('what waits for a destination is tried now; a paused one is left alone', async () => {
+  test('deferred deliveries of a destination are retried; a suspended one is not', async () => {
     await open(page, '/admin/queues')
     const row = (site: string) => page.getByRole('row').filter({ hasText: site })
     await row('paused.example').first().getByText(w.operator.pausedUntil).waitFor()
@@ -84,14 +84,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       .waitFor()
   })
 
-  test('certificates stand with their end and what is wrong with them', async () => {
+  test('certificates are listed with expiry and problems', async () => {
     await open(page, '/admin/certificates')
     await page.getByText(w.operator.certificateFault.expires_in_weeks).waitFor()
     await page.getByText(w.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
     await picture(page, 'certificates', language)
   })
 
-  test('an admin vouches for a domain by typing its name, and sees whose it is', async () => {
+  test('an admin verifies a domain by typing its name, and sees its owner', async () => {
     const name = `vouched-${language.toLowerCase()}.example`
     const owner = await giveUser(service.mongo.db, { username: `owner-${language.toLowerCase()}` })
     await giveDomain(service.mongo.db, owner._id, name)
@@ -104,7 +104,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await row.getByText(w.domains.by.admin).waitFor()
   })
 
-  test('an admin limits the day of an account, whose reader sees what is used of it', async () => {
+  test("an admin sets a daily limit, and the account's user sees its usage", async () => {
     const username = `limited-${language.toLowerCase()}`
     const user = await giveUser(service.mongo.db, { username })
     await open(page, '/admin/users')
@@ -133,7 +133,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(await page.getByText(w.overview.today).count()).toBe(0)
   })
 
-  test('from the pill of a record to the conditions of its resource', async () => {
+  test('the badge of a record links to the conditions of its resource', async () => {
     await open(page, '/domains/own.example')
     await page.getByRole('link', { name: 'MailDomain web/own' }).click()
     await page.waitForURL('**/admin/resources?q=web%2Fown')

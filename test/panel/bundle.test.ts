@@ -1,4 +1,4 @@
-/** What a browser loads before it shows anything stays small; charts and pages come when they are opened. */
+/** Size limits of the initial bundle; charts and pages are loaded on demand. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -15,13 +15,13 @@ beforeAll(async () => {
   entry = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].flatMap(match => match[1] ?? [])
 })
 
-/** Bytes of the files, as a browser that takes gzip gets them. */
+/** Size of the files with gzip, in bytes. */
 async function transferred(names: string[]): Promise<number> {
   const sizes = await Promise.all(names.map(async name => gzipSync(await readFile(join(PANEL_FOLDER, name))).length))
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** The scripts of the entry and everything that they import at once. */
+/** The entry script and everything that it imports statically. */
 async function closure(names: string[]): Promise<string[]> {
   const found = new Set(names)
   for (const name of found) {

@@ -1,4 +1,4 @@
-/** What a page shows when there is nothing, no answer, no right, or an answer that takes its time; in both languages. */
+/** Empty, failed, forbidden and loading pages, in both languages. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
@@ -10,7 +10,7 @@ let service: PanelService
 let browser: TestBrowser
 
 beforeAll(async () => {
-  // Delivers for real: the trial's places are not part of it.
+  // Not in capture mode, so that the inbox is not part of the menu.
   ;[service, browser] = await Promise.all([startPanelService({ DELIVERY_MODE: 'direct' }), startBrowser()])
 }, 400_000)
 
@@ -40,7 +40,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     ['/tokens', w.access.noTokens],
     ['/dns-accounts', w.dns.noAccounts],
     ['/inbox', w.messages.inboxOff],
-  ])('%s says that it is empty, and what to do', async (path, title) => {
+  ])('%s shows that it is empty and the next step', async (path, title) => {
     await open(page, path)
     await page.getByRole('heading', { name: title }).waitFor()
     expect(visitor.complaints).toEqual([])
@@ -68,7 +68,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(visitor.complaints.splice(0).filter(text => !text.includes('403'))).toEqual([])
   })
 
-  test('a service that fails is said in words with the number of the request, and asked again on demand', async () => {
+  test('a failing service is reported with the request id and can be retried', async () => {
     const problem = { code: 'unavailable', detail: 'The database is away.', request_id: 'req_77' }
     await page.route('**/api/v1/tokens**', route => route.fulfill({ status: 503, json: problem }))
     await page.goto('/tokens')
@@ -81,7 +81,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     visitor.complaints.length = 0
   })
 
-  test('a page that waits for its first answer shows that it loads, not that it is empty', async () => {
+  test('a page shows that it is loading before its first response, not that it is empty', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     await page.route('**/api/v1/smtp-credentials**', async route => {
       await promise
@@ -95,7 +95,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.unroute('**/api/v1/smtp-credentials**')
   })
 
-  test('without a network a page that was never read says that the service cannot be reached', async () => {
+  test('a page that was never loaded reports an unreachable service while offline', async () => {
     await open(page, '/domains')
     await page.getByRole('link', { name: w.nav.audit }).hover()
     await page.context().setOffline(true)

@@ -1,4 +1,4 @@
-/** Writing DNS by hand of the panel: an account, a plan as a diff, written to a real Knot, seen, rotated, given up. */
+/** Publishing DNS records through the panel to a real Knot server, from the DNS account to the removal of the domain. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
@@ -9,7 +9,7 @@ import { type PanelService, startPanelService } from './support/panel-service.ts
 import { open, picture, signedIn, words } from './support/user-actions.ts'
 
 const LANGUAGES = ['en', 'zh-CN'] as const
-/** What others wrote before us: a policy of SPF, a proof for somebody else, an MX. */
+/** Records that already exist: an SPF policy, a verification record of another service, an MX. */
 const FOREIGN = ['@ IN TXT "v=spf1 mx -all"', '@ IN TXT "site-verification=abc"', '@ IN MX 10 mx']
 const ZONES = [
   ...LANGUAGES.map(language => ({ name: zoneOf(language), lines: FOREIGN })),
@@ -74,7 +74,7 @@ describe.each(LANGUAGES)('in %s', language => {
     await dialog().getByLabel(w.dns.field.key_secret, { exact: true }).fill(secret)
   }
 
-  test('an account is tried before it is kept: a wrong key is refused in words', async () => {
+  test('an account is tested before it is stored: a wrong key is reported', async () => {
     await open(page, '/dns-accounts')
     await page.getByText(w.dns.noAccounts).waitFor()
     await page.getByRole('button', { name: w.dns.addAccount }).first().click()
@@ -93,7 +93,7 @@ describe.each(LANGUAGES)('in %s', language => {
     expect(await page.content()).not.toContain(server.key.secret)
   })
 
-  test('its credentials are replaced and tried again', async () => {
+  test('its credentials are replaced and tested again', async () => {
     await page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', 'Our Knot') }).click()
     await page.getByRole('menuitem', { name: w.dns.replaceCredentials }).click()
     expect(await dialog().getByRole('combobox', { name: w.dns.provider }).isDisabled()).toBe(true)
@@ -106,7 +106,7 @@ describe.each(LANGUAGES)('in %s', language => {
     await page.getByText(w.dns.testOk.replace('{{name}}', 'Knot of the house')).waitFor()
   })
 
-  test('a plan is looked at as a diff, and nothing is written by looking', async () => {
+  test('a plan is previewed as a diff without writing anything', async () => {
     await open(page, '/domains')
     await page.getByRole('button', { name: w.domains.add }).first().click()
     await dialog().getByRole('textbox', { name: w.domains.name }).fill(zone)
@@ -124,7 +124,7 @@ describe.each(LANGUAGES)('in %s', language => {
     expect(server.transfer(zone)).toEqual(before)
   })
 
-  test('it is written on one press, followed until DNS gives it, and the domain is verified', async () => {
+  test('it is applied with one click, followed until it is visible in DNS, and the domain is verified', async () => {
     await press(w.dns.apply)
     await dialog().getByRole('status').getByText(w.dns.after.seen).waitFor()
     await record(`TXT _dmarc.${zone}`).getByText(w.dns.result.seen).waitFor()
@@ -137,14 +137,14 @@ describe.each(LANGUAGES)('in %s', language => {
     await picture(page, 'domain-verified', language)
   })
 
-  test('a plan that is looked at again keeps everything and offers nothing to write', async () => {
+  test('a second plan keeps all records and has nothing to write', async () => {
     await page.getByRole('button', { name: w.dns.preview }).click()
     await record(`TXT ${zone}`).getByText(w.dns.action.keep).waitFor()
     expect(await dialog().getByRole('button', { name: w.dns.apply }).isDisabled()).toBe(true)
     await press(w.ui.cancel)
   })
 
-  test('a rotated key is published, may take over at once, and the old one is revoked by typing its name', async () => {
+  test('a rotated key is published and activated, and the old one is revoked by typing its name', async () => {
     const keys = page.getByRole('region', { name: w.domains.keys }).getByRole('table')
     const old = await keys.getByRole('row').nth(1).getByRole('cell').first().innerText()
     await page.getByRole('button', { name: w.dns.rotate }).click()
@@ -165,7 +165,7 @@ describe.each(LANGUAGES)('in %s', language => {
     await keys.getByText(w.domains.keyState.revoked).waitFor()
   })
 
-  test('settings change what is to be published', async () => {
+  test('settings change the expected records', async () => {
     await page.getByRole('combobox', { name: w.dns.policy }).click()
     await page.getByRole('option', { name: w.dns.policies.quarantine }).click()
     await page.getByRole('textbox', { name: w.dns.rua }).fill(`dmarc@${zone}`)
@@ -173,7 +173,7 @@ describe.each(LANGUAGES)('in %s', language => {
     await page.getByText(`v=DMARC1; p=quarantine; rua=mailto:dmarc@${zone}`).first().waitFor()
   })
 
-  test('a domain that is given up leaves the zone as it was found', async () => {
+  test('removing a domain restores the zone', async () => {
     await page.getByRole('button', { name: w.domains.giveUp }).click()
     await dialog().getByRole('textbox').fill(zone)
     await press(w.domains.giveUp)

@@ -1,4 +1,4 @@
-/** What goes wrong while people work: refused fields, a session that ends, news that do not come, things that changed under them. */
+/** Failures during use: invalid fields, expired sessions, missing events, concurrent changes. */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ const menuOf = (name: string) => page.getByRole('button', { name: w.ui.actionsFo
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   const said = words[language]
 
-  test('a refused field says what is wrong with it, has the focus and keeps what was typed', async () => {
+  test('an invalid field shows its error, gets the focus and keeps the input', async () => {
     const reader = await signedIn(browser, service.url, service.admin, { language, width: 360, height: 800 })
     await open(reader.page, '/tokens')
     await reader.page.getByRole('button', { name: said.access.newToken }).first().click()
@@ -64,14 +64,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await form.getByText(language === 'en' ? 'must be a network like' : '必须是形如 192.0.2.0/24 的网络').waitFor()
     await form.getByRole('alert').getByText(said.problems.validation_failed).waitFor()
     await picture(reader.page, 'refused', language)
-    // A click beside the dialog throws nothing away.
+    // A click outside of the dialog does not close it.
     await reader.page.mouse.click(3, 3)
     expect(await networks.inputValue()).toBe('somewhere')
     await reader.leave()
   })
 })
 
-test('a language chosen before signing in is that of the account from then on', async () => {
+test('a language chosen before signing in is saved to the account', async () => {
   const login = { username: 'polyglot', password: PASSWORD }
   await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
   const first = await browser.visit(service.url)
@@ -92,7 +92,7 @@ test('a language chosen before signing in is that of the account from then on', 
   await second.leave()
 })
 
-test('a language chosen before signing in that the account does not take is told, also when the page is gone by then', async () => {
+test('a failure to save the language chosen before signing in is reported, also after the page was left', async () => {
   const login = { username: 'monoglot', password: PASSWORD }
   await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
   const reader = await browser.visit(service.url)
@@ -111,7 +111,7 @@ test('a language chosen before signing in that the account does not take is told
   await reader.leave()
 })
 
-test('a session that ends where no form is open is said on the sign-in page, and the page asked for comes after it', async () => {
+test('a session that expires without an open form is reported on the sign-in page, which returns to the requested page', async () => {
   const reader = await signedIn(browser, service.url, service.admin)
   await open(reader.page, '/domains')
   await reader.page.context().clearCookies()
@@ -124,7 +124,7 @@ test('a session that ends where no form is open is said on the sign-in page, and
   await reader.leave()
 })
 
-test('where a browser gives pages no clipboard, copying works all the same, also within a dialog', async () => {
+test('copying works without the clipboard API, also within a dialog', async () => {
   const reader = await signedIn(browser, service.url, service.admin)
   await reader.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await reader.page.addInitScript('delete Navigator.prototype.clipboard')
@@ -140,7 +140,7 @@ test('where a browser gives pages no clipboard, copying works all the same, also
   await reader.leave()
 })
 
-test('a stream of events that is refused is opened again, and brings what happened', async () => {
+test('a rejected event stream is opened again, and missed events are fetched', async () => {
   await page.route('**/api/v1/events/stream', route => route.fulfill({ status: 429, json: { code: 'rate_limited' } }))
   const refused = page.waitForResponse(response => response.url().endsWith('/events/stream'))
   await page.goto('/messages')
@@ -159,10 +159,10 @@ test('a stream of events that is refused is opened again, and brings what happen
   visitor.complaints.length = 0
 })
 
-test('a day of the log begins where it does in the zone of the reader, and survives a reload', async () => {
+test("a day of the log starts in the user's time zone, also after a reload", async () => {
   await open(page, '/messages')
   await page.getByLabel(w.messages.since).fill('2026-11-21')
-  // The browser's zone is Europe/Berlin.
+  // The browser's time zone is Europe/Berlin.
   await page.waitForURL(url => url.searchParams.get('since') === '2026-11-20T23:00:00.000Z')
   await page.reload()
   expect(await page.getByLabel(w.messages.since).inputValue()).toBe('2026-11-21')
@@ -170,7 +170,7 @@ test('a day of the log begins where it does in the zone of the reader, and survi
   await page.waitForURL(url => url.search === '')
 })
 
-test('filters that fit nothing stand in the address, say so, and are taken away by one press', async () => {
+test('filters without a match are kept in the address, are reported and can be cleared', async () => {
   await open(page, '/subscriptions/users?app=shop&search=Nobody')
   await page.getByText(w.messages.noMatch).waitFor()
   expect(await page.getByText(w.subs.noUsers).count()).toBe(0)
@@ -179,7 +179,7 @@ test('filters that fit nothing stand in the address, say so, and are taken away 
   await page.waitForURL(url => url.search === '?app=shop')
 })
 
-test('an export holds what the filters leave, and nobody of another app', async () => {
+test('an export contains the filtered users, and none of another app', async () => {
   await open(page, '/subscriptions/users?app=shop&search=Ad')
   await rowOf('Ada').waitFor()
   const started = page.waitForEvent('download')
@@ -189,7 +189,7 @@ test('an export holds what the filters leave, and nobody of another app', async 
   expect(lines[1]).toContain('Ada')
 })
 
-test('while the people of another app are read, those of the first are gone', async () => {
+test('users of the previous app are not shown while those of another app are loading', async () => {
   await open(page, '/subscriptions/users?app=shop')
   await rowOf('Grace').waitFor()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -206,7 +206,7 @@ test('while the people of another app are read, those of the first are gone', as
   await page.unroute('**/subscription-api/user?app_key=game**')
 })
 
-test('a login that a resource takes over while its limits are changed is refused in words, and shown as managed', async () => {
+test('changing a login that a resource has adopted is rejected with a message, and the login is shown as managed', async () => {
   const user = await ask(page, 'GET', '/api/v1/session').then(session => (session as { user: { id: string } }).user)
   const login = await giveCredential(service.mongo.db, user.id, 'mailer')
   await open(page, '/smtp')
@@ -223,7 +223,7 @@ test('a login that a resource takes over while its limits are changed is refused
   visitor.complaints.length = 0
 })
 
-test('a plan that somebody else changed meanwhile is not overwritten', async () => {
+test('a plan that was changed concurrently is not overwritten', async () => {
   await open(page, '/subscriptions/plans?app=shop')
   await menuOf('Gold').click()
   await page.getByRole('menuitem', { name: w.ui.edit }).click()
@@ -239,7 +239,7 @@ test('a plan that somebody else changed meanwhile is not overwritten', async () 
   visitor.complaints.length = 0
 })
 
-test('a change that fails is told, and the row stays as it was', async () => {
+test('a failed change is reported, and the row stays unchanged', async () => {
   await open(page, '/subscriptions/users?app=shop')
   await page.route('**/subscription-api/user/*', route =>
     route.fulfill({ status: 503, json: { code: 50300, message: 'The database is away.', data: null } }),
@@ -252,7 +252,7 @@ test('a change that fails is told, and the row stays as it was', async () => {
   visitor.complaints.length = 0
 })
 
-test('every right of a token is told by its own words', async () => {
+test('every scope of a token has a label', async () => {
   await open(page, '/tokens')
   await page.getByRole('button', { name: w.access.newToken }).first().click()
   for (const words of Object.values(w.access.scope)) await dialog().getByRole('checkbox', { name: words }).waitFor()

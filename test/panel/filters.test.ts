@@ -1,4 +1,4 @@
-/** Filters that are typed, and the address that follows them. */
+/** Text filters and the address. */
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
@@ -30,7 +30,7 @@ afterEach(() => visitor.leave())
 const field = () => page.getByRole('textbox', { name: w.messages.search })
 const asked = (q: string) => page.waitForURL(url => url.searchParams.get('q') === q)
 
-test('a blank after a word stays while the word is looked for, so that the next one can follow', async () => {
+test('a trailing space is kept during a search', async () => {
   await open(page, '/messages')
   await field().pressSequentially('two ')
   await asked('two')
@@ -40,7 +40,7 @@ test('a blank after a word stays while the word is looked for, so that the next 
   expect(await field().inputValue()).toBe('two words')
 })
 
-test('a word that is shortened to a letter stays in the field, and is looked for by nobody', async () => {
+test('a single letter stays in the field and is not searched for', async () => {
   await open(page, '/messages?q=ab')
   const refused: string[] = []
   page.on('response', response => {
@@ -59,7 +59,7 @@ test('a word that is shortened to a letter stays in the field, and is looked for
   expect(refused).toEqual([])
 })
 
-test('keys between a look and its answer are not lost', async () => {
+test('input between a request and its response is not lost', async () => {
   await open(page, '/messages')
   const { promise, resolve } = Promise.withResolvers<void>()
   await page.route('**/api/v1/emails?**', async route => {
@@ -74,7 +74,7 @@ test('keys between a look and its answer are not lost', async () => {
   expect(await field().inputValue()).toBe('one by one')
 })
 
-test('back, a press on what takes filters away, and a link set the field', async () => {
+test('back, clearing filters and links set the field', async () => {
   await open(page, '/messages?q=first')
   expect(await field().inputValue()).toBe('first')
   await page.getByRole('button', { name: w.messages.clearFilters }).first().click()
@@ -85,7 +85,7 @@ test('back, a press on what takes filters away, and a link set the field', async
   expect(await field().inputValue()).toBe('007')
 })
 
-test('filters that are taken away while one types do not come back', async () => {
+test('filters cleared while typing do not reappear', async () => {
   await page.clock.install()
   await open(page, '/messages?q=first')
   await field().pressSequentially(' and more')
@@ -103,7 +103,7 @@ test.each([
   ['what JSON would read', 'true'],
   ['signs of an address', 'a&b=c#d%20'],
   ['characters of any script', '测试 ñ 🚀'],
-])('%s are looked for as typed, also after a reload', async (_what, text) => {
+])('%s are searched as typed, also after a reload', async (_what, text) => {
   await open(page, '/messages')
   const answered = page.waitForResponse(
     response => response.url().includes('/api/v1/emails') && new URL(response.url()).searchParams.get('q') === text,

@@ -1,4 +1,4 @@
-/** More of something than one answer holds, and windows between a phone's and a desk's. */
+/** Lists of more than one page, and window sizes between phone and desktop. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
@@ -37,14 +37,14 @@ describe('with 201 apps', () => {
     [undefined, 100, 'app-1', 'app-100'],
     [2, 100, 'app-101', 'app-200'],
     [3, 1, 'app-201', 'app-201'],
-  ])('page %s of the list has its %i, and stands in the address', async (number, count, first, last) => {
+  ])('page %s of the list has its %i, and is kept in the address', async (number, count, first, last) => {
     await open(page, `/subscriptions/apps${number ? `?page=${number}` : ''}`)
     await page.getByRole('link', { name: first, exact: true }).waitFor()
     expect(await rows().count()).toBe(count)
     expect(await rows().last().textContent()).toContain(last)
   })
 
-  test('the pages are turned by press, and a reload keeps the place', async () => {
+  test('pages can be changed, and a reload keeps the page', async () => {
     await open(page, '/subscriptions/apps')
     await page.getByRole('button', { name: 'Page 3' }).click()
     await page.getByRole('link', { name: 'app-201' }).waitFor()
@@ -54,7 +54,7 @@ describe('with 201 apps', () => {
     await page.getByRole('link', { name: 'app-1', exact: true }).waitFor()
   })
 
-  test('the 201st app can be chosen, and its pages are about it and no other', async () => {
+  test('the 201st app can be selected', async () => {
     await open(page, '/subscriptions/plans')
     const choice = page.getByRole('combobox', { name: w.subs.app })
     await choice.fill('201')
@@ -71,7 +71,7 @@ describe('with 201 apps', () => {
     expect(await choice.inputValue()).toBe('App no. 201')
   })
 
-  test('rights for the 150th app can be given', async () => {
+  test('a role for the 150th app can be granted', async () => {
     await open(page, '/subscriptions/admins')
     await page.getByRole('button', { name: w.subs.newAdmin }).click()
     const dialog = page.getByRole('dialog')
@@ -86,7 +86,7 @@ describe('with 201 apps', () => {
     await row.getByText('app-150').waitFor()
   })
 
-  test('an app that is not there is not taken for another one', async () => {
+  test('an unknown app is not replaced by another one', async () => {
     await open(page, '/subscriptions/plans?app=app-999')
     await page.getByText(w.subs.noSuchApp).waitFor()
     expect(await page.getByRole('table').count()).toBe(0)
@@ -102,7 +102,7 @@ describe.each([
   [991, 600],
   [1280, 900],
 ])("an admin's menu in a window of %i by %i", (width, height) => {
-  test('shows every place at once', async () => {
+  test('shows every entry at once', async () => {
     const { page, leave } = await signedIn(browser, service.url, service.admin, { width, height })
     const opener = page.getByRole('button', { name: w.ui.openMenu })
     if (await opener.isVisible()) await opener.click()

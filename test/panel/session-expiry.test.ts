@@ -1,4 +1,4 @@
-/** A session that ends below a form: nothing typed is lost, and nobody else gets to see it. */
+/** Sessions that expire while a form is open: input is kept, and not shown to another user. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const w = words.en
 
-/** Somebody with a form for a token half filled in. */
+/** A user with a partly filled token form. */
 async function inForm(): Promise<Visitor> {
   const visitor = await signedIn(browser, service.url, service.admin)
   await open(visitor.page, '/tokens')
@@ -32,7 +32,7 @@ async function inForm(): Promise<Visitor> {
 const again = ({ page }: Visitor) => page.getByRole('dialog', { name: w.account.signIn })
 const form = ({ page }: Visitor) => page.getByRole('dialog', { name: w.access.newToken, exact: true })
 
-/** The session ends, and the form is sent. */
+/** Ends the session and submits the form. */
 async function sendWithoutSession(visitor: Visitor): Promise<void> {
   await visitor.page.context().clearCookies()
   await form(visitor).getByRole('button', { name: w.ui.create }).click()
@@ -45,7 +45,7 @@ async function enter(visitor: Visitor, password: string, username?: string): Pro
   await again(visitor).getByRole('button', { name: w.account.signIn, exact: true }).click()
 }
 
-test('what was typed is there after signing in above it, and is sent', async () => {
+test('input is kept after signing in again, and is submitted', async () => {
   const reader = await inForm()
   await sendWithoutSession(reader)
   expect(await again(reader).getByLabel(w.account.username).inputValue()).toBe(service.admin.username)
@@ -60,7 +60,7 @@ test('what was typed is there after signing in above it, and is sent', async () 
   await reader.leave()
 })
 
-test('a wrong password is said, and Escape throws nothing away', async () => {
+test('a wrong password is reported, and Escape does not discard the input', async () => {
   const reader = await inForm()
   await sendWithoutSession(reader)
   await enter(reader, 'not it')
@@ -74,7 +74,7 @@ test('a wrong password is said, and Escape throws nothing away', async () => {
   await reader.leave()
 })
 
-test('somebody else who signs in begins anew and sees nothing of it', async () => {
+test('another user who signs in does not see the input', async () => {
   const reader = await inForm()
   await sendWithoutSession(reader)
   await enter(reader, PASSWORD, 'other')
@@ -85,10 +85,10 @@ test('somebody else who signs in begins anew and sees nothing of it', async () =
   await reader.leave()
 })
 
-test('a look in the background that finds the session ended takes the form from nobody', async () => {
+test('a background request that finds the session expired keeps the form', async () => {
   const reader = await inForm()
   await reader.page.context().clearCookies()
-  // Whoever comes back to the tab after a while looks again at what he sees.
+  // Focusing the tab fetches stale queries again.
   await reader.page.clock.install()
   await reader.page.clock.fastForward(60_000)
   await reader.page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
@@ -98,7 +98,7 @@ test('a look in the background that finds the session ended takes the form from 
   await reader.leave()
 })
 
-test('a message that is half written survives as well, and is sent', async () => {
+test('a message draft is kept as well, and is submitted', async () => {
   const reader = await signedIn(browser, service.url, service.admin)
   const { page } = reader
   await open(page, '/send')

@@ -1,4 +1,4 @@
-/** What administrators of subscriptions do, in a real browser, in both languages: grants, files, switches, keys, rights. */
+/** The subscription pages in a real browser, in both languages. */
 import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
@@ -22,7 +22,6 @@ afterAll(async () => {
   await service?.stop()
 })
 
-/** A busy machine takes its time. */
 const PATIENT = { timeout: 30_000 }
 
 const NICKNAMES = ['Ada', 'Grace', 'Lin'] as const
@@ -121,7 +120,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, `/subscriptions/list?app=${app}`)
   })
 
-  test('one that was paid back is marked as refunded', async () => {
+  test('a refunded one is marked as refunded', async () => {
     await page.getByRole('button', { name: w.subs.grant }).click()
     await dialog()
       .getByRole('textbox', { name: w.subs.userId })
@@ -136,7 +135,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await rowOf('Grace').getByText(w.subs.status[4]).waitFor()
   })
 
-  test('a refusal stays in the form, in words', async () => {
+  test('an error is shown in the form', async () => {
     await page.getByRole('button', { name: w.subs.grant }).click()
     await dialog().getByRole('textbox', { name: w.subs.userId }).fill('999999')
     await dialog().getByRole('combobox', { name: w.subs.plan }).click()
@@ -147,7 +146,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await press(w.ui.cancel)
   })
 
-  test('a file is checked without a change, refused as a whole, then imported', async () => {
+  test('a file is validated without changes, rejected as a whole, then imported', async () => {
     const plans = (await ask(page, 'GET', `/subscription-api/subscription_plan?app_key=${app}`)) as {
       data: { plans: { id: string; name: string }[] }
     }
@@ -171,7 +170,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await rowOf('Lin').getByText(w.subs.expiringSoon).waitFor()
   })
 
-  test('what the list shows is exported as a file', async () => {
+  test('the filtered list is exported', async () => {
     const started = page.waitForEvent('download')
     await page.getByRole('link', { name: w.subs.exportHint }).click()
     const text = await readFile(await (await started).path(), 'utf8')
@@ -179,7 +178,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     expect(text).toContain('Lin')
   })
 
-  test('a switch with a rule and a time for a change; its former state is put back; deleted, it returns', async () => {
+  test('a switch with a rule and a schedule; a revision is restored, also after deletion', async () => {
     await open(page, `/subscriptions/switches?app=${app}`)
     await page.getByRole('button', { name: w.subs.newSwitch }).first().click()
     await dialog().getByRole('textbox', { name: w.subs.name, exact: true }).fill('checkout')
@@ -221,7 +220,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('cell', { name: 'checkout', exact: true }).waitFor()
   })
 
-  test('a plan shows what changed and goes back', async () => {
+  test('a plan shows its changes and restores a revision', async () => {
     await open(page, `/subscriptions/plans?app=${app}`)
     await menu('Monthly', w.ui.edit)
     await dialog().getByRole('textbox', { name: w.subs.price, exact: true }).fill('29.90')
@@ -235,7 +234,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.getByRole('cell', { name: '¥19.90' }).first().waitFor()
   })
 
-  test('keys are made, shown once and revoked; a payment channel is set up without showing its secret', async () => {
+  test('keys are created, shown once and revoked; a payment channel is set up without showing its secret', async () => {
     await open(page, '/subscriptions/apps')
     await page.getByRole('link', { name: app, exact: true }).click()
     await page.getByRole('button', { name: w.subs.newKey }).click()
@@ -273,7 +272,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await picture(page, 'app', language)
   })
 
-  test('an app demands signatures and names a sender; what cannot be is refused in words; a managed one is only shown', async () => {
+  test('an app requires signatures and has a sender; invalid settings are rejected with a message; a managed app is read-only', async () => {
     const settings = page.getByRole('region', { name: w.subs.settings })
     const edit = settings.getByRole('button', { name: w.ui.edit })
     const sender = dialog().getByRole('textbox', { name: w.subs.mailFrom })
@@ -292,7 +291,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await page.keyboard.press('Space')
     expect(await signed.isChecked()).toBe(true)
     await press(w.ui.save)
-    // There is nothing to sign with yet.
+    // No signing key exists yet.
     await sender.and(page.locator('[aria-invalid=true]')).waitFor({ state: 'detached' })
     await dialog().getByRole('alert').waitFor()
     await press(w.ui.cancel)
@@ -324,7 +323,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await c.apps.updateOne({ app_key: app }, { $unset: { managed_by: 1 } })
   })
 
-  test('a user is granted a plan from the list of users, disabled, let in again, and erased', async () => {
+  test('a user is granted a plan from the list of users, disabled, enabled, and erased', async () => {
     await open(page, `/subscriptions/users?app=${app}`)
     await menu('Ada', w.subs.grant)
     await dialog().getByRole('combobox', { name: w.subs.plan }).click()
@@ -343,7 +342,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await rowOf('Grace').waitFor({ state: 'detached' })
   })
 
-  test('somebody who may only look at one app sees it, and nothing to press', async () => {
+  test('a viewer of one app sees it without actions', async () => {
     const username = `viewer-${language.toLowerCase()}`
     await open(page, '/subscriptions/admins')
     await page.getByRole('button', { name: w.subs.newAdmin }).click()

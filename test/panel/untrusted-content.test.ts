@@ -1,4 +1,4 @@
-/** Texts from strangers are shown, and do nothing: on every page, in the preview, in the source. */
+/** Untrusted content is shown as text on every page, and is inert in the preview and the source. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,13 +12,13 @@ import { open, signedIn } from './support/user-actions.ts'
 const PAYLOAD = `<img src=x onerror="top.hit=1"><script>top.hit=1</script>`
 const HTML = `<p>Body</p>${PAYLOAD}<a href="javascript:top.hit=1">x</a><form action="/api/v1/session"></form>
 <iframe src="javascript:top.hit=1"></iframe>`
-/** What a tracking mail has: a style and a picture from elsewhere. */
+/** HTML of a tracking message: remote stylesheet and image. */
 const tracking = (url: string) => `<style>@import url(${url}/x.css)</style><img src="${url}/p.png" alt="">`
 
 let service: PanelService
 let browser: TestBrowser
 let visitor: Visitor
-/** A server elsewhere, and what it was asked for; and dialogs that opened. */
+/** A third-party server with its received requests, and the dialogs that opened. */
 const elsewhere = createServer((request, response) => {
   happened.push(request.url ?? '')
   response.end()
@@ -89,7 +89,7 @@ test('the message page shows the subject as text, also in the title of the tab',
   await expectNothingHappened()
 })
 
-test('the preview runs nothing, loads nothing from elsewhere and cannot reach the panel', async () => {
+test('the preview runs no script, loads no remote content and cannot reach the panel', async () => {
   await open(visitor.page, `/messages/${await firstMessage(visitor.page)}?tab=preview`)
   const frame = visitor.page.frameLocator('iframe')
   await frame.getByText('Body').waitFor()
@@ -97,7 +97,7 @@ test('the preview runs nothing, loads nothing from elsewhere and cannot reach th
   await expectNothingHappened()
 })
 
-test('the source is shown as it is', async () => {
+test('the source is shown unchanged', async () => {
   await open(visitor.page, `/messages/${await firstMessage(visitor.page)}?tab=source`)
   await visitor.page
     .locator('pre')
@@ -109,7 +109,7 @@ test('the source is shown as it is', async () => {
   await expectNothingHappened()
 })
 
-test('the trial inbox opens a captured message in the same closed frame', async () => {
+test('the inbox opens a captured message in the same sandboxed frame', async () => {
   await open(visitor.page, '/inbox')
   await visitor.page.getByRole('link').filter({ hasText: '<script>' }).first().click()
   await visitor.page.frameLocator('iframe').getByText('Body').waitFor()

@@ -1,4 +1,4 @@
-/** What people come for, in a real browser against the real service, in both languages. */
+/** Main user journeys in a real browser against the real service, in both languages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveDomain, giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser } from './support/browser.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   const w = words[language]
 
-  test('a wrong password is said in words, the right one leads to the place that was asked for', async () => {
+  test('a wrong password is reported, the right one leads to the requested page', async () => {
     const { page, complaints, leave } = await browser.visit(service.url, { language })
     await page.goto('/tokens')
     await page.waitForURL(/\/sign-in\?to=/)
@@ -66,7 +66,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await leave()
   })
 
-  test('an SMTP login is made, its password copied, limited, and removed by typing its name', async () => {
+  test('an SMTP login is created, its password copied, restricted, and deleted by typing its name', async () => {
     const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { language })
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const name = `shop-${language.toLowerCase()}`
@@ -122,7 +122,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await leave()
   })
 
-  test('the language and the zone that were chosen hold after a reload', async () => {
+  test('language and time zone are kept after a reload', async () => {
     const { page, leave } = await signedIn(browser, service.url, service.admin, { language })
     await open(page, '/settings')
     await page.reload()
@@ -132,7 +132,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   })
 })
 
-test('another user sees nothing of the first one, not even by address, and no operation', async () => {
+test('another user has no access to data of the first one, not even by address, nor to the admin pages', async () => {
   const other = await giveUser(service.mongo.db, { username: 'other' })
   await giveDomain(service.mongo.db, other._id, 'other.example.com')
   const { page, leave } = await signedIn(browser, service.url, { username: 'other', password: PASSWORD })
@@ -149,7 +149,7 @@ test('another user sees nothing of the first one, not even by address, and no op
   await leave()
 })
 
-test('a session that ends while the panel is open leads back to sign-in, and from there to the same page', async () => {
+test('a session that expires while the panel is open leads to sign-in and back to the same page', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/tokens')
   await page.context().clearCookies()
@@ -160,7 +160,7 @@ test('a session that ends while the panel is open leads back to sign-in, and fro
   await leave()
 })
 
-test('what was read stays on the screen while the service is away, with a word about it', async () => {
+test('loaded data stays visible while the service is unreachable, with a note', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/domains')
   await page.context().setOffline(true)
@@ -172,7 +172,7 @@ test('what was read stays on the screen while the service is away, with a word a
   await leave()
 })
 
-test('the whole way from sign-in to a new domain needs no mouse', async () => {
+test('sign-in and a new domain need no mouse', async () => {
   const { page, leave } = await browser.visit(service.url)
   await page.goto('/sign-in')
   await page.locator('input[autocomplete=username]:focus').waitFor()
@@ -193,7 +193,7 @@ test('the whole way from sign-in to a new domain needs no mouse', async () => {
   await leave()
 })
 
-test('a dialog keeps the focus while it is open, and gives it back', async () => {
+test('a dialog traps the focus while it is open, and restores it', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/tokens')
   const button = page.getByRole('button', { name: words.en.access.newToken }).first()
@@ -213,7 +213,7 @@ test('a dialog keeps the focus while it is open, and gives it back', async () =>
   await leave()
 })
 
-test('on a phone the menu opens, leads on, and is out of the way again', async () => {
+test('on a phone the menu opens, navigates and closes', async () => {
   const { page, complaints, leave } = await signedIn(browser, service.url, service.admin, { width: 390, height: 800 })
   await open(page, '/')
   const link = page.getByRole('link', { name: words.en.nav.domains, exact: true })
@@ -227,7 +227,7 @@ test('on a phone the menu opens, leads on, and is out of the way again', async (
   await leave()
 })
 
-test('the first thing that a keyboard reaches skips the menu', async () => {
+test('the first focusable element skips the menu', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/domains')
   await page.keyboard.press('Tab')

@@ -1,4 +1,4 @@
-/** Where a token stands, at the very moment at which it ends. */
+/** State of a token around its expiry. */
 import { expect, test } from 'vitest'
 import { tokenState } from './token-state.ts'
 
@@ -10,7 +10,7 @@ test.each([
   [{ revoked_at: null, expires_at: END }, at - 1, 'live'],
   [{ revoked_at: null, expires_at: END }, at, 'expired'],
   [{ revoked_at: null, expires_at: END }, at + 1, 'expired'],
-  // Revoked says more than expired.
+  // A revoked token is not reported as expired.
   [{ revoked_at: END, expires_at: END }, at + 1, 'revoked'],
   [{ revoked_at: END, expires_at: null }, at - 1, 'revoked'],
 ] as const)('%j at %d is %s', (token, now, state) => {

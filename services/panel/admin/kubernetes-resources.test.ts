@@ -23,27 +23,27 @@ test.each([
   ['what needs attention comes first', {}, ['b', 'c', 'a', 'd']],
   ['by namespace', { namespace: 'shop' }, ['d']],
   ['by state', { state: 'ready' }, ['a', 'd']],
-  ['those that nobody looked at', { state: 'unseen' }, ['c']],
-  ['by a word of the record', { q: 'B.EXAMPLE' }, ['b']],
-  ['by namespace and name, as the pill of a record says it', { q: 'shop/d' }, ['d']],
-  ['nothing fits', { q: 'nothing' }, []],
+  ['those without a reported status', { state: 'unseen' }, ['c']],
+  ['by a part of the record name', { q: 'B.EXAMPLE' }, ['b']],
+  ['by namespace and name, as in the badge of a record', { q: 'shop/d' }, ['d']],
+  ['no match', { q: 'nothing' }, []],
 ])('%s', (_, search, expected) => {
   expect(names(matchingResources(ALL, search))).toEqual(expected)
 })
 
-test('namespaces stand once, in order', () => expect(namespacesOf(ALL)).toEqual(['shop', 'web']))
+test('namespaces are unique and sorted', () => expect(namespacesOf(ALL)).toEqual(['shop', 'web']))
 
 test.each([
   ['App', 'shop'],
   ['FeatureSwitch', 'shop / banner'],
-])('a %s of the subscription half owns %s', (kind, record) => {
+])('a %s of the subscriptions module manages %s', (kind, record) => {
   const answer = { kind, namespace: 'web', name: 'x', app_key: 'shop', record_id: '1', record_name: 'banner' }
   const seen = { ready: true, reason: '', message: '', conditions: [], observed_at: '1795255200' }
   expect(fromSubscriptions({ ...answer, state: null })).toMatchObject({ record, state: null })
   expect(fromSubscriptions({ ...answer, state: seen }).state?.observed_at).toBe('2026-11-21T10:00:00.000Z')
 })
 
-test('an address that is nonsense asks for everything', () => {
+test('invalid search parameters are dropped', () => {
   expect(resourceSearch({ q: '', namespace: ['x'], state: { y: 1 } })).toEqual({})
   expect(readiness(one('x', false))).toBe('not_ready')
 })

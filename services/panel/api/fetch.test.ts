@@ -1,4 +1,4 @@
-/** The client against a real server: what is sent, and what becomes of every kind of answer. */
+/** HTTP client against a real server: requests, and every kind of response. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -55,7 +55,7 @@ test('reads carry no x-csrf, writes do, and a body is JSON', async () => {
   ])
 })
 
-test('a problem document becomes an error with its code, faults, request and wait', async () => {
+test('a problem document is parsed into code, field errors, request id and Retry-After', async () => {
   const fieldError = { pointer: '/username', code: 'too_small', message: 'is too short' }
   const body = { code: 'validation_failed', detail: 'Some fields', request_id: 'r1', errors: [fieldError, 'odd', null] }
   const error = await refusal(JSON.stringify(body), 422, { 'retry-after': '7' })
@@ -80,7 +80,7 @@ test.each([
   expect([error.code, error.status, mayRetry(error)]).toEqual([code, status, again])
 })
 
-test('silence is "offline" and worth another try', async () => {
+test('a network failure has the code "offline" and can be retried', async () => {
   const url = await serve(asked => asked.socket.destroy())
   const error = await request(url, { method: 'GET' }).catch((failure: unknown) => failure)
   expect(error).toMatchObject({ code: 'offline', status: 0 })
@@ -88,7 +88,7 @@ test('silence is "offline" and worth another try', async () => {
   expect(unreachable('odd').message).toBe('odd')
 })
 
-test('a request that is given up is no failure of the service', async () => {
+test('an aborted request is not reported as a network failure', async () => {
   const url = await serve(() => undefined)
   const controller = new AbortController()
   const asked = request(url, { method: 'GET', signal: controller.signal })
@@ -96,7 +96,7 @@ test('a request that is given up is no failure of the service', async () => {
   await expect(asked).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }))
 })
 
-test('a refusing envelope becomes the same kind of error', async () => {
+test('an error envelope is parsed into the same error type', async () => {
   const data = { errors: [{ field: 'price', rule: 'decimals', message: '最多两位小数' }, 'odd'] }
   const error = await refusal(JSON.stringify({ code: 42200, message: '参数有误', data }), 422)
   expect(error).toMatchObject({

@@ -1,4 +1,4 @@
-/** The panel's short list of operations says the same as the contracts. */
+/** The panel's operations match the contracts. */
 import { expect, test } from 'vitest'
 import * as accounts from '../../accounts/http/accounts-contract.ts'
 import * as mail from '../../mail/http/contract.ts'

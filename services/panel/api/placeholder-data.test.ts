@@ -1,4 +1,3 @@
-/** What stays on the screen while something else is read. */
 import { expect, test } from 'vitest'
 import { isSameList } from './placeholder-data.ts'
 

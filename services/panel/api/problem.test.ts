@@ -1,11 +1,11 @@
-/** What the panel makes of refusals, whatever form they come in. */
+/** Parsing error responses of all formats. */
 import { describe, expect, test } from 'vitest'
 import { ApiProblem, mayRetry, problemOf, unreachable } from './problem.ts'
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, statusText: 'In a word', headers })
 
-test('a problem document gives its code, words, faults and request', async () => {
+test('a problem document has code, detail, field errors and request id', async () => {
   const errors = [{ pointer: '/to/0', code: 'custom', message: 'This is not an address.' }]
   const body = { code: 'validation_failed', detail: 'to: wrong', errors, request_id: 'req-1' }
   expect(await problemOf(answer(422, body, { 'x-request-id': 'req-2' }))).toMatchObject({
@@ -18,7 +18,7 @@ test('a problem document gives its code, words, faults and request', async () =>
   })
 })
 
-test('a refusing envelope gives its number, words and faults by the names of their fields', async () => {
+test('an error envelope has code, message and field errors', async () => {
   const errors = [{ field: 'rules.0.value', rule: 'switch_value', message: 'does not fit' }, { message: 'alone' }]
   expect(await problemOf(answer(422, { code: 42200, message: 'Some fields', data: { errors } }))).toMatchObject({
     code: '42200',
@@ -30,7 +30,7 @@ test('a refusing envelope gives its number, words and faults by the names of the
   })
 })
 
-describe('an answer that is neither', () => {
+describe('a response in neither format', () => {
   test.each<[string, number, unknown, string, string]>([
     ['a page of a proxy', 502, '<html>Bad gateway</html>', 'unavailable', 'In a word'],
     ['nothing', 503, '', 'unavailable', 'In a word'],
@@ -46,7 +46,7 @@ describe('an answer that is neither', () => {
     expect([problem.status, problem.code, problem.message, problem.fieldErrors]).toEqual([status, code, words, []])
   })
 
-  test('has the faults that can be read', async () => {
+  test('skips malformed field errors', async () => {
     const errors = [null, 'x', { pointer: 1, message: 'a' }, { pointer: '/a' }, { pointer: '/b', message: 'b' }]
     expect((await problemOf(answer(422, { errors }))).fieldErrors).toEqual([{ pointer: '/b', message: 'b' }])
     const inEnvelope = { code: 42200, data: { errors: [null, { field: 'a' }, { field: 7, message: 'b' }] } }
@@ -67,7 +67,7 @@ test.each<[string | undefined, number | undefined]>([
   expect((await problemOf(answer(429, {}, headers))).retryAfter).toBe(seconds)
 })
 
-test('the request is named by the header where the body does not', async () => {
+test('the request id comes from the header if the body has none', async () => {
   expect((await problemOf(answer(500, '', { 'x-request-id': 'req-2' }))).requestId).toBe('req-2')
   expect((await problemOf(answer(500, ''))).requestId).toBeUndefined()
 })
@@ -81,7 +81,7 @@ test.each<[string, unknown, boolean]>([
   ['a fault of the panel', new TypeError('x is undefined'), false],
 ])('asking again may help after %s: or not', (_, error, expected) => expect(mayRetry(error)).toBe(expected))
 
-test('silence is told in the words of what failed', () => {
+test('a network failure has the message of its cause', () => {
   expect(unreachable(new TypeError('fetch failed'))).toMatchObject({
     code: 'offline',
     status: 0,

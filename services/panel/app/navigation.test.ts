@@ -1,4 +1,4 @@
-/** Who sees which places in the menu. */
+/** Which roles see which entries of the menu. */
 import { expect, test } from 'vitest'
 import type { Output } from '../api/client.ts'
 import { isVisible, NAVIGATION } from './navigation.ts'
@@ -36,7 +36,7 @@ test.each([
   ['in the trial mode', session('user', null, 'capture'), { '/inbox': true, '/admin': false }],
   ['through a relay', session('user', null, 'relay'), { '/inbox': false }],
   [
-    'who may look at an app',
+    'a viewer of an app',
     session('user', 'viewer'),
     { '/subscriptions/plans': true, '/subscriptions/admins': false, '/admin': false },
   ],
@@ -47,7 +47,7 @@ test.each([
   ],
   ['an admin', session('admin', 'super'), { '/admin/queues': true, '/subscriptions/admins': true }],
   [
-    'an admin whose rights over apps were taken',
+    'an admin without a role in subscriptions',
     session('admin', null),
     { '/admin/queues': true, '/subscriptions': false },
   ],
@@ -55,7 +55,7 @@ test.each([
   for (const [part, shown] of Object.entries(expected)) expect([part, has(of, part)]).toEqual([part, shown])
 })
 
-test('no place stands twice', () => {
+test('every entry is unique', () => {
   const all = NAVIGATION.flatMap(group => group.entries.map(({ to }) => to))
   expect(new Set(all).size).toBe(all.length)
 })

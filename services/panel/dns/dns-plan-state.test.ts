@@ -1,4 +1,3 @@
-/** A plan on its way from a diff to what DNS gives. */
 import { expect, test } from 'vitest'
 import { countByAction, type PlanItem, type PlanResult, rowState, stageOf } from './dns-plan-state.ts'
 
@@ -57,7 +56,7 @@ test.each([
   expect(stageOf(at)).toBe(stage)
 })
 
-test('a record that is removed need not be seen', () => {
+test('a removed record need not be visible', () => {
   const removal = result(row('spf', 'done'), row('old', 'done', 'delete'))
   expect(
     stageOf({ writing: false, result: removal, check: check('verified', { spf: 'verified' }), given: false }),

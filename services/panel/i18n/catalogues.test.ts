@@ -1,4 +1,4 @@
-/** Both languages say everything, with the same blanks to fill in. */
+/** Both catalogues have the same keys and parameters. */
 import i18next from 'i18next'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { problems } from '../../platform/problems.ts'
@@ -20,18 +20,18 @@ test('the languages have the same keys', () => {
   expect([...chinese.keys()].sort()).toEqual([...english.keys()].sort())
 })
 
-test.each([...english])('%s has the same blanks in both languages, and words', (key, text) => {
+test.each([...english])('%s is translated and has the same parameters in both languages', (key, text) => {
   expect(text.trim()).not.toBe('')
   expect(chinese.get(key)?.trim()).not.toBe('')
   expect(blanks(chinese.get(key) ?? '')).toEqual(blanks(text))
 })
 
-test('Chinese sentences end and pause with Chinese signs', () => {
+test('Chinese texts use Chinese punctuation', () => {
   const odd = [...chinese].filter(([, text]) => /[\u4e00-\u9fff][,;!?:]|[,;!?:][\u4e00-\u9fff]/.test(text))
   expect(odd).toEqual([])
 })
 
-test('words of problems belong to problems that exist; one without words shows its English sentence', () => {
+test('translations of problems belong to existing codes; others show their English detail', () => {
   const unknown = Object.keys(en.problems).filter(code => code !== 'offline' && !(code in problems))
   expect(unknown).toEqual([])
 })
@@ -50,7 +50,7 @@ describe.each([
     expect(say(key, { skipInterpolation: true })).toBe(text)
   })
 
-  test('a count chooses between one and more', () => {
+  test('a count selects singular or plural', () => {
     expect(say('overview.days', { count: 1 })).toBe(language === 'en' ? '1 day' : '1 天')
     expect(say('overview.days', { count: 7 })).toBe(language === 'en' ? '7 days' : '7 天')
   })

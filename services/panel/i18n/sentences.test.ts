@@ -1,4 +1,4 @@
-/** The service's own sentences about DNS and health have Chinese words, also those that are written tomorrow. */
+/** All sentences of the service about DNS and health are translated; new ones are found in the sources. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -33,14 +33,14 @@ test.each([
   expect(chinese(english)).toBe(words)
 })
 
-test.each(Object.entries(sentences))('%s keeps its parts and speaks Chinese', (english, words) => {
+test.each(Object.entries(sentences))('%s keeps its parameters and is translated', (english, words) => {
   expect(blanks(words)).toEqual(blanks(english))
   expect(words).toMatch(/[\u4e00-\u9fff]/)
   expect(words).not.toMatch(/[\u4e00-\u9fff][,;!?]/)
 })
 
 const SERVICE = join(import.meta.dirname, '../../mail')
-/** Where sentences come from that people read in the panel. */
+/** Sources of the service with sentences that the panel shows. */
 const SOURCES = [
   'dns/records/evaluate-record.ts',
   'dns/records/match-record.ts',
@@ -58,7 +58,7 @@ const SOURCES = [
   'domains/apply/outcome.ts',
 ]
 
-/** The sentences in a source: literals with a capital at the beginning and a full stop at the end. */
+/** Sentences in a source file: string literals that start with a capital and end with a full stop. */
 async function sentencesIn(file: string): Promise<string[]> {
   const source = (await readFile(join(SERVICE, file), 'utf8')).replaceAll(/\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms, '')
   const literals = [...source.matchAll(/'((?:[^'\\\n]|\\.)+)'|`([^`]+)`/g)].map(([, plain, filled]) => plain ?? filled)
@@ -69,7 +69,7 @@ async function sentencesIn(file: string): Promise<string[]> {
 }
 
 describe.each(SOURCES)('what %s says', file => {
-  test('has Chinese words', async () => {
+  test('is translated into Chinese', async () => {
     const found = await sentencesIn(file)
     expect(found.length).toBeGreaterThan(0)
     expect(found.filter(sentence => chinese(sentence) === undefined)).toEqual([])

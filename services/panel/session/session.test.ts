@@ -1,4 +1,4 @@
-/** Where a sign-in may lead to. */
+/** Parsing the search parameters of the sign-in page. */
 import { expect, test } from 'vitest'
 import { langOf, languageOf, signInSearch } from './session.ts'
 
@@ -22,6 +22,6 @@ test.each([
   expect(signInSearch(raw)).toEqual(search)
 })
 
-test('languages have one name at the service and one in the browser', () => {
+test('language codes of the service and the panel are converted both ways', () => {
   expect((['en', 'zh'] as const).map(lang => langOf(languageOf(lang)))).toEqual(['en', 'zh'])
 })

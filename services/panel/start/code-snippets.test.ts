@@ -1,4 +1,4 @@
-/** The examples are run, not only read: by a shell, by Node and, for Python, by its own parser where there is one. */
+/** Executes the examples by a shell, Node and, if it is installed, Python. */
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ interface ReceivedRequest {
   body: unknown
 }
 
-/** A server that answers like the send API and tells what it heard. */
+/** A server that responds like the send API and records requests. */
 async function listen(): Promise<{ baseUrl: string; heard: ReceivedRequest[] }> {
   const heard: ReceivedRequest[] = []
   const server = createServer((request, response) => {
@@ -73,7 +73,7 @@ test.each([
   '$(touch x)@example.com',
   '`id`@example.com',
   '你好@例子.测试',
-])('the address %s comes through each of them unharmed', async from => {
+])('the address %s is quoted correctly in each example', async from => {
   for (const [kind, execute] of commands) {
     const { baseUrl, heard } = await listen()
     await execute(snippet(kind, facts({ baseUrl, from })))
@@ -86,7 +86,7 @@ test('the SMTP example names server, login and both addresses, quoted for the sh
     'smtp',
     facts({ smtp: { host: 'mail.example.com', port: 2587, username: "o'b", password: '$x' } }),
   )
-  // The words as a shell splits them.
+  // The arguments as split by the shell.
   const { stdout } = await run('sh', ['-c', `swaks() { printf '%s\\n' "$@"; }; ${text}`])
   expect(stdout.trim().split('\n')).toEqual([
     '--server',

@@ -1,4 +1,4 @@
-/** How far somebody has come. */
+/** Progress of the getting-started steps. */
 import { expect, test } from 'vitest'
 import { nextStep, type Progress, type Step, stepsDone } from './start-steps.ts'
 

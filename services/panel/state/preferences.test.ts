@@ -13,6 +13,6 @@ test.each<[string, string[], string]>([
   ['languages that the panel has not', ['de', 'fr'], 'en'],
   ['a language whose tag only begins alike', ['zha', 'enm', 'zh-CN'], 'zh-CN'],
   ['nothing', [], 'en'],
-])('a browser that wants %s gets a language that it knows', (_what, tags, language) => {
+])('a browser that prefers %s gets a supported language', (_what, tags, language) => {
   expect(languageFor(tags)).toBe(language)
 })

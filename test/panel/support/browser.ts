@@ -1,4 +1,4 @@
-/** A real Chromium, a fresh profile a start, and pages that remember what must not happen: console errors, CSP violations. */
+/** Real Chromium with a new profile for each start; records console errors and CSP violations of pages. */
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { program } from '../../support/programs/programs.ts'
 
@@ -12,7 +12,6 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** How a page is opened. */
 export interface Look {
   language?: 'en' | 'zh-CN'
   scheme?: 'light' | 'dark'
@@ -20,14 +19,12 @@ export interface Look {
   height?: number
 }
 
-/** A browser for one test file. */
 export interface TestBrowser {
-  /** A new visitor without cookies. Close its context when done. */
+  /** A new visitor without cookies. The caller closes its context. */
   visit(url: string, look?: Look): Promise<Visitor>
   stop(): Promise<void>
 }
 
-/** Somebody with a page open. */
 export interface Visitor {
   page: Page
   /** Console errors (Chromium reports CSP violations as such), warnings and uncaught errors so far. */
@@ -35,10 +32,9 @@ export interface Visitor {
   leave(): Promise<void>
 }
 
-/** Starts the browser. */
 export async function startBrowser(): Promise<TestBrowser> {
   const browser = await chromium.launch({
-    // CHROMIUM names another than the one on PATH.
+    // CHROMIUM overrides the executable on PATH.
     executablePath: process.env.CHROMIUM || program('chromium'),
     args: FLAGS,
   })
@@ -66,7 +62,7 @@ async function visitor(context: BrowserContext): Promise<Visitor> {
   const page = await context.newPage()
   page.on('console', message => {
     if (!['error', 'warning'].includes(message.type())) return
-    // The question whether somebody is logged in is answered 401 to those who are not.
+    // The session request returns 401 before signing in, which Chromium logs as an error.
     if (message.location().url.endsWith('/api/v1/session') && message.text().includes('401')) return
     complaints.push(`${message.text()} (${message.location().url})`)
   })

@@ -1,4 +1,4 @@
-/** The built web app, built once a run however many test files ask for it at the same time. */
+/** Builds the web app once for each run, also when test files ask for it concurrently. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,10 +6,10 @@ import { buildPanelIfChanged } from '../../../scripts/build-panel.ts'
 import { isRunning } from '../../../services/platform/mongod/is-process-running.ts'
 import { until } from '../../support/time/until.ts'
 
-/** Holds the process that builds. The workers of one run have one parent. */
+/** Contains the pid of the building process. All workers of a run have the same parent. */
 const LOCK = join(tmpdir(), `postwright-panel-${process.ppid}`)
 
-/** Resolves when `dist` is what the sources make. */
+/** Resolves when `dist` is up to date with the sources. */
 export async function builtPanel(): Promise<void> {
   await until(lock, 180_000)
   try {
@@ -19,7 +19,7 @@ export async function builtPanel(): Promise<void> {
   }
 }
 
-/** True when this process may build. A worker that ended amid its build, because its tests are skipped, has left its lock. */
+/** True if this process holds the lock. The lock of a worker that ended during its build is taken over. */
 async function lock(): Promise<boolean> {
   const made = await writeFile(LOCK, String(process.pid), { flag: 'wx' }).then(
     () => true,

@@ -1,4 +1,4 @@
-/** Every page of the panel that an admin can open, for the tests that look at all of them. */
+/** Every page of the panel that an admin can open. */
 export const PAGES = [
   '/',
   '/start',

@@ -1,4 +1,4 @@
-/** The real service for browser tests: everything that the panel's process serves, on a database of its own. */
+/** The real service for browser tests, with its own database. */
 
 import { panel } from '../../../services/panel.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
@@ -13,13 +13,12 @@ import { freshDatabase } from '../../support/database/test-database.ts'
 import { freePort } from '../../support/database/test-mongod.ts'
 import { builtPanel } from './built-panel.ts'
 
-/** A running service. */
 export interface PanelService {
   url: string
   mongo: Mongo
-  /** What its parts were made of, for things that only an app's back end can do. */
+  /** Dependencies of the service, for actions of an app's back end. */
   foundation: Foundation
-  /** The admin's login. */
+  /** Credentials of the admin. */
   admin: { username: string; password: string }
   stop(): Promise<void>
 }
@@ -27,7 +26,7 @@ export interface PanelService {
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 const ADMIN = { username: 'admin', password: 'correct horse battery staple' }
 
-/** Starts it in capture mode, with the sandbox domain of the first admin and a worker that delivers into the inbox. */
+/** Starts the service in capture mode, with the sandbox domain of the first admin and a delivery worker. */
 export async function startPanelService(env: Record<string, string> = {}): Promise<PanelService> {
   await builtPanel()
   const mongo = await freshDatabase()

@@ -1,4 +1,4 @@
-/** Things to look at that no request makes: refused mail, resources, certificates, a queue, people who use an app. */
+/** Test data that cannot be created through the API: failed deliveries, resources, certificates, a queue, users of an app. */
 import { findUserByName } from '../../../services/accounts/store/users.ts'
 import { CERTIFICATES } from '../../../services/mail/administration/store/certificates.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
@@ -12,12 +12,12 @@ import { giveDomain, giveUser } from '../../support/accounts/accounts-and-domain
 import { giveEvent, giveMessage } from '../../support/mail/stored-messages.ts'
 import type { PanelService } from './panel-service.ts'
 
-/** The id of the message that was refused, with every text of the other side. */
+/** The id of a rejected message with texts of the receiving server. */
 export const REFUSED = 'em_01kabcdefghjkmnpqrstvwxyz0'
 
 const HOUR_MS = 3_600_000
 
-/** All of it, for the admin and with `text` wherever a stranger could write. Comes after the app `shop` was made. */
+/** Inserts all data for the admin, with `text` wherever a third party controls the content. Requires the app `shop`. */
 export async function seedStored({ mongo, foundation, admin }: PanelService, text: string): Promise<void> {
   const { db } = mongo
   const userId = (await findUserByName(db, admin.username))?._id ?? ''

@@ -1,8 +1,8 @@
-/** Things to look at: made through the API, with the session of a visitor. */
+/** Test data created through the API with the session of a visitor. */
 import type { Page } from 'playwright-core'
 import { until } from '../../support/time/until.ts'
 
-/** One request with the visitor's cookie; throws when it is refused. */
+/** Sends a request with the visitor's cookie; throws for error responses. */
 export async function ask(page: Page, method: string, path: string, data?: unknown): Promise<unknown> {
   const response = await page.context().request.fetch(path, {
     method,
@@ -13,7 +13,7 @@ export async function ask(page: Page, method: string, path: string, data?: unkno
   return response.status() === 204 ? undefined : response.json()
 }
 
-/** Texts that people give to things. */
+/** Names and texts of the test data. */
 export interface Names {
   subject: string
   html: string

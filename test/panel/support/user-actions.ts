@@ -1,4 +1,4 @@
-/** What people do in the panel, in both languages: the words are those of the catalogues. */
+/** User actions in the panel, in both languages; labels come from the catalogues. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -7,10 +7,9 @@ import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
 import { LANGUAGES } from '../../../services/panel/state/preferences.ts'
 import type { Look, TestBrowser, Visitor } from './browser.ts'
 
-/** The words of a language. */
 export const words = { en, 'zh-CN': zh } as const
 
-/** Signs in on the sign-in page and waits for the frame. */
+/** Signs in on the sign-in page and waits for the layout. */
 export async function signIn(page: Page, login: { username: string; password: string }): Promise<void> {
   await page.locator('input[autocomplete=username]').fill(login.username)
   await page.locator('input[autocomplete=current-password]').fill(login.password)
@@ -18,7 +17,7 @@ export async function signIn(page: Page, login: { username: string; password: st
   await page.locator('#content').waitFor()
 }
 
-/** A visitor who is signed in and reads in the language of the look, whatever the account spoke before. */
+/** A signed-in visitor with the given language, whatever the account's language was before. */
 export async function signedIn(
   browser: TestBrowser,
   url: string,
@@ -39,17 +38,17 @@ export async function signedIn(
   return visitor
 }
 
-/** Opens an address within the panel and waits until nothing is loading there. */
+/** Opens a page of the panel and waits until it has loaded. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.locator('h1').first().waitFor()
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
 }
 
-/** Where pictures are kept; artefacts of the run, not part of the tree. */
+/** Directory of screenshots, ignored by Git. */
 const PICTURES = process.env.SCREENSHOTS ?? join(import.meta.dirname, '..', 'screenshots')
 
-/** Keeps a picture of the whole page, or of what the window shows while a dialog is open. */
+/** Takes a screenshot of the whole page, or of the window while a dialog is open. */
 export async function picture(page: Page, ...name: (string | number)[]): Promise<void> {
   await mkdir(PICTURES, { recursive: true })
   const fullPage = (await page.getByRole('dialog').count()) === 0

@@ -1,4 +1,4 @@
-/** A stream that breaks, is refused, comes back and is left; the stream is a plain object, time passes when it is told to. */
+/** Reconnecting of event streams, with fake streams and a manual clock. */
 import { expect, test } from 'vitest'
 import { EVENT_TYPES, followEvents, type Stream } from './event-stream.ts'
 
@@ -47,11 +47,11 @@ function followFake() {
     waiting,
     streams,
     last: () => streams.at(-1) as FakeStream,
-    /** The longest pause is over. */
+    /** Ends the current pause. */
     pass() {
       waiting.shift()?.task()
     },
-    /** The browser gives the stream up. */
+    /** The browser closes the stream. */
     refuse() {
       const stream = streams.at(-1) as FakeStream
       stream.readyState = CLOSED
@@ -60,20 +60,20 @@ function followFake() {
   }
 }
 
-test('an open stream is told, and asks for what came before it', () => {
+test('opening a stream is reported and counts as an event', () => {
   const { last, log } = followFake()
   expect(log).toEqual([])
   last().emit('open')
   expect(log).toEqual(['open', 'event'])
 })
 
-test.each(EVENT_TYPES)('%s is news', type => {
+test.each(EVENT_TYPES)('%s triggers a refresh', type => {
   const { last, log } = followFake()
   last().emit(type)
   expect(log).toEqual(['event'])
 })
 
-test('a stream that breaks is left to the browser, and what was missed is asked for', () => {
+test('a broken stream is reconnected by the browser, and missed events are fetched', () => {
   const { streams, last, log, waiting } = followFake()
   last().emit('open')
   last().emit('error')
@@ -83,7 +83,7 @@ test('a stream that breaks is left to the browser, and what was missed is asked 
   expect(waiting).toEqual([])
 })
 
-test('a stream that was refused is opened anew, after pauses that grow to a minute', () => {
+test('a rejected stream is opened again with pauses that grow up to a minute', () => {
   const { streams, waiting, refuse, pass } = followFake()
   const pauses: (number | undefined)[] = []
   for (let tries = 0; tries < 8; tries++) {
@@ -96,7 +96,7 @@ test('a stream that was refused is opened anew, after pauses that grow to a minu
   expect(pauses).toEqual([2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
 })
 
-test('after a stream that opened the pauses begin anew', () => {
+test('a successful connection resets the pauses', () => {
   const { waiting, last, refuse, pass } = followFake()
   refuse()
   pass()
@@ -107,7 +107,7 @@ test('after a stream that opened the pauses begin anew', () => {
   expect(waiting.map(({ ms }) => ms)).toEqual([2000])
 })
 
-test('leaving closes the stream that is open now', () => {
+test('stopping closes the current stream', () => {
   const { streams, refuse, pass, stop } = followFake()
   refuse()
   pass()
@@ -115,7 +115,7 @@ test('leaving closes the stream that is open now', () => {
   expect(streams.map(({ closed }) => closed)).toEqual([false, true])
 })
 
-test('leaving while it waits opens nothing any more', () => {
+test('stopping during a pause cancels the reconnect', () => {
   const { streams, waiting, refuse, stop } = followFake()
   refuse()
   stop()

@@ -1,4 +1,4 @@
-/** Every state of the contract has a tone, and is open or final. */
+/** Every status of the contract has a tone and is in progress or final. */
 import { expect, test } from 'vitest'
 import { catalogue as en } from '../../i18n/en/index.ts'
 import { isInProgress, MAIL_STATUSES, toneOf } from './mail-statuses.ts'
@@ -16,11 +16,11 @@ test.each([
   expect(toneOf(status)).toBe(tone)
 })
 
-test('each state can be filtered for and has words', () => {
+test('each status can be filtered for and is translated', () => {
   expect(MAIL_STATUSES.filter(status => en.messages.status[status] === undefined)).toEqual([])
   expect(MAIL_STATUSES).toHaveLength(7)
 })
 
-test.each(['exploded', '', 'constructor', 'toString'])('a state that nobody knows is quiet: %j', status => {
+test.each(['exploded', '', 'constructor', 'toString'])('an unknown status is quiet: %j', status => {
   expect(toneOf(status)).toBe('quiet')
 })

@@ -1,4 +1,4 @@
-/** Filters from addresses that people keep, share and mistype. */
+/** Parsing filters of bookmarked, shared and mistyped addresses. */
 import { expect, test } from 'vitest'
 import { omitUndefined } from '../../ui/layout/search-params.ts'
 import { isFiltered, messageQuery, messageSearch } from './message-search.ts'
@@ -31,10 +31,10 @@ test.each([
     { q: 'ab', after: 'em_1' },
   ],
   [{ status: 'bounced' as const }, { status: 'bounced' }],
-])('%o asks for %o', (search, query) => {
+])('%o is queried as %o', (search, query) => {
   expect(messageQuery(search)).toEqual(query)
 })
 
-test('what is unset does not stand in the address', () => {
+test('undefined parameters are not part of the address', () => {
   expect(Object.keys(omitUndefined({ a: undefined, b: 'x', c: '' }))).toEqual(['b', 'c'])
 })

@@ -1,17 +1,16 @@
-/** Rates and their limits. */
 import { expect, test } from 'vitest'
 import { bounceTone, ratesOf } from './delivery-rates.ts'
 
 test.each([
-  ['nobody is known yet', { recipients: 9, delivered: 0, bounced: 0, failed: 0 }, undefined],
+  ['no final status yet', { recipients: 9, delivered: 0, bounced: 0, failed: 0 }, undefined],
   ['all arrived', { recipients: 9, delivered: 9, bounced: 0, failed: 0 }, { delivered: 1, bounced: 0 }],
   [
-    'those who wait do not count',
+    'waiting recipients do not count',
     { recipients: 9, delivered: 3, bounced: 1, failed: 0 },
     { delivered: 0.75, bounced: 0.25 },
   ],
   [
-    'given up counts as refused',
+    'failed counts as bounced',
     { recipients: 4, delivered: 2, bounced: 1, failed: 1 },
     { delivered: 0.5, bounced: 0.5 },
   ],

@@ -11,7 +11,7 @@ test('secrets that are left empty are not sent, so that they keep their value', 
   })
 })
 
-test('fields of other channels stay behind', () => {
+test('fields of other channels are not sent', () => {
   expect(channelBody('alipay', { app_id: '1', mchid: '2' })).toEqual({ app_id: '1' })
 })
 

@@ -1,4 +1,3 @@
-/** What putting a former state back would change. */
 import { expect, test } from 'vitest'
 import { currentPlanState } from '../plans/plan-revision.ts'
 import { currentSwitchState } from '../switches/switch-revision.ts'
@@ -9,7 +8,7 @@ test.each([
   ['a field that was not set', {}, { title: 'New' }, [{ field: 'title', from: 'New', to: '–' }]],
   ['a field that is not set now', { title: 'Old' }, { title: '' }, [{ field: 'title', from: null, to: 'Old' }]],
   [
-    'what the present record does not show',
+    'fields that the current record does not contain',
     { _id: 1, edits: 3, updated_at: 'x' },
     { name: 'a' },
     [{ field: 'name', from: 'a', to: '–' }],
@@ -55,7 +54,7 @@ const STORED_PLAN = {
   auto_renew_allowed: true,
 }
 
-test('a plan that is as it was would not change', () => {
+test('an unchanged plan has no changes', () => {
   expect(changesOnRestore(STORED_PLAN, currentPlanState(PLAN))).toEqual([])
   expect(changesOnRestore({ ...STORED_PLAN, price_cents: 990 }, currentPlanState(PLAN))).toEqual([
     { field: 'price_cents', from: '1990', to: '990' },
@@ -98,14 +97,14 @@ const STORED_SWITCH = {
   schedules: [{ at: 1_798_736_400 }],
 }
 
-test('a switch that is as it was would not change', () => {
+test('an unchanged switch has no changes', () => {
   expect(changesOnRestore(STORED_SWITCH, currentSwitchState(SWITCH))).toEqual([])
   expect(changesOnRestore({ ...STORED_SWITCH, description: '' }, currentSwitchState(SWITCH))).toEqual([
     { field: 'description', from: 'The new one', to: '–' },
   ])
 })
 
-test('notes of a changelog stand in its value alone', () => {
+test('notes of a changelog are part of its value only', () => {
   const value = '{"title":"News","logs":[]}'
   const record = { ...SWITCH, type: 'changelog', raw_value: value }
   expect(

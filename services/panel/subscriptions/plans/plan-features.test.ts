@@ -1,4 +1,4 @@
-/** Features between the wire and people. */
+/** Round trip of features between API and form. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { featuresOf, featuresText } from './plan-features.ts'
@@ -15,7 +15,7 @@ test.each([
   expect(featuresOf(text)).toEqual(features)
 })
 
-test('what is typed comes back, whatever it is', () => {
+test('any input survives a round trip', () => {
   fc.assert(
     fc.property(
       fc.array(

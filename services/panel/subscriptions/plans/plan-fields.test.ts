@@ -1,4 +1,4 @@
-/** A plan through its form: what the API shows comes back as it was, and what is typed is what is sent. */
+/** Round trip of a plan between API and form. */
 import { expect, test } from 'vitest'
 import { bodyOf, fieldsOf, type Plan } from './plan-fields.ts'
 
@@ -16,11 +16,11 @@ const PLAN = {
   auto_renew_allowed: '1',
 } as Plan
 
-test('a plan that nobody touches is sent as it stands', () => {
+test('an unmodified plan is sent unchanged', () => {
   expect(bodyOf(fieldsOf(PLAN))).toEqual({ ...PLAN, duration: 30 })
 })
 
-test('a new plan begins for sale, for a month, free of trial and grace', () => {
+test('a new plan is for sale, lasts 30 days and has no trial or grace period', () => {
   expect(bodyOf({ ...fieldsOf(undefined), name: '  Gold  ' })).toEqual({
     name: 'Gold',
     description: '',
@@ -49,7 +49,7 @@ test.each([
   expect(bodyOf({ ...fieldsOf(PLAN), ...typed })).toMatchObject(sent)
 })
 
-test('an original price that was taken away is not sent, so that it is the price', () => {
+test('a cleared original price is omitted, so that the service uses the price', () => {
   expect(bodyOf({ ...fieldsOf(PLAN), original_price: '' })).not.toHaveProperty('original_price')
 })
 

@@ -1,4 +1,4 @@
-/** The panel's list of operations says the same as the contracts. */
+/** The panel's operations match the contract. */
 import { expect, test } from 'vitest'
 import * as apps from '../../../subscriptions/catalogue/http/apps-contract.ts'
 import * as rest from '../../../subscriptions/http/admin-contract.ts'

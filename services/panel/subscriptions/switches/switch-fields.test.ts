@@ -1,4 +1,4 @@
-/** A switch through its form: what the API shows comes back as it was, for every type. */
+/** Round trip of a switch of every type between API and form. */
 import { expect, test } from 'vitest'
 import { bodyOf, fieldsOf, newNote, SWITCH_TYPES, type SwitchRecord } from './switch-fields.ts'
 
@@ -32,7 +32,7 @@ test.each([
   ['number', '12.5'],
   ['string', 'Hello, world'],
   ['json', '{"a":[1,2]}'],
-])('a switch of the type %s is sent as it stands', (type, raw_value) => {
+])('an unmodified switch of type %s is sent unchanged', (type, raw_value) => {
   expect(bodyOf(fieldsOf(record({ type, raw_value, value: { title: 'News', logs: [LOG] } })))).toEqual({
     description: 'For the brave',
     type,
@@ -47,7 +47,7 @@ test.each([
   })
 })
 
-test('the value of a changelog is its title and its notes, and nothing stands beside it', () => {
+test('the value of a changelog contains its title and notes, and no other field does', () => {
   const body = bodyOf(fieldsOf(record({ type: 'changelog', raw_value: '…', value: { title: 'News', logs: [LOG] } })))
   expect(JSON.parse(body.value)).toEqual({ title: 'News', logs: [LOG] })
   expect(body).not.toHaveProperty('logs')
@@ -78,11 +78,11 @@ test('a new switch is enabled for all with the value 0, and clients cannot read 
   })
 })
 
-test('a type that this version does not know is shown as the first one', () => {
+test('an unknown type is shown as the first one', () => {
   expect(fieldsOf(record({ type: 'colour' })).type).toBe(SWITCH_TYPES[0])
 })
 
-test('lists of notes are one item a line; only line ends part them', () => {
+test('lists of notes have one item on each line; only line ends separate items', () => {
   const fields = fieldsOf(record({ value: { title: '', logs: [LOG] } }))
   expect(fields.notes[0]?.features).toBe('A quicker checkout\nDark, at last')
   const [note] = fields.notes
@@ -90,7 +90,7 @@ test('lists of notes are one item a line; only line ends part them', () => {
   expect(bodyOf(typed)).toMatchObject({ logs: [{ features: ['One, two', 'three'] }] })
 })
 
-test('a new note has the day and a key that none of the others has, also after one was removed', () => {
+test('a new note has the date and an unused key, also after another one was removed', () => {
   const first = newNote([], '2026-11-21')
   expect(first).toMatchObject({ key: 0, date: '2026-11-21', version: '' })
   const second = newNote([first], '2026-11-21')

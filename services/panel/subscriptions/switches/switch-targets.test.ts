@@ -1,4 +1,4 @@
-/** Rules and schedules go into the form and come back as the service takes them. */
+/** Round trip of rules and schedules between API and form. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -35,7 +35,7 @@ const SCHEDULES = [
   { at: '1798740000', value: '1', rollout: 50 },
 ]
 
-test('what the service gives comes back unchanged, and it takes it', () => {
+test('rules and schedules of the service survive a round trip and match its schema', () => {
   const rules = ruleBodies(rulesOf(RULES))
   const schedules = scheduleBodies(schedulesOf(SCHEDULES))
   expect(rules).toEqual(RULES)
@@ -43,7 +43,7 @@ test('what the service gives comes back unchanged, and it takes it', () => {
   expect(schema.safeParse({ rules, schedules }).success).toBe(true)
 })
 
-test.each(COMPARATORS)('the comparison %s is one that the service knows', operator => {
+test.each(COMPARATORS)('the service accepts the comparator %s', operator => {
   const [rule] = ruleBodies([{ ...newRule(0), conditions: [{ key: 0, attribute: 'a', operator, values: 'x' }] }])
   expect(schema.safeParse({ rules: [rule], schedules: [] }).success).toBe(true)
 })
@@ -58,7 +58,7 @@ test.each([
   [' "a" ,"b,c"', ['a', 'b,c']],
   ['"say ""hi""" ', ['say "hi"']],
   ['"", x', ['', 'x']],
-  // A quote that is not closed, or within a word, is a sign like others.
+  // An unclosed quote, or one within a word, is an ordinary character.
   ['"a, b', ['"a', 'b']],
   ['12", 5"', ['12"', '5"']],
   ['"a"b, c', ['"a"b', 'c']],
@@ -69,7 +69,7 @@ test.each([
   expect(rule?.conditions[0]?.values).toEqual(values)
 })
 
-test('values come back as they were, whatever stands in them', () => {
+test('any values survive a round trip', () => {
   const value = fc
     .string({ unit: fc.constantFrom('a', 'b', ' ', ',', '"', '中'), maxLength: 8 })
     .map(text => text.trim())
@@ -81,12 +81,12 @@ test('values come back as they were, whatever stands in them', () => {
   )
 })
 
-test.each([0, 1, 30, 59])('a schedule at second %d of a minute stays there', second => {
+test.each([0, 1, 30, 59])('a schedule keeps its second %d', second => {
   const at = Date.UTC(2026, 10, 21, 10, 7, second) / 1000
   expect(scheduleBodies(schedulesOf([{ at: String(at) }]))).toEqual([{ at }])
 })
 
-test('nonsense in an answer becomes an empty form, not an error', () => {
+test('malformed data yields an empty form, not an error', () => {
   expect(rulesOf([{ conditions: 'x', rollout: null }])).toEqual([
     { key: 0, name: '', conditions: [], value: '', rollout: '' },
   ])
@@ -98,7 +98,7 @@ test('a schedule without a time is left out; a new one is an hour away', () => {
   expect(new Date(newSchedule(3, now).at).getTime()).toBe(now + 3_600_000)
 })
 
-test('times are those of the clock of the reader', () => {
+test("times are in the browser's time zone", () => {
   expect(localTime(new Date(2026, 0, 2, 3, 4, 59))).toBe('2026-01-02T03:04')
 })
 
@@ -110,6 +110,6 @@ test.each([
   expect(moveEntry(['a', 'b', 'c'], index, step)).toEqual(order)
 })
 
-test('a fresh key is none of the present ones', () => {
+test('the next key is unused', () => {
   expect([nextKey([]), nextKey([{ key: 4 }, { key: 1 }])]).toEqual([0, 5])
 })

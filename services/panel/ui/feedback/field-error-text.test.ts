@@ -1,4 +1,4 @@
-/** What people read when a field is wrong: the schema library's real messages, in both languages. */
+/** Texts of field errors for real messages of the schema library, in both languages. */
 import i18next from 'i18next'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ beforeAll(() =>
   i18next.init({ lng: 'en', resources: { en: { translation: en }, 'zh-CN': { translation: zh } }, fallbackLng: false }),
 )
 
-/** The message of a schema's first complaint. */
+/** The first error message of a schema. */
 function firstMessage(schema: z.ZodType, value: unknown): string {
   return schema.safeParse(value).error?.issues[0]?.message ?? 'valid'
 }
@@ -46,14 +46,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await i18next.changeLanguage(language)
   })
 
-  test.each(CASES)('%j against its schema reads as people speak', (value, schema, english, chinese) => {
+  test.each(CASES)('the message for %j against its schema is readable', (value, schema, english, chinese) => {
     const message = firstMessage(schema, value)
     expect(message).not.toBe('valid')
     expect(fieldErrorText({ message }, i18next.t)).toBe(language === 'en' ? english : chinese)
   })
 
   test.each(['Invalidated by an admin.', 'Too small a key: use 2048 bits.', 'is required', '不能为空', ''])(
-    'what the service says in its own words stays: %j',
+    'messages of the service are kept: %j',
     message => {
       expect(fieldErrorText({ message }, i18next.t)).toBe(message)
     },
@@ -72,7 +72,7 @@ test.each([
   ['/name', ['name']],
   ['/allowed_senders/0', ['allowed_senders', '0']],
   ['/dns/dmarc/rua/1', ['dns', 'dmarc', 'rua', '1']],
-  // The Subscription Administration API joins by dots.
+  // The Subscription Administration API separates path segments by dots.
   ['/rules.0.values', ['rules', '0', 'values']],
   ['', []],
   ['/', []],
@@ -85,7 +85,7 @@ test.each([
   ['/allowed_senders/0', { allowed_senders: '', name: '' }, 'allowed_senders'],
   ['/dns/spf/0', { policy: '', spf: '' }, 'spf'],
   ['/credentials/api_token', { name: '', api_token: '' }, 'api_token'],
-  // The name of a rule is not that of its switch.
+  // The error belongs to a rule, not to the name of the switch.
   ['/rules/0/name', { name: '', rules: [] }, 'rules'],
   ['/managed_by', { name: '' }, undefined],
   ['', { name: '' }, undefined],
@@ -95,7 +95,7 @@ test.each([
   expect(fieldError && fieldOf(fieldError, fields)).toBe(name)
 })
 
-test('what is no refusal of the service names no field', () => {
+test('other errors have no field errors', () => {
   expect(displayedFieldErrors(new Error('x'), i18next.t)).toEqual([])
   expect(displayedFieldErrors(undefined, i18next.t)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** What people read when something fails, in both languages. */
+/** Texts of errors in both languages. */
 import i18next from 'i18next'
 import { beforeAll, expect, test } from 'vitest'
 import { ApiProblem } from '../../api/problem.ts'
@@ -58,13 +58,13 @@ test.each([
     '/name: Too small: expected string to have >=1 characters',
     '/name: Too small: expected string to have >=1 characters managed_by: k8s:web/gold',
   ],
-])('in %s a form tells the sentence, a notice also the fields', async (language, error, sentence, all) => {
+])('in %s a form shows the headline, a notification also the field errors', async (language, error, sentence, all) => {
   await i18next.changeLanguage(language)
   expect(headline(error, i18next.t)).toBe(sentence)
   expect(problemText(error, i18next.t)).toBe(all)
 })
 
-test('a refusal of fields that names none keeps its own words', async () => {
+test('a validation error without field errors keeps its detail', async () => {
   await i18next.changeLanguage('en')
   expect(headline(problem('validation_failed', 'The file is no CSV.'), i18next.t)).toBe('The file is no CSV.')
 })

@@ -1,4 +1,4 @@
-/** Spans in addresses that people keep, share and mistype. */
+/** Parsing date ranges of bookmarked, shared and mistyped addresses. */
 import { expect, test } from 'vitest'
 import { daysRangeSearch } from './days-range.tsx'
 

@@ -1,4 +1,4 @@
-/** Addresses as the router hands them on: digits are numbers there, and anybody may type anything. */
+/** Parsing search parameters as the router passes them: digits are numbers, and values can be anything. */
 import { expect, test } from 'vitest'
 import { subscriptionsSearch } from '../../subscriptions/shared/subscriptions-search.ts'
 import { splitList } from '../forms/split-text.ts'
@@ -21,7 +21,7 @@ test.each([
 test.each([
   [2, 2],
   ['17', 17],
-  // The first page does not stand in the address.
+  // The first page is omitted from addresses.
   [1, undefined],
   ['1', undefined],
   [0, undefined],

@@ -1,4 +1,4 @@
-/** Numbers as readers of both languages write them, at the borders of their units. */
+/** Number formats of both languages, at the limits of units. */
 import { describe, expect, test } from 'vitest'
 import { formatters } from './number-format.ts'
 
@@ -20,7 +20,7 @@ test.each([
   [0.000_04, '0%'],
   [0.0312, '3.12%'],
   [0.0999, '9.99%'],
-  // From a tenth on one digit is enough.
+  // One decimal from 10 % on.
   [0.1234, '12.3%'],
   [1, '100%'],
 ])('%d is %s', (share, text) => {
@@ -41,7 +41,7 @@ test.each([
   expect(zh.bytes(value).replace(' ', ' ')).toBe(chinese.replace('byte', zh.bytes(1).replace(/[\d\s]/g, '')))
 })
 
-describe('a day is that of the service, whatever the zone of the machine', () => {
+describe('days are in UTC, whatever the time zone of the machine', () => {
   test.each([
     ['2026-11-21', 'Nov 21', '11月21日'],
     ['2026-01-01', 'Jan 1', '1月1日'],

@@ -1,4 +1,4 @@
-/** Relative times in both languages, at the borders of their units. */
+/** Relative times in both languages, at the limits of units. */
 import { expect, test } from 'vitest'
 import { exactTime, relativeTime } from './time.tsx'
 
@@ -19,7 +19,7 @@ test.each([
   [5 * MINUTE, 'en', 'in 5 minutes'],
   [-3 * MINUTE, 'zh-CN', '3分钟前'],
   [-DAY, 'zh-CN', '昨天'],
-  // What is nearly one of the next unit is that: nobody says 60 minutes or 24 hours.
+  // Rounds up to the next unit instead of "60 minutes" or "24 hours".
   [-59_499, 'en', '59 seconds ago'],
   [-59_501, 'en', '1 minute ago'],
   [59_999, 'en', 'in 1 minute'],
@@ -35,7 +35,7 @@ test.each([
   expect(relativeTime(now + offset, now, language)).toBe(words)
 })
 
-test('the exact time stands in the chosen zone and names it', () => {
+test('the exact time is in the chosen time zone and names it', () => {
   expect(exactTime(now, { language: 'en', timeZone: 'Asia/Shanghai' })).toMatch(/Nov 21, 2026.* 8:00:00\sPM GMT\+8/)
   expect(exactTime(now, { language: 'en', timeZone: 'UTC' })).toMatch(/12:00:00\sPM UTC/)
 })
