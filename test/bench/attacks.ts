@@ -1,5 +1,5 @@
 /**
- * What one account or a stranger can do to the others: nine attacks, each with what the others noticed.
+ * The effect of one account or a stranger on the others: nine attacks, each with what the others noticed.
  * `node test/bench/attacks.ts [attack…]`, by default all, in some five minutes. BENCH_TREE names the folder of another checkout
  * (with its node_modules) whose services are attacked. All traffic goes to 127.0.0.1 and ends by itself.
  */
@@ -21,13 +21,13 @@ const tree = process.env.BENCH_TREE
 const MIB = 1024 * 1024
 /** Heap of the processes that are attacked by size, in MiB. */
 const SMALL_HEAP = ['--max-old-space-size=512']
-/** Longest wait for anything, and how long the stalled senders are watched. Milliseconds. */
+/** Longest wait for anything, and how long the stalled senders are watched (milliseconds). */
 const LIMIT_MS = 120_000
 const WATCH_MS = 90_000
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9_950 ? 2 : 0)} s`
 
-/** Asks again and again while `work` goes on, and once more behind it: the longest wait, in milliseconds. */
+/** Repeats a request while `work` runs, and once more afterwards; returns the longest wait (milliseconds). */
 async function longest(ask: () => Promise<unknown>, work: Promise<unknown>, pauseMs = 20): Promise<number> {
   let over = false
   const end = Promise.allSettled([work]).then(() => {
@@ -52,7 +52,7 @@ type Answer = { status: number; text: string; cookie: string }
 const show = (answer?: Answer) =>
   answer ? `answer ${answer.status}, ${(answer.text.length / 1000).toFixed(1)} kB` : 'no answer'
 
-/** A main of HTTP with a database of its own. */
+/** An HTTP main with its own database. */
 async function startHttp(name: 'panel' | 'send', env: Record<string, string> = {}, flags: string[] = []) {
   const mongod = await startTestMongod()
   const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'postwright' })
@@ -95,7 +95,7 @@ async function startHttp(name: 'panel' | 'send', env: Record<string, string> = {
   }
 }
 
-/** Fields that no operation knows, about so many bytes of JSON. */
+/** About this many bytes of JSON with unknown fields. */
 function unknownFields(bytes: number): string {
   const fields = Array.from({ length: Math.floor(bytes / 10) }, (_, n) => `"${n.toString(36).padStart(5, 'a')}":0`)
   return `{${fields.join(',')}}`
@@ -128,7 +128,7 @@ async function keys(): Promise<string> {
   }
 }
 
-/** The SMTP main, and a login `other` of another account beside {@link LOGIN_NAME}. */
+/** The SMTP main, and a login `other` of another account besides {@link LOGIN_NAME}. */
 async function startSmtp(flags: string[] = []) {
   const submission = await startSubmissionProcess({}, { flags, tree })
   const user = await giveUser(submission.mongo.db)
@@ -198,7 +198,7 @@ async function stall(): Promise<string> {
       void client.closed.then(() => clearInterval(trickle))
       return client
     }
-    // 240 MiB, then the rest of the 256 MiB in small pieces, so that nothing is left for 4 MiB.
+    // 240 MiB, then the rest of the 256 MiB in small pieces, so that 4 MiB are not available.
     const large = await Promise.all(Array.from({ length: 10 }, (_, n) => stallAfter(24 * MIB, n)))
     await sleep(10_000)
     const small = await Promise.all(Array.from({ length: 16 }, (_, n) => stallAfter(2 * MIB, 10 + n)))

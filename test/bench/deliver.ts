@@ -1,6 +1,6 @@
 /**
  * Delivery alone: fills the queue, starts one worker, and measures until the sink has everything.
- * `node test/bench/deliver.ts [messages] [bytes] [waiting]`; `waiting` deliveries lie in the queue for later.
+ * `node test/bench/deliver.ts [messages] [bytes] [waiting]`; `waiting` deliveries are queued for later.
  */
 import { randomBytes } from 'node:crypto'
 import { fixSlotCount } from '../../services/mail/store/slots.ts'
@@ -57,7 +57,7 @@ sink.stop()
 await rig.stop()
 
 async function fill({ userId, domainId }: Rig, count: number, scheduledAt: Date | undefined, size: number) {
-  // Words would compress better and random octets not at all: base64 of random octets is what attachments are.
+  // Words would compress better and random octets not at all: base64 of random octets resembles attachments.
   const text = (length: number) =>
     `${randomBytes(length).toString('base64').slice(0, length).replaceAll(/.{72}/g, '$&\r\n')}\r\n`
   let next = 0

@@ -2,28 +2,28 @@
  * Kills under load: `node test/bench/kills.ts [kills of workers and mongod] [messages a second]`. One member first,
  * then three with step-downs, then a worker frozen past its lease. Prints a table; exits with 1 if anything was lost.
  */
-import { type Blow, type KillPlan, type KillReport, runKills } from '../support/mail/kills-under-load.ts'
+import { type Disruption, type KillPlan, type KillReport, runKills } from '../support/mail/kills-under-load.ts'
 
 const [kills = 50, rate = 60] = process.argv.slice(2).map(Number)
 const say = (line: string) => process.stderr.write(`${line} `)
 const alternate =
-  (...blows: Blow[]) =>
+  (...disruptions: Disruption[]) =>
   (_: unknown, index: number) =>
-    blows[index % blows.length] ?? 'worker'
+    disruptions[index % disruptions.length] ?? 'worker'
 const common = { workers: 3, pauseMs: 2_500, rate, say } as const
 const half = Math.ceil(kills / 2)
 const plans: Record<string, KillPlan> = {
   'one member: worker, mongod': {
     ...common,
     members: 1,
-    blows: Array.from({ length: half }, alternate('worker', 'mongod')),
+    disruptions: Array.from({ length: half }, alternate('worker', 'mongod')),
   },
   'three members: worker, mongod, step-down': {
     ...common,
     members: 3,
-    blows: Array.from({ length: half }, alternate('worker', 'mongod', 'step-down')),
+    disruptions: Array.from({ length: half }, alternate('worker', 'mongod', 'step-down')),
   },
-  'three members: worker frozen past its lease': { ...common, members: 3, blows: ['freeze', 'freeze'] },
+  'three members: worker frozen past its lease': { ...common, members: 3, disruptions: ['freeze', 'freeze'] },
 }
 
 const rows: (KillReport & { plan: string })[] = []

@@ -1,18 +1,18 @@
-/** Load over a fixed number of connections: as fast as it goes, or at a rate. */
+/** Load over a fixed number of connections: as fast as possible, or at a rate. */
 import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
 
-/** What a run of load came to; times in milliseconds. */
+/** The result of a run; times in milliseconds. */
 export interface Load {
   rps: number
   p50: number
   p99: number
   max: number
-  /** CPU milliseconds that the watched process spent on one request: what a busy machine does not distort. */
+  /** CPU milliseconds of the watched process per request, which a busy machine does not distort. */
   cpu: number
 }
 
-/** One request; rejects when it is not answered as it should be. */
+/** One request; rejects if the response is not as expected. */
 export type Send = (n: number) => Promise<unknown>
 
 /** A client that keeps `connections` open to an origin. */
@@ -49,8 +49,8 @@ export async function fullSpeed(connections: number, seconds: number, pid: numbe
 }
 
 /**
- * Sends `rate` requests a second. A time counts from the moment at which the request was due, not from when it got a
- * connection, so that one slow answer is seen in all that waited behind it.
+ * Sends `rate` requests a second. A time counts from when the request was due, not from when it got a connection, so that
+ * one slow response affects all that waited for it.
  */
 export async function atRate(rate: number, seconds: number, pid: number, send: Send): Promise<Load> {
   const run = record(pid)
@@ -88,7 +88,7 @@ function record(pid: number) {
   }
 }
 
-/** CPU milliseconds of a process so far: user and system ticks of 10 ms (proc(5), fields 14 and 15). */
+/** CPU milliseconds of a process until now: user and system ticks of 10 ms (proc(5), fields 14 and 15). */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

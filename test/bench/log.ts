@@ -1,6 +1,6 @@
 /**
- * The message log of 2,000,000 messages: making its search index, searches, statistics of 30 days, and acceptance beside
- * 8 clients that search without a pause. `node test/bench/log.ts [messages] [seconds]`; starts a mongod of its own.
+ * The message log of 2,000,000 messages: building its search index, searches, statistics of 30 days, and acceptance with
+ * 8 clients that search continuously. `node test/bench/log.ts [messages] [seconds]`; starts a mongod of its own.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,7 +44,7 @@ const SUBJECTS = [
 const at = (n: number) => new Date(now.getTime() - (DAYS * 86_400_000 * (count - n)) / count)
 const STATUSES = ['delivered', 'delivered', 'delivered', 'bounced'] as const
 
-/** Message number n, in the order of time; every tenth belongs to another account. */
+/** Message number n, in chronological order; every tenth belongs to another account. */
 function message(n: number): MessageDoc {
   const created = at(n)
   const final = new Date(created.getTime() + 2_000)
@@ -153,7 +153,7 @@ async function statistics(): Promise<Row> {
   return { 'nothing counted before': nothingCounted, 'the worker counts': took, 'first report then': await time() }
 }
 
-/** Accepts messages one after another, at a rate, and says how long each took. */
+/** Accepts messages one after another, at a rate, and returns how long each took. */
 async function accepting(): Promise<string> {
   const sender = await openSender(submission.port, LOGIN_NAME, PASSWORD)
   const times: number[] = []

@@ -1,9 +1,9 @@
 /**
  * Many MailDomains applied at once against Knot: time until all are written and all are Ready, requests and calls per
  * domain, CPU and memory; then what they cost at rest, and what a new operator costs that finds them all.
- * `node test/bench/operator.ts [domains] [observed]`; needs knotd and a mongod. Operator and worker are processes of their
- * own, as they are in a cluster. `observed`: domains that are verified in the database already and whose records are
- * only observed, which leaves out keys and DNS: ten thousand at the start of an operator in minutes instead of an hour.
+ * `node test/bench/operator.ts [domains] [observed]`; needs knotd and a mongod. Operator and worker are separate processes,
+ * as in a cluster. `observed`: domains that are already verified in the database and whose records are only observed, which
+ * omits keys and DNS: ten thousand at the start of an operator in minutes instead of an hour.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ const MASTER = 'a master secret of more than thirty-two bytes'
 const OBSERVED = process.argv[3] === 'observed'
 const LIMIT_MS = 60 * 60_000
 const IDLE_MS = 20_000
-/** Creates that are under way at once, as a GitOps tool applies them. */
+/** Concurrent creations, as by a GitOps tool. */
 const PARALLEL = 20
 
 const folder = await mkdtemp(join(tmpdir(), 'pw-bench-'))
@@ -58,7 +58,7 @@ try {
   const worker = startProgram('services/worker.ts', { ...env, METRICS_PORT: String(await freePort()) })
   parts.push(ending(worker))
   await worker.line('ready')
-  // With an operator that is there already they are reconciled as they come; otherwise it finds them all at its start.
+  // A running operator reconciles them as they are created; otherwise it finds them all at its start.
   let operator = OBSERVED ? undefined : await startOperator(env)
 
   const post = (path: string, body: object) => admin.request({ method: 'POST', path, body })
@@ -144,7 +144,7 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Records of the domains as a worker leaves them when all is well; all share one key, which nobody uses. */
+/** Records of the domains as a worker leaves them when they are healthy; all share one unused key. */
 async function seedRecords(namespace: string): Promise<void> {
   const mongo = await connectMongo(mongod.uri, silentLog, { dbName: 'postwright' })
   const now = new Date()
@@ -249,7 +249,7 @@ async function atRest(operator: Awaited<ReturnType<typeof startOperator>>) {
   }
 }
 
-/** Counts conditions by a watch, so that counting costs the API server next to nothing. */
+/** Counts conditions by a watch, which costs the API server almost nothing. */
 function watchDomains(namespace: string) {
   const cache = createCache(error => console.error(error))
   const reached = new Map<string, Set<string>>()

@@ -1,4 +1,4 @@
-/** What the benchmarks share: a mongod, a sink, a sending domain, processes of the product, and CPU times. */
+/** The common part of the benchmarks: a mongod, a sink, a sending domain, processes of the product, and CPU times. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -131,7 +131,7 @@ export async function startWorker(rig: Rig, port: number, flags: readonly string
   return child
 }
 
-/** CPU seconds of a process so far, user and system. */
+/** CPU seconds of a process until now, user and system. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100
@@ -142,7 +142,7 @@ export function residentMiB(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
 }
 
-/** Waits for a condition, looking every 20 ms. */
+/** Waits for a condition, checked every 20 ms. */
 export async function until(condition: () => Promise<boolean>, timeoutMs = 600_000): Promise<void> {
   const end = Date.now() + timeoutMs
   while (!(await condition())) {

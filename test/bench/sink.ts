@@ -1,7 +1,7 @@
-/** A receiving server that takes everything and counts: a process of its own, told apart from the engine's CPU time. */
+/** A receiving server that accepts everything and counts, as a separate process so that its CPU time is not the engine's. */
 import { createServer } from 'node:net'
 
-/** What the sink tells its parent when asked. */
+/** The sink's response to its parent. */
 export interface SinkCounts {
   received: number
   /** Message-IDs that came more than once. */
@@ -24,7 +24,7 @@ function take(message: string): void {
   counts.lastAt = Date.now()
 }
 
-/** Answers to one chunk: replies to complete commands and messages; what is left waits for more bytes. */
+/** Replies to one chunk: to complete commands and messages; the rest waits for more bytes. */
 class Conversation {
   #rest = ''
   #inData = false

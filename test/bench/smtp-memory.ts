@@ -33,7 +33,7 @@ const count = { accepted: 0, temporary: 0, lost: 0 }
 const end = performance.now() + seconds * 1_000
 const restarts: number[] = []
 
-/** One connection: logs in, sends one large message after another, starts again when the connection is lost. */
+/** One connection: logs in, sends one large message after another, reconnects when the connection is lost. */
 async function client(): Promise<void> {
   while (performance.now() < end) {
     await conversation().catch(() => void count.lost++)
@@ -98,7 +98,7 @@ async function conversation(): Promise<void> {
 const supervised = (async () => {
   while (performance.now() < end) {
     const rest = sleep(Math.max(0, end - performance.now()), 'over' as const)
-    // By what ended the wait, not by the time: a timer may fire a moment early.
+    // By the result of the wait, not by the time: a timer may fire a moment early.
     if ((await Promise.race([submission.service.exited, rest])) === 'over') return
     restarts.push(Math.round((end - performance.now()) / 1000))
     await submission.restart()

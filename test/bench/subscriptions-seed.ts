@@ -30,7 +30,7 @@ const BATCH = 5_000
 const DAYS = 62
 const PLATFORMS = ['ios', 'android', 'web', 'harmony']
 
-/** The database, and what opens the big app. */
+/** The database, and the credentials of the big app. */
 export interface Seeded {
   mongo: Mongo
   s: Subscriptions
@@ -38,7 +38,7 @@ export interface Seeded {
   secret: string
 }
 
-/** What an earlier run left behind. */
+/** Removes the data of an earlier run. */
 interface Note {
   _id: 'seed'
   size: number
@@ -46,7 +46,7 @@ interface Note {
   secret: string
 }
 
-/** The settings of the service on this database. */
+/** The settings of the service with this database. */
 export function benchEnv(uri: string) {
   return {
     MAIL_HOSTNAME: 'localhost.localdomain',
@@ -60,7 +60,7 @@ export function benchEnv(uri: string) {
   }
 }
 
-/** Opens the database with `size` users; one that was filled to this size before is brought up to date and used again. */
+/** Opens the database with `size` users; one that was filled to this size before is updated and used again. */
 export async function openSeeded(uri: string, size: number): Promise<Seeded> {
   const mongo = await connectMongo(uri, silentLog, { dbName: DB })
   const env = benchEnv(uri)
@@ -89,7 +89,7 @@ export async function openSeeded(uri: string, size: number): Promise<Seeded> {
   return { mongo, s, ...keys }
 }
 
-/** What the job would have done in the meantime: one update instead of a transaction each. */
+/** What the job would have done since then: one update instead of a transaction each. */
 async function sweep(s: Subscriptions): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
   await s.c.subscriptions.updateMany({ status: 1, lapse_at: { $gt: 0, $lte: now } }, [
@@ -128,7 +128,7 @@ async function fill(s: Subscriptions, size: number) {
 /** A number in [0, 1) that is the same for the same n. */
 const spread = (n: number) => ((n * 2_654_435_761) % 2 ** 32) / 2 ** 32
 
-/** Inserts so many users, each with one subscription; four of five belong to the big app. */
+/** Inserts `count` users, each with one subscription; four of five belong to the big app. */
 async function insertAll(s: Subscriptions, size: number, plans: readonly number[]): Promise<void> {
   const now = Date.now()
   for (let start = 0; start < size; start += BATCH) {

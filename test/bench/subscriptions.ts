@@ -1,6 +1,6 @@
 /**
- * Subscription Administration API over 32 connections, at full speed and at a rate, beside the same questions asked
- * naively. `SIZE` (default 200000) users with one subscription each, `SECONDS` (5) of load a row, `RATE` (100) requests
+ * Subscription Administration API over 32 connections, at full speed and at a rate, compared with naive queries.
+ * `SIZE` (default 200000) users with one subscription each, `SECONDS` (5) of load per row, `RATE` (100) requests
  * a second (a twentieth of it for the deepest pages), `ONLY` a part of a row's name. `MONGODB_URI` names the server; the database `bench_subscriptions` on it is
  * filled once per size, and stays. The service runs in a process of its own.
  */
@@ -91,7 +91,7 @@ function show(name: string, full: Load, paced: Load): void {
   console.log(`| ${[name, full.rps.toFixed(0), ...cells, full.cpu.toFixed(2), ...more].join(' | ')} |`)
 }
 
-/** The same questions as one would first write them, one at a time against the database. */
+/** The same queries in their simplest form, one at a time against the database. */
 async function naive(): Promise<void> {
   const month = new Date(Date.now() - 30 * 86_400_000)
   const soon = Date.now() / 1000 + 7 * 86_400

@@ -1,8 +1,8 @@
-/** A real cluster through one small tool: TEST_CLUSTER names a program with the verbs `up`, `load IMAGE` and `run COMMAND`. */
+/** A real cluster through one program: TEST_CLUSTER names it; its verbs are `up`, `load IMAGE` and `run COMMAND`. */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
-/** What a command printed, and how it ended. */
+/** Output and exit code of a command. */
 export interface Result {
   code: number | null
   stdout: string
@@ -11,32 +11,32 @@ export interface Result {
 
 const tool = process.env.TEST_CLUSTER ?? ''
 
-/** Why there is no cluster; undefined when there is one. */
+/** Why there is no cluster; undefined if there is one. */
 export const noCluster = tool ? undefined : 'TEST_CLUSTER is not set'
 
-/** Runs a program beside the cluster; rejects with what it printed when it fails. */
+/** Runs a program next to the cluster; rejects with its output if it fails. */
 export async function host(program: string, args: readonly string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await execute(program, args, input)
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${stderr || stdout}`)
   return stdout
 }
 
-/** The tool's own verbs. */
+/** Runs a verb of the program. */
 export function cluster(...args: string[]): Promise<string> {
   return host(tool, args)
 }
 
-/** Runs a program that reaches the cluster's network and API server. */
+/** Runs a program with access to the cluster's network and API server. */
 export function inside(program: string, args: readonly string[], input = ''): Promise<string> {
   return host(tool, ['run', program, ...args], input)
 }
 
-/** The same, with the exit code as a result. */
+/** Runs it and returns the exit code as well. */
 export function tryInside(program: string, args: readonly string[], input = ''): Promise<Result> {
   return execute(tool, ['run', program, ...args], input)
 }
 
-/** Starts a program inside that works until its standard input ends; gives what it printed then. */
+/** Starts a program inside that runs until its standard input ends; `end()` returns its output. */
 export function startInside(program: string, args: readonly string[]): { end(): Promise<string> } {
   const child = spawn(tool, ['run', program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const printed = text(child.stdout)
@@ -48,7 +48,7 @@ export function startInside(program: string, args: readonly string[]): { end(): 
   }
 }
 
-/** kubectl. */
+/** Runs kubectl. */
 export function kubectl(...args: string[]): Promise<string> {
   return inside('kubectl', args)
 }

@@ -1,7 +1,7 @@
-/** What a person needs to see when a test on the cluster failed: pods, reasons, events, logs, resources. */
+/** Diagnostics after a failed test on the cluster: pods, reasons, events, logs, resources. */
 import { tryInside } from './cluster.ts'
 
-/** Of each command's output only the end is kept: the newest lines say why. */
+/** Only the end of each command's output is printed: the newest lines contain the reason. */
 const MOST_CHARACTERS = 6_000
 
 /** Prints the state of the release's namespace and of the resources that the operator reconciles. */

@@ -5,16 +5,16 @@ import { cluster, host } from './cluster.ts'
 
 /** The image under test. */
 export const IMAGE = 'localhost/postwright:dev'
-/** The release after it: the same code with one migration more (next-release/). */
+/** The next release: the same code with one more migration (next-release/). */
 export const NEXT_IMAGE = 'localhost/postwright:next'
-const WORLD_IMAGE = 'localhost/postwright-world:dev'
+const ENVIRONMENT_IMAGE = 'localhost/postwright-world:dev'
 
-/** Builds the images and loads them; a minute with warm layers, some at the first time. */
+/** Builds the images and loads them; takes a minute with cached layers. */
 export async function buildAndLoad(): Promise<void> {
   await build(IMAGE, '.', [])
   await build(NEXT_IMAGE, 'test/cluster/next-release', ['--build-arg', `RELEASE_BEFORE=${IMAGE}`])
-  await build(WORLD_IMAGE, 'test/cluster', [])
-  for (const image of [IMAGE, NEXT_IMAGE, WORLD_IMAGE]) await cluster('load', image)
+  await build(ENVIRONMENT_IMAGE, 'test/cluster', [])
+  for (const image of [IMAGE, NEXT_IMAGE, ENVIRONMENT_IMAGE]) await cluster('load', image)
 }
 
 async function build(image: string, folder: string, extra: readonly string[]): Promise<void> {

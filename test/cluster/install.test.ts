@@ -1,6 +1,6 @@
 /**
- * The chart on a real node: install, first message into a real Postfix, and mail under every disruption that a cluster
- * knows. Each disruption ends with the same count: accepted, delivered, lost, twice.
+ * The chart on a real node: installation, a first message to a real Postfix, and mail during every kind of disruption.
+ * Each disruption ends with the same counts: accepted, delivered, lost, twice.
  */
 import { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,14 +18,14 @@ const RELEASE = 'postwright'
 const NAMESPACE = 'mail'
 const TSIG = Buffer.from('a secret of the test zone, 32 b!').toString('base64')
 const MINUTE = 60_000
-/** Between two looks at the cluster: each is a process of its own. */
-const LOOK_MS = 1_000
+/** Pause between two checks of the cluster: each is a separate process. */
+const POLL_MS = 1_000
 /** Schema of the data of the release under test; the next one adds a step (next-release/). */
 const SCHEMA = MIGRATIONS.length
 const NEXT_VERSION = '0.2.0'
 const COMPONENTS = ['panel', 'send', 'admin', 'worker', 'smtp', 'operator']
 const [repository = '', tag = ''] = IMAGE.split(':')
-/** What a busy machine may take for a thing that takes seconds on a free one; who waits goes on at once when it is done. */
+/** What a busy machine may need for a step of a few seconds; waiting ends as soon as it is done. */
 const PATIENCE_MS = 5 * MINUTE
 const PATIENCE = `--timeout=${PATIENCE_MS / 1_000}s`
 
@@ -76,9 +76,13 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     await cluster('up')
     await buildAndLoad()
     await removeEverything()
-    const world = await manifest('world')
-    // A pod without a controller is refused until its namespace has its service account.
-    await until(async () => (await tryInside('kubectl', ['apply', '-f', '-'], world)).code === 0, PATIENCE_MS, LOOK_MS)
+    const environment = await manifest('world')
+    // A pod without a controller is rejected until its namespace has its service account.
+    await until(
+      async () => (await tryInside('kubectl', ['apply', '-f', '-'], environment)).code === 0,
+      PATIENCE_MS,
+      POLL_MS,
+    )
     dnsIp = await serviceIp('world', 'dns')
     const mxIp = await serviceIp('world', 'mx')
     await apply((await manifest('dns')).replaceAll('DNS_IP', dnsIp).replaceAll('MX_IP', mxIp))
@@ -94,7 +98,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     onTestFailed(() => diagnose(NAMESPACE), 2 * MINUTE)
   })
 
-  /** What an earlier run left: resources first, while an operator may still be there to let go of them. */
+  /** Removes what an earlier run left: resources first, while an operator may still remove their finalizers. */
   async function removeEverything() {
     const gone = ['--ignore-not-found', PATIENCE]
     await tryInside('kubectl', ['delete', 'namespace', 'team-a', ...gone])
@@ -125,14 +129,14 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       ...[verb, RELEASE, chart, '-n', NAMESPACE, '--create-namespace', '--wait', '--timeout', '8m'],
       ...settings(...more),
     ])
-  /** Until the addresses of HTTP take connections: the node's proxy hears of a ready pod a moment after helm. */
+  /** Waits until the HTTP addresses accept connections: the node's proxy notices a ready pod a moment after helm. */
   const untilHttpAnswers = async () => {
     for (const component of ['panel', 'send', 'admin']) {
       const url = `http://${await serviceIp(NAMESPACE, `postwright-${component}`)}`
       await until(
         async () => (await tryInside('curl', ['-sS', '-o', '/dev/null', url])).code === 0,
         PATIENCE_MS,
-        LOOK_MS,
+        POLL_MS,
       )
     }
   }
@@ -146,7 +150,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         return balancer !== ''
       },
       PATIENCE_MS,
-      LOOK_MS,
+      POLL_MS,
     )
   }
 
@@ -155,7 +159,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     async () => {
       installed = false
       await kubectl('create', 'namespace', 'team-a')
-      // The strictest level of Kubernetes itself judges every pod.
+      // Kubernetes' strictest Pod Security level validates every pod.
       await kubectl('create', 'namespace', NAMESPACE)
       await kubectl('label', 'namespace', NAMESPACE, 'pod-security.kubernetes.io/enforce=restricted')
       await install()
@@ -320,7 +324,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   }
 
   const arrived = (condition: (subjects: string[]) => boolean) =>
-    until(async () => condition(await delivered()), PATIENCE_MS, LOOK_MS)
+    until(async () => condition(await delivered()), PATIENCE_MS, POLL_MS)
 
   test(
     'every delivered message carries a DKIM signature of its domain',
@@ -332,19 +336,19 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     3 * MINUTE,
   )
 
-  /** The servers that a client of the cluster reaches. */
+  /** The servers as a client in the cluster reaches them. */
   const services = async (): Promise<Servers> => ({
     smtp: { host: balancer, port: 587 },
     url: `http://${await serviceIp(NAMESPACE, 'postwright-send')}`,
   })
 
-  /** The same processes, reached without the Services. */
+  /** The same processes without the Services. */
   const pods = async (): Promise<Servers> => ({
     smtp: { host: await podIp('smtp'), port: 2587 },
     url: `http://${await podIp('send')}:3025`,
   })
 
-  /** Load before, during and after a disruption; then everything accepted must arrive, each once. */
+  /** Load before, during and after a disruption; then everything accepted must arrive exactly once. */
   async function disrupt(action: string, work: () => Promise<unknown>, servers?: Servers): Promise<Row> {
     const { smtp, url } = servers ?? (await services())
     const options: LoadOptions = {
@@ -391,16 +395,16 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     await kubectl('-n', NAMESPACE, 'scale', workload(component), '--replicas=3')
     await rollout(component)
     await kubectl('-n', NAMESPACE, 'scale', workload(component), '--replicas=1')
-    await until(async () => (await podsOf(component)).length === 1, PATIENCE_MS, LOOK_MS)
+    await until(async () => (await podsOf(component)).length === 1, PATIENCE_MS, POLL_MS)
   }
   const killed = (component: string) => async () => {
-    // One that is on its way out may be gone by now.
+    // A pod that is terminating may be gone already.
     const gone = ['--ignore-not-found', '--grace-period=0', '--force']
     await kubectl('-n', NAMESPACE, 'delete', ...gone, ...(await podsOf(component)))
     await rollout(component)
   }
 
-  /** Images of the pods that run our code and are to stay, and what the database says of its shape. */
+  /** Images of the pods that run our code permanently, and the schema in the database. */
   const stateOfUpgrade = async () => {
     const ours = '-l app.kubernetes.io/part-of=postwright,app.kubernetes.io/component!=mongodb'.split(' ')
     const { items } = JSON.parse(await kubectl('-n', NAMESPACE, 'get', 'pods', ...ours, '-o', 'json')) as {
@@ -423,7 +427,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     }
   }
 
-  /** To the next release: chart, image and data. Its migration runs while pods of both releases serve. */
+  /** Upgrades to the next release: chart, image and data. Its migration runs while pods of both releases serve. */
   async function upgraded() {
     const folder = await mkdtemp(join(tmpdir(), 'postwright-chart-'))
     onTestFinished(() => rm(folder, { recursive: true }))
@@ -458,7 +462,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
             '--pod-selector=app.kubernetes.io/part-of=postwright',
           )
         } finally {
-          // Else nothing after this test would find a place.
+          // Otherwise no later test would find capacity.
           await kubectl('uncordon', node)
         }
         for (const component of ['mongodb', ...COMPONENTS]) await rollout(component)
@@ -469,7 +473,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       'roll back',
       async () => {
         await inside('helm', ['rollback', RELEASE, '-n', NAMESPACE, '--wait', '--timeout', '8m'])
-        // The release before goes on with the data of the next one.
+        // The previous release continues with the data of the next one.
         expect(await stateOfUpgrade()).toMatchObject({ images: [IMAGE], schema: SCHEMA + 1 })
       },
     ],
@@ -488,16 +492,16 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         '{range .items[*]}{.metadata.name} {.metadata.uid} {.status.containerStatuses[*].restartCount}{"\\n"}{end}'
       const restarts = async () =>
         (await kubectl('-n', NAMESPACE, 'get', 'pods', '-o', `jsonpath=${each}`)).split('\n').filter(Boolean)
-      // Pods that the roll-back replaced may still be on their way out, and would cut their clients off.
+      // Pods that the rollback replaced may still be terminating, and would close connections.
       for (const component of COMPONENTS) await rollout(component)
-      await until(async () => (await restarts()).length === COMPONENTS.length + 1, PATIENCE_MS, LOOK_MS)
+      await until(async () => (await restarts()).length === COMPONENTS.length + 1, PATIENCE_MS, POLL_MS)
       await untilHttpAnswers()
       const before = await restarts()
       const { cookie } = await logIn()
       const direct = await pods()
       const work = async () => {
         await kubectl('-n', NAMESPACE, 'scale', 'statefulset/postwright-mongodb', '--replicas=0')
-        await until(async () => (await podsOf('mongodb')).length === 0, PATIENCE_MS, LOOK_MS)
+        await until(async () => (await podsOf('mongodb')).length === 0, PATIENCE_MS, POLL_MS)
         const refused = await tryInside('swaks', [
           ...['--server', direct.smtp.host, '--port', String(direct.smtp.port), '--tls', '--timeout', '60'],
           ...['--from', 'hello@admin.example', '--to', 'you@inbox.example'],
@@ -508,10 +512,10 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
         await kubectl('-n', NAMESPACE, 'scale', 'statefulset/postwright-mongodb', '--replicas=1')
         await rollout('mongodb')
       }
-      // While the rules of the node's proxy change, a connection to an address of a Service may reach no pod at all.
+      // While the rules of the node's proxy change, a connection to the address of a Service may reach no pod.
       const row = await disrupt('mongodb-away', work, direct)
       expect(Object.keys(row.refusals).filter(said => !/ (4\d\d|503)\b/.test(said))).toEqual([])
-      // The database has a new pod; nobody else was restarted or replaced for its sake.
+      // The database has a new pod; no other pod was restarted or replaced.
       const others = (await restarts()).filter(pod => !pod.startsWith('postwright-mongodb-'))
       expect(others).toHaveLength(COMPONENTS.length)
       expect(before).toEqual(expect.arrayContaining(others))
@@ -553,7 +557,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 })
 
-/** The rows as a table that can be read, and copied into a document. */
+/** The rows as a Markdown table. */
 function table(rows: readonly Row[]): string {
   const cell = (value: unknown) =>
     typeof value === 'object' && value !== null

@@ -1,12 +1,12 @@
 /**
- * Sends numbered messages over SMTP and HTTP at a steady pace and goes on through every disruption: a message is tried
- * again, under the same idempotency key, until it is accepted. Ends with its standard input, and then prints what was
- * accepted, what was refused how often, and the longest pause of each channel. Usage: node load.ts JSON
+ * Sends numbered messages over SMTP and HTTP at a steady rate through every disruption: a message is retried under the
+ * same idempotency key until it is accepted. Ends with its standard input, and then prints what was accepted, the number
+ * of each other reply, and the longest pause of each channel. Usage: node load.ts JSON
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 
-/** What load.ts is told. */
+/** The arguments of load.ts. */
 export interface LoadOptions {
   /** First part of every subject. */
   prefix: string
@@ -16,23 +16,23 @@ export interface LoadOptions {
   http: { url: string; token: string }
 }
 
-/** What load.ts prints. */
+/** The output of load.ts. */
 export interface LoadResult {
   /** Subjects of the messages that were accepted. */
   accepted: string[]
-  /** What was said instead, and how often. */
+  /** Number of other replies, by reply. */
   refusals: Record<string, number>
   longestPauseMs: { smtp: number; http: number }
 }
 
-/** Between two messages of one lane: together some 40 messages a second, which two cores can take beside the cluster. */
+/** Pause between two messages of one lane: together some 40 messages a second, which two cores sustain next to the cluster. */
 const PACE_MS = 100
-/** Under the default of SEND_REQUESTS_PER_SECOND. */
+/** Below the default of SEND_REQUESTS_PER_SECOND. */
 const HTTP_PACE_MS = 150
 const RETRY_MS = 250
 /** After the end of the standard input. */
 const LAST_TRIES_MS = 60_000
-/** A bound, should nobody end the standard input. */
+/** Upper bound, in case the standard input does not end. */
 const MOST_MS = 20 * 60_000
 
 if (import.meta.main) process.stdout.write(`${JSON.stringify(await load(JSON.parse(process.argv[2] ?? '')))}\n`)
@@ -49,7 +49,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   async function lane(channel: 'smtp' | 'http', paceMs: number, send: (id: string) => Promise<unknown>) {
     while (!stop.aborted) {
       const id = `${prefix}-${next++}`
-      // Even after the stop, for a while: what was stored but not acknowledged is then known.
+      // For a while after the stop, too: then it is known what was stored but not acknowledged.
       while (!(await accepted(channel, id, send)) && !giveUp.signal.aborted) await sleep(RETRY_MS)
       await sleep(paceMs)
     }
@@ -70,7 +70,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
     }
   }
 
-  /** Half of the clients keep their connection, as pools do; the others come anew each time. */
+  /** Half of the clients keep their connection, as pools do; the others reconnect each time. */
   const mailer = (keep: boolean) => {
     const { user, pass, host, port } = smtp
     const options = { host, port, auth: { user, pass }, requireTLS: true, tls: { rejectUnauthorized: false } }
@@ -79,7 +79,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
       ? nodemailer.createTransport({ ...options, ...times, pool: true, maxConnections: 1 })
       : nodemailer.createTransport({ ...options, ...times })
   }
-  // Over SMTP a key stands for the same bytes, so what changes with time is fixed.
+  // Over SMTP a key requires the same bytes, so values that change with time are fixed.
   const fixed = (id: string) => ({ date: started, messageId: `<${id}@load.test>` })
   const overSmtp = (transport: ReturnType<typeof mailer>) => (id: string) =>
     transport.sendMail({
@@ -104,7 +104,7 @@ async function load({ prefix, from, to, smtp, http }: LoadOptions): Promise<Load
   return result
 }
 
-/** The code of the reply, or of the socket with what happened to it, without what differs from time to time. */
+/** The code of the reply, or of the socket with the kind of failure, without parts that vary. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { responseCode, code, cause } = error as Error & { responseCode?: number; code?: string; cause?: unknown }

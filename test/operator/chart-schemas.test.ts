@@ -1,4 +1,4 @@
-/** kubeconform, strict, over everything that the chart renders and over the examples, with a real API server's schemas. */
+/** Validates the rendered chart and the examples with kubeconform (strict) against the schemas of a real API server. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { type Definition, locationIn, type OpenApi, writeSchemas } from '../supp
 import { LEAST, renderText, VALUE_SETS } from '../support/kubernetes/render-chart.ts'
 import { findGoModule, findKubeconform, pathOf } from '../support/programs/programs.ts'
 
-/** Definitions of other projects' kinds, which a bare API server does not know, by the Go module that holds them. */
+/** Definitions of other projects' kinds, which a bare API server does not serve, by the Go module that contains them. */
 const FOREIGN: Record<string, string[]> = {
   'sigs.k8s.io/gateway-api@v1.2.1': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
   'github.com/cert-manager/cert-manager@v1.16.3': ['deploy/crds/crd-certificates.yaml'],
@@ -31,8 +31,8 @@ const modules = await Promise.all(
   Object.entries(FOREIGN).map(async ([module, files]) => ({ module: await findGoModule(module), files })),
 )
 
-/** Objects of other projects besides our own. */
-const EVERYTHING = [
+/** Options that render objects of other projects besides our own. */
+const EVERY_KIND = [
   'tls.mode=certManager',
   'tls.certManager.issuerRef.name=ca',
   'worker.keda.enabled=true',
@@ -41,7 +41,7 @@ const EVERYTHING = [
   'trustedProxies={private}',
 ].flatMap(pair => ['--set', pair])
 
-interface Verdict {
+interface Report {
   resources: { kind: string; name: string; status: string; msg: string }[] | null
   summary: { valid: number; invalid: number; errors: number; skipped: number }
 }
@@ -65,23 +65,23 @@ onApiServer('kubeconform', () => {
     return () => rm(folder, { recursive: true })
   })
 
-  async function verdict(manifests: string): Promise<Verdict> {
+  async function validate(manifests: string): Promise<Report> {
     const options = ['-strict', '-summary', '-output=json', `-schema-location=${locationIn(folder)}`]
     const child = spawn(pathOf(program), [...options, '-'], { stdio: ['pipe', 'pipe', 'inherit'] })
     child.stdin.end(manifests)
-    return JSON.parse(await text(child.stdout)) as Verdict
+    return JSON.parse(await text(child.stdout)) as Report
   }
 
-  const faults = ({ resources }: Verdict) => (resources ?? []).map(({ kind, name, msg }) => `${kind} ${name}: ${msg}`)
+  const errorsOf = ({ resources }: Report) => (resources ?? []).map(({ kind, name, msg }) => `${kind} ${name}: ${msg}`)
 
   test.each(VALUE_SETS)('%s conforms', async values => {
-    const result = await verdict(await renderText('-f', values))
-    expect(faults(result)).toEqual([])
+    const result = await validate(await renderText('-f', values))
+    expect(errorsOf(result)).toEqual([])
     expect(result.summary).toMatchObject({ skipped: 0 })
     expect(result.summary.valid).toBeGreaterThan(20)
   })
 
-  test('the value sets have an object of every kind of another project', async () => {
+  test('the value sets render an object of every kind of another project', async () => {
     const rendered = (await Promise.all(VALUE_SETS.map(values => renderText('-f', values)))).join('\n')
     const kinds = await Promise.all(
       foreignFiles.map(async file => (parse(await readFile(file, 'utf8')) as Definition).spec.names.kind),
@@ -92,10 +92,10 @@ onApiServer('kubeconform', () => {
 
   test('the examples conform to the custom resource definitions', async () => {
     const files = await readdir('docs/examples')
-    const result = await verdict(
+    const result = await validate(
       (await Promise.all(files.map(f => readFile(`docs/examples/${f}`, 'utf8')))).join('\n---\n'),
     )
-    expect(faults(result)).toEqual([])
+    expect(errorsOf(result)).toEqual([])
     expect(result.summary).toMatchObject({ skipped: 0 })
     expect(result.summary.valid).toBeGreaterThanOrEqual(files.length)
   })
@@ -103,14 +103,14 @@ onApiServer('kubeconform', () => {
   test.each([
     ['a field that does not exist', 'replicas: 2', 'replica: 2', /replica/],
     ['a value of the wrong type', 'revisionHistoryLimit: 5', 'revisionHistoryLimit: "5"', /revisionHistoryLimit/],
-    ['a key that stands twice', 'replicas: 2', 'replicas: 2\n  replicas: 3', /replicas/],
+    ['a duplicate key', 'replicas: 2', 'replicas: 2\n  replicas: 3', /replicas/],
     ['a kind that does not exist', 'kind: Deployment', 'kind: Deploymint', /could not find schema for Deploymint/],
     ['a field of another project that does not exist', 'minReplicaCount: 1', 'minReplicas: 1', /minReplicas/],
     ['a field of another project that is missing', 'issuerRef:', 'secretTemplate:', /issuerRef/],
     ['a wrong value in a kind of another project', 'backendRefs: [', 'backendRefs: [1, ', /HTTPRoute/],
-  ])('%s is found', async (_, good, bad, message) => {
-    const manifests = await renderText(...LEAST, ...EVERYTHING)
+  ])('reports %s', async (_, good, bad, message) => {
+    const manifests = await renderText(...LEAST, ...EVERY_KIND)
     expect(manifests).toContain(good)
-    expect(faults(await verdict(manifests.replace(good, bad))).join('\n')).toMatch(message)
+    expect(errorsOf(await validate(manifests.replace(good, bad))).join('\n')).toMatch(message)
   })
 })

@@ -1,4 +1,4 @@
-/** What a cluster does to an operator: restarts, conflicts, refusals, a leader that dies in the middle of its work. */
+/** Cluster failures that an operator must survive: restarts, conflicts, refusals, a leader that dies during a reconciliation. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -15,7 +15,7 @@ import { adminClient, clientFor, installCrds } from '../support/kubernetes/clien
 import { operatorUnderTest, type UnderTestOptions } from '../support/kubernetes/operator-under-test.ts'
 import { until } from '../support/time/until.ts'
 
-onApiServer('an operator in a rough cluster', () => {
+onApiServer('an operator in a cluster with failures', () => {
   const start = (more: Partial<UnderTestOptions> = {}) =>
     operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
   const throughProxy = async () => {
@@ -25,10 +25,10 @@ onApiServer('an operator in a rough cluster', () => {
   }
   const domain = (name: string) => ({ domainName: `${name}.example` })
 
-  test('a conflict on every second status write only delays', async () => {
+  test('reaches Accepted although every second status write conflicts', async () => {
     const { proxy, o } = await throughProxy()
     let writes = 0
-    proxy.fault = ({ method, path }) =>
+    proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/status') && writes++ % 2 === 0
         ? { status: 409, reason: 'Conflict' }
         : undefined
@@ -37,10 +37,10 @@ onApiServer('an operator in a rough cluster', () => {
     expect(writes).toBeGreaterThanOrEqual(4)
   })
 
-  test('a write that finds nothing there is made again when the resource is there after all', async () => {
+  test('repeats a status write that got 404 when the resource exists', async () => {
     const { proxy, o } = await throughProxy()
     let misses = 0
-    proxy.fault = ({ method, path }) =>
+    proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/missed/status') && misses++ === 0
         ? { status: 404, reason: 'NotFound' }
         : undefined
@@ -49,10 +49,10 @@ onApiServer('an operator in a rough cluster', () => {
     expect(misses).toBeGreaterThan(1)
   })
 
-  test('429 with Retry-After is obeyed: no second try before its time', async () => {
+  test('waits for Retry-After before it repeats a request that got 429', async () => {
     const { proxy, o } = await throughProxy()
     const tries: number[] = []
-    proxy.fault = ({ method, path }) => {
+    proxy.failure = ({ method, path }) => {
       if (method !== 'PATCH' || !path.endsWith('/maildomains/slow')) return undefined
       tries.push(performance.now())
       return tries.length === 1 ? { status: 429, reason: 'TooManyRequests', retryAfter: 3 } : undefined
@@ -62,13 +62,13 @@ onApiServer('an operator in a rough cluster', () => {
     expect((tries[1] ?? 0) - (tries[0] ?? 0)).toBeGreaterThanOrEqual(2_990)
   })
 
-  test('a leader that dies before the Secret is written is followed by one that finishes, and nothing is there twice', async () => {
+  test('the next leader finishes what a dead leader began, without creating anything twice', async () => {
     const { proxy, o } = await throughProxy()
     await o.apply('MailDomain', 'dd', domain('dd'))
     await o.condition('MailDomain', 'dd', 'Accepted', 'True')
     let died = false
-    proxy.fault = ({ method, path }) => {
-      // In the middle of the work, after the database and before the Secret, the process falls silent.
+    proxy.failure = ({ method, path }) => {
+      // After the write to the database and before the write of the Secret, the process stops responding.
       if (method === 'POST' && path.endsWith('/secrets')) died = true
       return died ? { status: 503, reason: 'ServiceUnavailable' } : undefined
     }
@@ -86,7 +86,7 @@ onApiServer('an operator in a rough cluster', () => {
     expect(stored?.previous).toBeUndefined()
   })
 
-  test('missing rights are named at the start instead of standing still', async () => {
+  test('refuses to start with missing rights and names them', async () => {
     const o = await start()
     const client = clientFor(
       sharedApiServer(),
@@ -98,19 +98,19 @@ onApiServer('an operator in a rough cluster', () => {
     )
   })
 
-  test('without a definition the operator is not ready, names the kind, and goes on when it comes', async () => {
+  test('is not ready without a definition, logs the missing kind, and recovers when the definition appears', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
     let missing = true
-    proxy.fault = ({ path }) =>
+    proxy.failure = ({ path }) =>
       missing && path.endsWith('/maildomains') ? { status: 404, reason: 'NotFound' } : undefined
-    const said: object[] = []
-    const log = { ...silentLog, error: (fields: object, message: string) => said.push({ ...fields, message }) }
+    const logged: object[] = []
+    const log = { ...silentLog, error: (fields: object, message: string) => logged.push({ ...fields, message }) }
     const token = sharedApiServer().tokens['system:serviceaccount:postwright:operator'] ?? ''
     const running = await (await start()).another({ client: proxy.client(token) }, { log })
     await until(() => running.notReady?.() === 'not listed yet: MailDomain')
-    await until(() => said.length > 0)
-    expect(said[0]).toMatchObject({
+    await until(() => logged.length > 0)
+    expect(logged[0]).toMatchObject({
       kind: 'MailDomain',
       message: expect.stringMatching(/CustomResourceDefinition is missing; install the chart with crds\.enabled=true/),
     })
@@ -118,7 +118,7 @@ onApiServer('an operator in a rough cluster', () => {
     await until(() => running.notReady?.() === undefined)
   })
 
-  test('a stop ends the work in hand and hands the lease on', async () => {
+  test('stop() releases the lease, so that another operator continues', async () => {
     const o = await start()
     await o.apply('MailDomain', 'ee', domain('ee'))
     await o.condition('MailDomain', 'ee', 'Accepted', 'True')
@@ -129,7 +129,7 @@ onApiServer('an operator in a rough cluster', () => {
   })
 })
 
-onApiServer('an operator over a server of its own', () => {
+onApiServer('an operator with an API server of its own', () => {
   let server: ApiServer
   beforeAll(async () => {
     server = await startApiServer(() => undefined)
@@ -139,7 +139,7 @@ onApiServer('an operator over a server of its own', () => {
   }, 180_000)
   afterAll(() => server?.stop())
 
-  test('it goes on after a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
+  test('recovers from a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
     const o = await operatorUnderTest({
       server,
       mongoUri: sharedMongoUri(),
@@ -179,7 +179,7 @@ onApiServer('an operator over a server of its own', () => {
   })
 })
 
-/** Forgets everything before the present revision, through etcd's JSON gateway. */
+/** Compacts etcd at its current revision, through etcd's JSON gateway. */
 async function compact(etcd: string): Promise<void> {
   const call = async (path: string, body: object) => {
     const answer = await fetch(`${etcd}${path}`, { method: 'POST', body: JSON.stringify(body) })

@@ -1,4 +1,4 @@
-/** The CRDs on a real API server: every rule with an object that it lets through and one that it refuses. */
+/** The CRDs on a real API server: every rule with an object that it accepts and one that it rejects. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ function plural(kind: KindName): string {
   return found.plural
 }
 
-test('the YAML in crds/ and docs/resources.md is what the schemas say', async () => {
+test('crds/ and docs/resources.md are up to date with the schemas', async () => {
   expect(await staleFiles()).toEqual([])
   expect([...generatedFiles().keys()]).toHaveLength(kinds.length + 1)
 })
@@ -63,13 +63,13 @@ onApiServer('custom resource definitions', () => {
     )
 
   test.each(Object.entries(valid) as [KindName, object][])(
-    '%s: the least that is needed is enough',
+    '%s: accepts an object with its required fields only',
     async (kind, spec) => {
       await create(kind, spec)
     },
   )
 
-  test('defaults are filled in by the API server as the schema fills them in', async () => {
+  test('the API server sets the same defaults as the schema', async () => {
     for (const [kind, spec] of Object.entries(valid) as [KindName, object][]) {
       const stored = await create(kind, spec)
       const definition = kinds.find(candidate => candidate.kind === kind)
@@ -119,7 +119,7 @@ onApiServer('custom resource definitions', () => {
     ],
     [
       'MailDomain',
-      'records are kept by us or by hand',
+      'known record policies',
       { dns: { records: { dmarc: 'Guidance', spf: 'Managed', dkim: 'Guidance', verification: 'Guidance' } } },
       { dns: { records: { dmarc: 'None' } } },
       'Unsupported value',
@@ -269,7 +269,7 @@ onApiServer('custom resource definitions', () => {
     ['SubscriptionPlan', 'name', {}, { name: 'other' }, 'name cannot be changed'],
     ['FeatureSwitch', 'appRef', {}, { appRef: { name: 'other' } }, 'appRef cannot be changed'],
     ['FeatureSwitch', 'name', {}, { name: 'other' }, 'name cannot be changed'],
-  ])('%s: %s stays as it was', async (kind, what, first, change, message) => {
+  ])('%s: rejects a change: %s', async (kind, what, first, change, message) => {
     const name = `fixed-${kind.toLowerCase()}-${what.replaceAll(/\W/g, '-').toLowerCase()}`
     await create(kind, { ...valid[kind], ...first }, name, '')
     const path = `${listPath(plural(kind), namespace)}/${name}`
@@ -278,7 +278,7 @@ onApiServer('custom resource definitions', () => {
     expect(await refusal(patch(change))).toContain(message)
   })
 
-  test('a status that is sent with the object is dropped, and one is written through the subresource only', async () => {
+  test('the API server ignores a status in a create request and accepts one through the subresource', async () => {
     const body = {
       apiVersion: API_VERSION,
       kind: 'App',
@@ -298,7 +298,7 @@ onApiServer('custom resource definitions', () => {
     expect(read.status).toEqual({ appId: 'real' })
   })
 
-  test('kubectl explains a field, lists the category and shows the columns', async () => {
+  test('kubectl explains a field, lists the category and prints the columns', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pw-kubectl-'))
     const { url, ca, admin: token } = sharedApiServer()
     const config = {

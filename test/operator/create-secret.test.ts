@@ -1,4 +1,4 @@
-/** The Secrets of a first installation on a real API server, with the rights of the chart's Job. */
+/** The Secrets of a first installation on a real API server, with an administrator's rights. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSecretOnce } from '../../operator/bootstrap/create-secret.ts'
 import { neededSecrets } from '../../operator/bootstrap/secret-values.ts'
@@ -8,7 +8,7 @@ import { secretsPath } from '../../operator/kube/object-paths.ts'
 import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-shared.ts'
 import { adminClient, newNamespace } from '../support/kubernetes/clients-and-crds.ts'
 
-onApiServer('secrets that are made once', () => {
+onApiServer('createSecretOnce', () => {
   let admin: KubeClient
   let namespace: string
   beforeAll(async () => {
@@ -25,7 +25,7 @@ onApiServer('secrets that are made once', () => {
       })
     ).data
 
-  test('the first call makes the Secret, the second changes nothing', async () => {
+  test('creates the Secret at the first call and changes nothing at the second', async () => {
     const first = await createSecretOnce(admin, { namespace, name: 'once' }, 'Opaque', { A: '1' })
     const second = await createSecretOnce(admin, { namespace, name: 'once' }, 'Opaque', { A: '2' })
     expect([first, second]).toEqual([
@@ -35,7 +35,7 @@ onApiServer('secrets that are made once', () => {
     expect(await read('once')).toEqual({ A: Buffer.from('1').toString('base64') })
   })
 
-  test('an existing Secret is not filled up: the missing keys are named', async () => {
+  test('leaves an existing Secret unchanged and returns its missing keys', async () => {
     await createSecretOnce(admin, { namespace, name: 'partial' }, 'Opaque', { A: '1' })
     expect(await createSecretOnce(admin, { namespace, name: 'partial' }, 'Opaque', { A: '2', B: '3', C: '4' })).toEqual(
       { created: false, missing: ['B', 'C'] },
@@ -43,7 +43,7 @@ onApiServer('secrets that are made once', () => {
     expect(Object.keys(await read('partial'))).toEqual(['A'])
   })
 
-  test('five jobs at once make one Secret', async () => {
+  test('creates one Secret for five concurrent calls', async () => {
     const made = await Promise.all(
       Array.from({ length: 5 }, (_, n) =>
         createSecretOnce(admin, { namespace, name: 'race' }, 'Opaque', { N: String(n) }),
@@ -53,7 +53,7 @@ onApiServer('secrets that are made once', () => {
   })
 })
 
-test('two installations never get the same secrets, and the trial database knows its own address', () => {
+test('neededSecrets returns different secrets for each installation, and the address of the trial database in MONGODB_URI', () => {
   const [one, two] = [neededSecrets('db-0.db.ns.svc'), neededSecrets('')]
   expect(new Set([one.SESSION_SECRET, two.SESSION_SECRET, one.ADMIN_PASSWORD, two.ADMIN_PASSWORD]).size).toBe(4)
   expect(one.MONGODB_URI).toBe(

@@ -1,4 +1,4 @@
-/** DNSProviders and MailDomains at the cloud vendors (strict fakes): to Ready and back, and what a vendor does to them. */
+/** DNSProviders and MailDomains with the cloud vendors (strict fakes): from creation to Ready, removal, and vendor failures. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps } from '../../services/mail/dns/dns-context.ts'
 import { checkDueDomains } from '../../services/mail/domains/dns-check-job.ts'
@@ -20,11 +20,11 @@ interface Vendor {
   /** Keys of the Secret; the last one is wrong in `wrong`. */
   secret: Record<string, string>
   wrong: Record<string, string>
-  /** The operation that the first write begins with. */
+  /** The operation of the first write. */
   write: string
   minTtl: number
   start(store: FakeStore, now: () => Date): Promise<FakeCloud>
-  /** Most calls for a domain from its first look to its last record. */
+  /** Upper bound of the calls for a domain, from its first check to its last record. */
   calls: number
 }
 
@@ -59,7 +59,7 @@ const VENDORS: Record<string, Vendor> = {
   },
 }
 
-onApiServer('MailDomains at a cloud', () => {
+onApiServer('MailDomains at a cloud vendor', () => {
   describe.each(Object.entries(VENDORS))('%s', (type, vendor) => {
     const start = async () => {
       const store = createFakeStore(['zone.test'], vendor.minTtl)
@@ -97,12 +97,12 @@ onApiServer('MailDomains at a cloud', () => {
       })
       await o.apply('DNSProvider', 'cloud', { type, secretRef: { name: 'dns' } })
     }
-    const declare = (o: OperatorUnderTest, look = '0') =>
+    const declare = (o: OperatorUnderTest, trigger = '0') =>
       o.apply(
         'MailDomain',
         'zone',
         { domainName: 'zone.test', dns: { managementPolicy: 'Manage', providerRef: { name: 'cloud' } } },
-        { annotations: { look } },
+        { annotations: { trigger } },
       )
     const dump = (store: FakeStore) =>
       store
@@ -114,7 +114,7 @@ onApiServer('MailDomains at a cloud', () => {
     const wait = (seen: Awaited<ReturnType<OperatorUnderTest['get']>>, o: OperatorUnderTest) =>
       Date.parse(String(seen?.status?.nextAttemptTime)) - o.clock.now().getTime()
 
-    test('from nothing to Ready in few calls, and back to the zone as it was', async () => {
+    test('reaches Ready within the allowed calls, and removal restores the zone', async () => {
       const { o, cloud, store } = await start()
       const before = dump(store)
       await giveProvider(o)
@@ -133,20 +133,20 @@ onApiServer('MailDomains at a cloud', () => {
         const seen = await o.get('MailDomain', 'zone')
         return seen?.status?.conditions?.some(({ type: is, status }) => is === 'Ready' && status === 'True') ?? false
       }, 20_000)
-      // What is right is not asked for again.
+      // Records that are correct are not queried again.
       cloud.calls.length = 0
       o.clock.advance(60_000)
       await o.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: o.clock.now() } })
       await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
       await declare(o, 'again')
-      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.look === 'again')
+      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'again')
       expect(cloud.calls).toEqual([])
       await o.remove('MailDomain', 'zone')
       await until(async () => (await o.get('MailDomain', 'zone')) === undefined, 20_000)
       expect(dump(store)).toEqual(before)
     })
 
-    test('a throttle is obeyed, told, and everything is there once afterwards', async () => {
+    test('waits as long as a throttling vendor demands, reports it, and then writes every record once', async () => {
       const { o, cloud, store } = await start()
       await giveProvider(o)
       await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
@@ -158,7 +158,7 @@ onApiServer('MailDomains at a cloud', () => {
       expect(wait(seen, o)).toBeGreaterThan(asked - 1_001)
       const calls = cloud.calls.length
       await declare(o, 'too early')
-      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.look === 'too early')
+      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'too early')
       expect(cloud.calls.length).toBe(calls)
       o.clock.advance(asked + 1_000)
       await declare(o, 'in time')
@@ -167,7 +167,7 @@ onApiServer('MailDomains at a cloud', () => {
       expect(dump(store)).toHaveLength(4 + 3)
     })
 
-    test('wrong credentials are named at the provider and at the domain, and the right ones mend both', async () => {
+    test('wrong credentials fail the provider and the domain, and correct credentials recover both', async () => {
       const { o, cloud } = await start()
       await giveProvider(o, vendor.wrong)
       const provider = await o.condition('DNSProvider', 'cloud', 'CredentialsValid', 'False')
@@ -183,7 +183,7 @@ onApiServer('MailDomains at a cloud', () => {
       await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
     })
 
-    test('a vendor that is down for an hour is asked seldom, with the next try in the status, and then it goes on', async () => {
+    test('calls a vendor that is down for an hour with growing pauses, reports the next attempt, and then recovers', async () => {
       const { o, cloud, store } = await start()
       await giveProvider(o)
       await o.condition('DNSProvider', 'cloud', 'Ready', 'True')

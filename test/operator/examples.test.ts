@@ -1,4 +1,4 @@
-/** The examples in docs/examples, applied with kubectl, until everything is ready. */
+/** Applies the examples in docs/examples with kubectl until every resource is ready. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,12 +24,12 @@ const run = promisify(execFile)
 const folder = join(import.meta.dirname, '../../docs/examples')
 
 onApiServer('examples', () => {
-  test('there is one for each kind', async () => {
+  test('docs/examples contains one example of each kind', async () => {
     const texts = await Promise.all((await readdir(folder)).map(file => readFile(join(folder, file), 'utf8')))
     for (const { kind } of kinds) expect(texts.filter(text => text.includes(`\nkind: ${kind}\n`))).toHaveLength(1)
   })
 
-  test('kubectl apply of all of them makes all of them ready', async () => {
+  test('kubectl apply of all examples makes every resource ready', async () => {
     const zones = ['example.com', 'postwright.test']
     const knot = await startDnsServer(
       'knot',
@@ -51,7 +51,7 @@ onApiServer('examples', () => {
       (await run(kubectlProgram(), [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args]))
         .stdout
     for (const file of await readdir(folder)) {
-      // The name server of this test listens elsewhere, and the sender that is commented out can be used here.
+      // The test's name server listens on another port, and the sender that is commented out is usable here.
       const text = (await readFile(join(folder, file), 'utf8'))
         .replace('ns1.example.com:53', `127.0.0.1:${knot.port}`)
         .replace('# mailFrom:', 'mailFrom:')

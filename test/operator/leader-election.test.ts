@@ -52,13 +52,13 @@ onApiServer('leader election', () => {
       path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
     })
 
-  test('of five that start together one leads', async () => {
+  test('elects one of five electors that start together', async () => {
     const electors = Array.from({ length: 5 }, (_, i) => start('five', `e${i}`, admin).elector)
     await Promise.race(electors.map(({ elected }) => elected))
     expect(leaders(electors)).toBe(1)
   })
 
-  test('a leader that stops gives the lease back, and the next one takes it without waiting for its end', async () => {
+  test('a leader that stops releases the lease, and the next one takes it before it expires', async () => {
     const first = start('handover', 'first', admin)
     await first.elector.elected
     const second = start('handover', 'second', admin)
@@ -75,7 +75,7 @@ onApiServer('leader election', () => {
     const first = start('cut', 'first', client)
     await first.elector.elected
     const second = start('cut', 'second', admin)
-    proxy.fault = () => ({ status: 503, reason: 'ServiceUnavailable' })
+    proxy.failure = () => ({ status: 503, reason: 'ServiceUnavailable' })
     let both = 0
     while (!second.elector.isLeader()) {
       if (first.elector.isLeader() && second.elector.isLeader()) both++
@@ -86,7 +86,7 @@ onApiServer('leader election', () => {
     await until(() => first.lost.length === 1)
   })
 
-  test('a connection that hangs counts as lost in time as well', async () => {
+  test('a leader whose connection hangs loses the lease by the renewal deadline', async () => {
     const { proxy, client } = await throughProxy()
     const { elector, lost } = start('hang', 'first', client)
     await elector.elected
@@ -98,7 +98,7 @@ onApiServer('leader election', () => {
   test.each([
     ['an hour ahead', 3_600_000],
     ['an hour behind', -3_600_000],
-  ])('a rival whose clock is %s does not take a lease that is renewed', async (_what, skew) => {
+  ])('a rival whose clock is %s does not take a lease that is being renewed', async (_what, skew) => {
     const name = `skew-${skew > 0 ? 'ahead' : 'behind'}`
     const first = start(name, 'first', admin)
     await first.elector.elected
@@ -112,24 +112,24 @@ onApiServer('leader election', () => {
 
   const onRenewal = (proxy: KubeProxy, refuse: (nth: number) => boolean) => {
     let renewals = 0
-    proxy.fault = ({ method }) =>
+    proxy.failure = ({ method }) =>
       method === 'PUT' && refuse(++renewals) ? { status: 409, reason: 'Conflict' } : undefined
     return () => renewals
   }
 
-  test('a leader whose lease is touched by others in the moment of its renewal leads on', async () => {
+  test('a leader keeps the lease when conflicting writes disturb its renewals', async () => {
     const { proxy, client } = await throughProxy()
     const { elector, lost } = start('touched', 'first', client)
     await elector.elected
-    // Somebody is faster with each second write, and three times in a row around each tenth: with as many as a renewal
-    // may try.
+    // Every second renewal conflicts, and around every tenth three in a row: the number of attempts that one renewal
+    // has.
     const renewals = onRenewal(proxy, nth => nth % 2 === 1 || nth % 10 === 0)
     await until(() => renewals() > 12 || lost.length > 0)
     expect([lost, elector.isLeader()]).toEqual([[], true])
     expect((await read('touched')).spec).toMatchObject({ holderIdentity: 'first', leaseTransitions: 0 })
   })
 
-  test('a leader that never gets through the conflicts leads until its deadline and no longer', async () => {
+  test('a leader whose renewals all conflict stays leader until its renewal deadline only', async () => {
     const { proxy, client } = await throughProxy()
     const { elector, lost } = start('busy', 'first', client)
     await elector.elected
@@ -139,7 +139,7 @@ onApiServer('leader election', () => {
     expect(() => elector.assertLeader()).toThrow(NotLeaderError)
   })
 
-  test('a leader that finds another holder behind the conflict ends at once', async () => {
+  test('a leader that reads another holder after a conflict stops immediately', async () => {
     const { proxy, client } = await throughProxy()
     const { elector, lost } = start('taken', 'first', client)
     await elector.elected

@@ -1,4 +1,4 @@
-/** MailDomains whose records are written at a real name server (Knot, RFC 2136), and what happens when it is not there. */
+/** MailDomains whose records are written to a real name server (Knot, RFC 2136), and failures of that server. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsDeps, providerOf } from '../../services/mail/dns/dns-context.ts'
 import {
@@ -54,7 +54,7 @@ onApiServer('DNS of MailDomains', () => {
     await ensureIndexes(o.mongo.db, [dnsChecks])
     return o
   }
-  /** Stands in for the worker: checks what is due, as its job does. */
+  /** Replaces the worker: checks the domains that are due, as its job does. */
   const work = async (o: OperatorUnderTest) => {
     const signal = new AbortController().signal
     await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
@@ -82,7 +82,7 @@ onApiServer('DNS of MailDomains', () => {
     dns: { managementPolicy: 'Manage', providerRef: { name: 'knot' } },
     ...more,
   })
-  /** The name server as the operator's account reaches it. */
+  /** The provider and the zone as the operator's account reaches them. */
   const at = async (o: OperatorUnderTest, zoneName: string) => {
     const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
     const [account] = await listDnsAccountsOfResource(o.mongo.db, uid)
@@ -91,7 +91,7 @@ onApiServer('DNS of MailDomains', () => {
     if (!provider || !zone) throw new Error(`no zone ${zoneName}`)
     return { provider, zone }
   }
-  /** Calls to providers so far. */
+  /** Number of calls to providers until now. */
   const calls = async (o: OperatorUnderTest) =>
     (await o.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
   const reasonOf = async (o: OperatorUnderTest, kind: string, name: string, type: string, status = 'False') => {
@@ -101,7 +101,7 @@ onApiServer('DNS of MailDomains', () => {
   const gone = (o: OperatorUnderTest, kind: string, name: string) =>
     until(async () => (await o.get(kind, name)) === undefined, 20_000)
 
-  test('one object: registered, written beside what stood there, verified, ready; and removed without a trace', async () => {
+  test('registers a domain, merges its records into the zone, verifies it, and removal restores the zone', async () => {
     const o = await start()
     const before = knot.transfer('one.test')
     await giveProvider(o)
@@ -124,7 +124,7 @@ onApiServer('DNS of MailDomains', () => {
     await gone(o, 'DNSProvider', 'knot')
   })
 
-  test('two installations on one zone: the second touches nothing of the first and says what stands in its way', async () => {
+  test('a second installation on a zone reports the conflict and leaves the records of the first unchanged', async () => {
     const [first, second] = [await start(), await start()]
     for (const o of [first, second]) await giveProvider(o)
     await first.apply('MailDomain', 'shared', managed('shared.test'))
@@ -142,7 +142,7 @@ onApiServer('DNS of MailDomains', () => {
     expect(knot.transfer('shared.test')).toEqual(written)
   })
 
-  test('credentials: a missing Secret, a wrong one and a right one each show, and a change is seen at once', async () => {
+  test('reports a missing Secret and a wrong one, and notices the correct one immediately', async () => {
     const o = await start()
     const spec = {
       type: 'rfc2136',
@@ -159,7 +159,7 @@ onApiServer('DNS of MailDomains', () => {
     expect(status).toMatchObject({ zones: 1, accountId: expect.stringMatching(/^dns_/) })
   })
 
-  test('what stands in the way is named and left alone; without it the rest is written', async () => {
+  test('reports a conflicting record and leaves it unchanged; without it the remaining records are written', async () => {
     const o = await start()
     await giveProvider(o)
     await o.apply('MailDomain', 'seven', managed('seven.test'))
@@ -179,7 +179,7 @@ onApiServer('DNS of MailDomains', () => {
     await o.condition('MailDomain', 'seven', 'DNSSynced', 'True')
   })
 
-  test('a record that somebody deletes at the provider comes back, and is told', async () => {
+  test('restores a record that was deleted at the provider and emits DriftReverted', async () => {
     const o = await start()
     await giveProvider(o)
     await o.apply('MailDomain', 'three', managed('three.test'))
@@ -201,11 +201,11 @@ onApiServer('DNS of MailDomains', () => {
     await until(async () => (await o.events('three')).includes('DriftReverted'))
   })
 
-  test('a provider that is down is tried seldom, and the status says when next', async () => {
+  test('calls an unreachable provider with growing pauses and reports the time of the next attempt', async () => {
     const o = await start()
     await giveProvider(o)
     await o.condition('DNSProvider', 'knot', 'Ready', 'True')
-    // The server vanishes behind credentials that were good: nobody listens on the port of the account any more.
+    // The server becomes unreachable after its credentials were accepted: no process listens on the account's port any more.
     const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
     await o.apply('DNSProvider', 'knot', {
       type: 'rfc2136',
@@ -220,18 +220,20 @@ onApiServer('DNS of MailDomains', () => {
     await o.condition('MailDomain', 'four', 'DNSSynced', 'Unknown')
     const attempts: number[] = []
     const started = o.clock.now().getTime()
-    let pokes = 0
+    let triggers = 0
     while (o.clock.now().getTime() - started < 3_600_000) {
       const seen = await o.get('MailDomain', 'four')
       attempts.push(Number(seen?.status?.failedAttempts))
       const next = Date.parse(String(seen?.status?.nextAttemptTime))
-      // Changes that have nothing to do with it must not lead to calls.
+      // Changes of unrelated metadata must not cause calls.
       const before = await calls(o)
-      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
-      await until(async () => (await o.get('MailDomain', 'four'))?.metadata.annotations?.poke === String(pokes - 1))
+      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
+      await until(
+        async () => (await o.get('MailDomain', 'four'))?.metadata.annotations?.trigger === String(triggers - 1),
+      )
       expect(await calls(o)).toBe(before)
       o.clock.advance(Math.max(1_000, next - o.clock.now().getTime()))
-      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { poke: String(pokes++) } })
+      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
       await until(
         async () => Number((await o.get('MailDomain', 'four'))?.status?.failedAttempts) > (attempts.at(-1) ?? 0),
         20_000,
@@ -246,7 +248,7 @@ onApiServer('DNS of MailDomains', () => {
     ['refused', 'nine'],
     ['silence', 'ten'],
   ])(
-    'a policy above that cannot be read (%s) is no conflict, asks the provider nothing, and is soon over',
+    'an unreadable parent policy (%s) is no conflict, causes no provider calls, and is retried within seconds',
     async (odd, name) => {
       const o = await start()
       await giveProvider(o)
@@ -262,21 +264,21 @@ onApiServer('DNS of MailDomains', () => {
       expect(Date.parse(String(seen.status?.nextAttemptTime)) - o.clock.now().getTime()).toBeLessThanOrEqual(5_000)
       expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_domainkey\.\S+ \d+ IN TXT "v=DKIM1/)
       const before = await calls(o)
-      const look = async (seconds: number) => {
+      const trigger = async (seconds: number) => {
         o.clock.advance(seconds * 1_000)
-        await o.apply('MailDomain', name, managed(`${name}.test`), { annotations: { look: String(seconds) } })
+        await o.apply('MailDomain', name, managed(`${name}.test`), { annotations: { trigger: String(seconds) } })
       }
-      await look(6)
+      await trigger(6)
       await until(async () => (await o.get('MailDomain', name))?.status?.failedAttempts === 2, 20_000)
       expect(await calls(o)).toBe(before)
       recursor.misbehave.delete('_dmarc.test')
-      await look(11)
+      await trigger(11)
       await o.condition('MailDomain', name, 'DNSSynced', 'True')
       expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_dmarc\.\S+ \d+ IN TXT "v=DMARC1; p=none"/)
     },
   )
 
-  test('records by hand are shown and not written, the others with the TTL and the end that were asked for', async () => {
+  test('Guidance records are reported and not written; the others get the requested TTL and SPF qualifier', async () => {
     const o = await start()
     await giveProvider(o)
     const { dns } = managed('x')
@@ -298,7 +300,7 @@ onApiServer('DNS of MailDomains', () => {
     await until(() => knot.transfer('eleven.test').join('\n').includes('"v=spf1 ip4:192.0.2.25 ~all"'), 20_000)
   })
 
-  test('a domain whose zone the account does not hold says so, and goes on when it does', async () => {
+  test('reports ZoneNotFound for a domain whose zone the account does not hold', async () => {
     const o = await start()
     await giveProvider(o)
     await o.apply('MailDomain', 'nowhere', managed('nowhere.example'))
@@ -309,7 +311,7 @@ onApiServer('DNS of MailDomains', () => {
     })
   })
 
-  test('records are removed after the Secret is gone, because the credentials are kept', async () => {
+  test('removes the records after the Secret was deleted, with the stored credentials', async () => {
     const o = await start()
     const before = knot.transfer('five.test')
     await giveProvider(o)
@@ -325,7 +327,7 @@ onApiServer('DNS of MailDomains', () => {
   })
 
   describe('credentials of a namespace that acts for another account', () => {
-    /** A MailDomain of ann's, written with the credentials of the namespace. */
+    /** A MailDomain of the user ann, written with the credentials of the namespace. */
     const withAnn = async (domainName: string) => {
       const o = await start()
       const { db } = o.mongo
@@ -346,14 +348,14 @@ onApiServer('DNS of MailDomains', () => {
       return { o, db, ann, domain, accounts, account }
     }
 
-    test('write nothing else for it', async () => {
+    test('cannot be used for another domain of that account', async () => {
       const { o, db, ann, account } = await withAnn('lent.test')
       const before = knot.transfer('greedy.test')
       const greedy = await giveDomain(db, ann._id, 'greedy.test')
       const { clock, secrets } = o.foundation
       const bind = changeDomain({ db, clock, secrets }, ann._id, greedy._id, { dns_account_id: account._id })
       await expect(bind).rejects.toMatchObject({ code: 'validation_failed', faults: [{ code: 'not_usable' }] })
-      // Bound by a release that did not look.
+      // Bound by an earlier release, which did not check this.
       await updateDomain(db, greedy._id, { dns_account_id: account._id })
       const bound = await findDomainById(db, greedy._id)
       if (!bound) throw new Error('no domain')
@@ -363,7 +365,7 @@ onApiServer('DNS of MailDomains', () => {
       expect(knot.transfer('greedy.test')).toEqual(before)
     })
 
-    test('go with the right to act for it, and the records stay', async () => {
+    test('are deleted with the permission to act for the account; the records remain', async () => {
       const { o, domain, accounts } = await withAnn('withdrawn.test')
       const written = knot.transfer('withdrawn.test')
       expect(written.join('\n')).toContain('_domainkey.withdrawn.test.')
@@ -378,7 +380,7 @@ onApiServer('DNS of MailDomains', () => {
     })
   })
 
-  test('a namespace goes in any order, with logins, tokens and Secrets', async () => {
+  test('a namespace can be deleted in any order, with logins, tokens and Secrets', async () => {
     const o = await start()
     const before = knot.transfer('six.test')
     await giveProvider(o)
@@ -387,7 +389,7 @@ onApiServer('DNS of MailDomains', () => {
     await o.apply('APIToken', 'six', { domainRef: { name: 'six' } })
     for (const kind of ['SMTPCredential', 'APIToken']) await o.condition(kind, 'six', 'Ready', 'True')
     await o.condition('MailDomain', 'six', 'DNSSynced', 'True')
-    // There is no namespace controller here: this is what it does, with the worst order first.
+    // There is no namespace controller here: the test deletes as it does, in the worst order.
     await o.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${o.namespace}` })
     const resources = [
       ['DNSProvider', 'knot'],

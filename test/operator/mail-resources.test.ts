@@ -1,4 +1,4 @@
-/** Domains, logins and tokens as resources, and what a namespace may not do. */
+/** Domains, logins and tokens as resources, and the limits of what a namespace may do. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/object-cache.ts'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
@@ -55,7 +55,7 @@ onApiServer('domains, logins and tokens', () => {
     return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
   }
 
-  test('a MailDomain is registered for the account of its namespace, shows its records, and is ready when verified', async () => {
+  test('registers a MailDomain for the account of its namespace, reports its records, and sets Verified after verification', async () => {
     const { o, user, domain, id } = await withDomain()
     expect(user.managed_by).toMatchObject({ kind: 'Namespace', name: o.namespace })
     expect(await domain()).toMatchObject({ _id: id, managed_by: { kind: 'MailDomain', name: 'example' } })
@@ -69,7 +69,7 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await domain()).k8s?.conditions.some(({ type }) => type === 'Verified') ?? false)
   })
 
-  test('a suspension holds in the database, ends with the spec, and one by an admin stays', async () => {
+  test('suspended: true suspends the domain until it is unset; a suspension by an admin stays', async () => {
     const { o, id, domain } = await withDomain()
     await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
     await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: true })
@@ -84,7 +84,7 @@ onApiServer('domains, logins and tokens', () => {
     expect((await domain()).status).toBe('suspended')
   })
 
-  test('a change of the record is put right and told', async () => {
+  test('reverts a change of the database record and emits DriftReverted', async () => {
     const { o, id, domain } = await withDomain()
     await until(async () => (await o.get('MailDomain', 'example'))?.status?.domainId === id)
     await updateDomain(o.mongo.db, id, { dns: { manage: false, spf: ['include:evil.example'] } })
@@ -92,7 +92,7 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await o.events('example')).includes('DriftReverted'))
   })
 
-  test('an SMTP login works from its Secret, and its limits follow the spec', async () => {
+  test('an SMTP login works with its Secret, and its limits follow the spec', async () => {
     const { o, user } = await withDomain()
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, messagesPerHour: 60 })
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
@@ -129,7 +129,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await o.secret('news-smtp')).toEqual(secret)
   })
 
-  test('a lost Secret comes back with the same password, an edited one is put right', async () => {
+  test('restores a lost Secret with the same password and reverts an edited one', async () => {
     const { o } = await withDomain()
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
@@ -145,7 +145,7 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await o.events('news')).includes('SecretReverted'))
   })
 
-  test('a password is rotated in time, and the old one works for another day', async () => {
+  test('rotates a password after its interval and accepts the previous one for another day', async () => {
     const { o } = await withDomain()
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, rotationIntervalDays: 30 })
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
@@ -166,7 +166,7 @@ onApiServer('domains, logins and tokens', () => {
     await until(async () => (await o.events('news')).includes('PasswordRotated'))
   })
 
-  test('a Secret that cannot be written for a while costs one rotation, and the password before it goes on working', async () => {
+  test('rotates once although the Secret cannot be written at first, and the previous password keeps working', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
     const { o } = await withDomain({ client: token => proxy.client(token) })
@@ -175,7 +175,7 @@ onApiServer('domains, logins and tokens', () => {
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
     const old = await held(o, 'news-smtp')
     let refused = 0
-    proxy.fault = ({ method, path }) =>
+    proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/secrets/news-smtp') && ++refused <= 3
         ? { status: 500, reason: 'InternalError' }
         : undefined
@@ -188,7 +188,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
   })
 
-  test('keys that somebody adds to a Secret go, and a label that is taken off comes back', async () => {
+  test('removes foreign keys from a Secret and restores its label', async () => {
     const { o } = await withDomain()
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')
@@ -207,7 +207,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await held(o, 'news-smtp')).toEqual(before)
   })
 
-  test('a Secret of somebody else that is deleted, as the message says, makes room', async () => {
+  test('writes its Secret after the foreign Secret of that name was deleted', async () => {
     const { o } = await withDomain()
     const path = `/api/v1/namespaces/${o.namespace}/secrets`
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'news-smtp' }, stringData: { mine: 'x' } }
@@ -219,10 +219,10 @@ onApiServer('domains, logins and tokens', () => {
     await o.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
   }, 60_000)
 
-  test('a MailDomain that goes before its status was written leaves no record behind that nobody manages', async () => {
+  test('a MailDomain that is deleted before its status was written leaves its record unmanaged', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
-    proxy.fault = ({ path }) =>
+    proxy.failure = ({ path }) =>
       path.endsWith('/example/status') ? { status: 500, reason: 'InternalError' } : undefined
     const o = await start({ client: token => proxy.client(token) })
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })
@@ -232,13 +232,13 @@ onApiServer('domains, logins and tokens', () => {
     }
     await until(async () => (await record())?.managed_by !== undefined)
     await o.remove('MailDomain', 'example')
-    proxy.fault = () => undefined
+    proxy.failure = () => undefined
     await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
     expect(await record()).toBeDefined()
     expect((await record())?.managed_by).toBeUndefined()
   })
 
-  test('a token works from its Secret, is renewed before its end, and ends with its resource', async () => {
+  test('a token works with its Secret, is renewed before it expires, and is revoked with its resource', async () => {
     const { o } = await withDomain()
     const spec = { domainRef: { name: 'example' }, validForDays: 30, rotateBeforeDays: 5 }
     await o.apply('APIToken', 'ci', spec)
@@ -261,7 +261,7 @@ onApiServer('domains, logins and tokens', () => {
     expect((await stored(second))?.revoked_at).toBeInstanceOf(Date)
   })
 
-  test('deleting a MailDomain keeps the domain by default and removes it with Delete', async () => {
+  test('deleting a MailDomain keeps the domain by default and removes it with policy Delete', async () => {
     const { o, user, domain } = await withDomain()
     await o.removeWholly('MailDomain', 'example')
     expect((await domain()).managed_by).toBeUndefined()
@@ -274,7 +274,7 @@ onApiServer('domains, logins and tokens', () => {
   test.each([
     ['delivered', 0],
     ['given five minutes', 300_000],
-  ])('a MailDomain goes when its accepted mail is %s; nothing new is accepted meanwhile', async (_how, later) => {
+  ])('a MailDomain whose domain is deleted stays suspended until its accepted mail is %s', async (_how, later) => {
     const { o, user, domain, id } = await withDomain()
     await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
     await o.apply('MailDomain', 'example', { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } })
@@ -293,7 +293,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await findDomain(o.mongo.db, user._id, 'example.com')).toBeUndefined()
   })
 
-  test('of two MailDomains with one name the older holds it, and the younger takes over when it goes', async () => {
+  test('the older of two MailDomains with one name holds the domain, and the younger takes over when it is deleted', async () => {
     const { o, domain, id } = await withDomain()
     await o.apply('MailDomain', 'twin', { domainName: 'example.com' })
     const loser = await o.condition('MailDomain', 'twin', 'Accepted', 'False')
@@ -303,7 +303,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
   })
 
-  test('force-delete lets a resource go without undoing anything', async () => {
+  test('force-delete removes a resource without cleaning up', async () => {
     const { o, domain } = await withDomain()
     const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
     await o.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
@@ -311,7 +311,7 @@ onApiServer('domains, logins and tokens', () => {
     expect((await domain()).managed_by).toBeDefined()
   })
 
-  test('a namespace cannot act for somebody else', async () => {
+  test('a namespace cannot act for another account', async () => {
     const o = await start()
     const { db } = o.mongo
     const ann = await giveUser(db, { username: 'ann' })
@@ -330,11 +330,11 @@ onApiServer('domains, logins and tokens', () => {
     expect(await reason('MailDomain', 'steal')).toBe('OwnerNotAllowed')
     await o.apply('MailDomain', 'bank', { domainName: 'bank.example', owner: { username: 'k8s-bank' } })
     expect(await reason('MailDomain', 'bank')).toBe('OwnerNotAllowed')
-    // A claim of its own on the same name gives nothing: it cannot be verified beside the owner's.
+    // A registration of the same name by its own account gives nothing: it cannot be verified next to the owner's.
     await o.apply('MailDomain', 'claim', { domainName: 'ann.example' })
     const { status } = await o.condition('MailDomain', 'claim', 'Accepted', 'True')
     expect(await verifyDomain(db, String(status?.domainId), 'dns', o.clock.now())).toBe('taken')
-    // Logins of a refused domain, senders outside of the domain, names of other accounts.
+    // Logins of a rejected domain, senders outside of the domain, names of other accounts.
     await o.apply('SMTPCredential', 'refused', { domainRef: { name: 'steal' } })
     expect(await reason('SMTPCredential', 'refused')).toBe('DependencyNotReady')
     await o.apply('SMTPCredential', 'outside', { domainRef: { name: 'claim' }, allowedSenders: ['ceo@bank.example'] })
@@ -343,7 +343,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await reason('APIToken', 'refused')).toBe('DependencyNotReady')
   })
 
-  test('a status that names another account gives no login and no token of that account', async () => {
+  test('a forged status that names another account gives no login and no token of that account', async () => {
     const { o } = await withDomain()
     const { db } = o.mongo
     const ann = await giveUser(db, { username: 'ann' })
@@ -371,7 +371,7 @@ onApiServer('domains, logins and tokens', () => {
   })
 
   describe('a MailDomain that names an account which its namespace may not act for', () => {
-    /** A namespace whose own account `victim` is, and MailDomains that name it from the stranger's. */
+    /** Two namespaces: the own account of one is `victim`, and the MailDomain `squat` in the other names that account. */
     const withStranger = async () => {
       const stranger = await extraNamespace(sharedApiServer())
       const o = await start({ namespaces: [stranger] })
@@ -385,7 +385,7 @@ onApiServer('domains, logins and tokens', () => {
       return { o, stranger, squat, record }
     }
 
-    test('does not stand in its way, however old it is', async () => {
+    test('does not block a MailDomain of that account, even if it is older', async () => {
       const { o, stranger, squat, record } = await withStranger()
       await untilYounger(await squat())
       await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
@@ -394,7 +394,7 @@ onApiServer('domains, logins and tokens', () => {
       expect((await record())?.managed_by?.name).toBe('mine')
     })
 
-    test('and may later, waits for the one that holds the domain, however old it is', async () => {
+    test('waits, once it is permitted, for the MailDomain that holds the domain, even if it is older', async () => {
       const { o, stranger, squat, record } = await withStranger()
       await untilYounger(await squat())
       await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
@@ -409,7 +409,7 @@ onApiServer('domains, logins and tokens', () => {
       await o.apply('MailDomain', 'mine', { domainName: 'example.com', suspended: true })
       await o.condition('MailDomain', 'mine', 'Accepted', 'True')
       expect(await record()).toMatchObject({ managed_by: { name: 'mine' }, status: 'suspended' })
-      // In a restored cluster it has another uid than the record says.
+      // In a restored cluster the resource has another uid than the record.
       await o.mongo.db
         .collection('domains')
         .updateOne({ name: 'example.com' }, { $set: { 'managed_by.uid': 'before the restore' } })
@@ -420,7 +420,7 @@ onApiServer('domains, logins and tokens', () => {
       expect((await record())?.managed_by?.name).toBe('squat')
     })
 
-    test('is not given what the account keeps, and takes nothing of it away when it goes', async () => {
+    test('does not inherit a domain that the account keeps, and removes nothing of it when it is deleted', async () => {
       const { o, stranger, squat, record } = await withStranger()
       await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
       await o.condition('MailDomain', 'mine', 'Accepted', 'True')
@@ -434,7 +434,7 @@ onApiServer('domains, logins and tokens', () => {
     })
   })
 
-  test('an owner is allowed as soon as the Namespace lists it and it exists, and no longer when it is not listed', async () => {
+  test('accepts an owner while the Namespace lists it and its account exists', async () => {
     const o = await start()
     const reason = async (wanted: string) => {
       await until(async () => {
@@ -452,8 +452,8 @@ onApiServer('domains, logins and tokens', () => {
     await reason('OwnerNotAllowed')
   })
 
-  describe('a Namespace that lists the account no more', () => {
-    /** An operator with a MailDomain of ann's, whose login and token are in use. */
+  describe('a Namespace that no longer lists the account', () => {
+    /** An operator with a MailDomain of the user ann, whose login and token are in use. */
     const withAnn = async (more: Partial<UnderTestOptions> = {}) => {
       const o = await start(more)
       const { db } = o.mongo
@@ -491,7 +491,7 @@ onApiServer('domains, logins and tokens', () => {
       })
     }
 
-    test('ends its logins and tokens at once, and the account has its domain back', async () => {
+    test('disables its logins and tokens immediately and returns the domain to the account', async () => {
       const { o, record, credential, mayLogIn, withdrawn } = await withAnn()
       expect(await mayLogIn()).toBe(true)
       await o.allowOwners('bob')
@@ -505,14 +505,14 @@ onApiServer('domains, logins and tokens', () => {
         await refused(o, kind, name)
       await until(async () => (await o.events('news')).includes('AccessWithdrawn'))
       await until(async () => (await o.events('ann')).includes('AccessWithdrawn'))
-      // Resources that are made only now get nothing either.
+      // Resources that are created afterwards get nothing either.
       await o.apply('SMTPCredential', 'late', { domainRef: { name: 'ann' } })
       await o.condition('SMTPCredential', 'late', 'Accepted', 'False')
       expect(await o.secret('late-smtp')).toBeUndefined()
       expect((await credential())?.managed_by?.name).toBe('news')
     })
 
-    test('deletes nothing of the account, whatever the policies say', async () => {
+    test('deletes nothing of the account, whatever the deletion policies are', async () => {
       const { o, record, credential, revoked, withdrawn } = await withAnn()
       await o.allowOwners(null)
       await withdrawn()
@@ -528,7 +528,7 @@ onApiServer('domains, logins and tokens', () => {
       expect(await revoked()).toBeInstanceOf(Date)
     })
 
-    test('deletes nothing either when all is deleted before anybody looks', async () => {
+    test('deletes nothing of the account if its resources are deleted before the operator sees the change', async () => {
       const { o, record, credential, revoked } = await withAnn()
       await o.running.stop()
       await o.allowOwners(null)
@@ -550,12 +550,12 @@ onApiServer('domains, logins and tokens', () => {
       expect(await revoked()).toBeInstanceOf(Date)
     })
 
-    test('gives all back when it lists the account again: the domain, the login, and another token', async () => {
+    test('restores the domain, the login and a new token when it lists the account again', async () => {
       const { o, record, token, revoked, mayLogIn, withdrawn } = await withAnn()
       await o.allowOwners(null)
       await withdrawn()
       await until(async () => (await record()).managed_by === undefined)
-      await refused(o, 'MailDomain', 'ann') // the status comes after the record
+      await refused(o, 'MailDomain', 'ann') // the status is written after the record
       await o.allowOwners('ann')
       await o.condition('MailDomain', 'ann', 'Accepted', 'True')
       expect(await record()).toMatchObject({ managed_by: { name: 'ann' } })
@@ -565,7 +565,7 @@ onApiServer('domains, logins and tokens', () => {
       expect(await revoked((await held(o, 'ci-token')).token)).toBeUndefined()
     })
 
-    test('keeps the login of the account when its MailDomain is made anew for the account of the namespace', async () => {
+    test("keeps the account's login when the MailDomain is created again for the account of the namespace", async () => {
       const { o, ann, spec, credential, mayLogIn, withdrawn } = await withAnn()
       const { _id } = (await credential()) ?? {}
       const stillThere = async () =>
@@ -587,11 +587,11 @@ onApiServer('domains, logins and tokens', () => {
       await o.condition('MailDomain', 'ann', 'Accepted', 'True')
       await conflict()
       await stillThere()
-      // Listed again, the namespace's own MailDomain still does not take the login.
+      // Even if the account is listed again, the namespace's own MailDomain does not take over the login.
       await o.allowOwners('ann')
-      const told = async () =>
+      const message = async () =>
         (await o.get('SMTPCredential', 'news'))?.status?.conditions?.find(({ type }) => type === 'Accepted')?.message
-      await until(async () => (await told())?.endsWith('is taken.') === true)
+      await until(async () => (await message())?.endsWith('is taken.') === true)
       await stillThere()
       await o.removeWholly('MailDomain', 'ann')
       await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
@@ -600,19 +600,19 @@ onApiServer('domains, logins and tokens', () => {
       expect(await credential()).toMatchObject({ _id, user_id: ann._id })
     })
 
-    test('hands the domain to the MailDomain of a namespace that still lists it', async () => {
+    test('transfers the domain to the MailDomain of a namespace that still lists the account', async () => {
       const other = await extraNamespace(sharedApiServer())
       const { o, spec, record, withdrawn } = await withAnn({ namespaces: [other] })
       await o.allowOwners('ann', other)
-      await o.apply('MailDomain', 'heir', spec, {}, other)
-      await o.condition('MailDomain', 'heir', 'Accepted', 'False', other)
+      await o.apply('MailDomain', 'successor', spec, {}, other)
+      await o.condition('MailDomain', 'successor', 'Accepted', 'False', other)
       await o.allowOwners(null)
       await withdrawn()
-      await o.condition('MailDomain', 'heir', 'Accepted', 'True', other)
-      expect((await record()).managed_by).toMatchObject({ namespace: other, name: 'heir' })
+      await o.condition('MailDomain', 'successor', 'Accepted', 'True', other)
+      expect((await record()).managed_by).toMatchObject({ namespace: other, name: 'successor' })
     })
 
-    test('keeps what belongs to the account of the namespace itself', async () => {
+    test("keeps the resources of the namespace's own account", async () => {
       const { o, withdrawn } = await withAnn()
       await o.apply('MailDomain', 'own', { domainName: 'own.example' })
       await o.condition('MailDomain', 'own', 'Accepted', 'True')
@@ -625,7 +625,7 @@ onApiServer('domains, logins and tokens', () => {
     })
   })
 
-  test('a MailDomain that is made anew for another account takes its login and its token with it', async () => {
+  test('a MailDomain that is created again for another account replaces its login and its token', async () => {
     const { o, user } = await withDomain()
     const { db } = o.mongo
     const ann = await giveUser(db, { username: 'ann' })
@@ -652,7 +652,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(await o.events('news')).not.toContain('DriftReverted')
   })
 
-  test('a token that is changed in its Secret is replaced by one that works', async () => {
+  test('replaces a token that was changed in its Secret by a valid one', async () => {
     const { o } = await withDomain()
     await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
     await o.condition('APIToken', 'ci', 'Ready', 'True')
@@ -668,7 +668,7 @@ onApiServer('domains, logins and tokens', () => {
     expect(stored && secretFits(parts.secret, stored.secret_hash)).toBe(true)
   })
 
-  test('a Secret that the API server refuses is told in the status, with its words, until it takes it', async () => {
+  test('reports a Secret that the API server rejects, with its message, until it accepts the write', async () => {
     const { o } = await withDomain()
     const login = (more: object = {}) => o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
     await login()
@@ -687,7 +687,7 @@ onApiServer('domains, logins and tokens', () => {
     expect((await held(o, 'news-smtp')).host).toBe('mail.postwright.test')
   })
 
-  test('an owner that the Namespace lists is allowed, and its domain can be taken over with both annotations', async () => {
+  test('an owner that the Namespace lists is accepted, and its existing domain is taken over with the adopt annotation', async () => {
     const o = await start()
     const { db } = o.mongo
     const ann = await giveUser(db, { username: 'ann' })
@@ -706,7 +706,7 @@ onApiServer('domains, logins and tokens', () => {
   test.each([
     ['a Role per namespace', false],
     ['a ClusterRole', true],
-  ])('everything works with the rights of %s', async (_form, allNamespaces) => {
+  ])('a login becomes ready with the rights of %s', async (_form, allNamespaces) => {
     const { o } = await withDomain({ allNamespaces })
     await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
     await o.condition('SMTPCredential', 'news', 'Ready', 'True')

@@ -1,4 +1,4 @@
-/** Names as long as Kubernetes and the accounts let them be, and what is derived from them. */
+/** The longest names that Kubernetes and the accounts permit, and names derived from them. */
 import { expect, test } from 'vitest'
 import { createLoginLimiter, loginLimits } from '../../services/accounts/login-limiter.ts'
 import { createSmtpLogin } from '../../services/mail/credentials/check-smtp-login.ts'
@@ -9,12 +9,12 @@ import { onApiServer, sharedApiServer } from '../support/kubernetes/apiserver-sh
 import { adminClient, ensureNamespace } from '../support/kubernetes/clients-and-crds.ts'
 import { operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
 
-/** A name of so many characters that no other test has. */
+/** A name of this length that no other test uses. */
 function nameOf(length: number): string {
   return `n${process.pid.toString(36)}${Date.now().toString(36)}`.padEnd(length, 'x')
 }
 
-/** An operator over a namespace whose name is so long, with an accepted MailDomain `example` in it. */
+/** An operator for a namespace whose name has this length, with an accepted MailDomain `example` in it. */
 async function inNamespaceOf(length: number) {
   const namespace = nameOf(length)
   const admin = adminClient(sharedApiServer())
@@ -30,15 +30,18 @@ async function inNamespaceOf(length: number) {
   return { o, namespace, owner: status?.owner }
 }
 
-onApiServer('at the limits of names', () => {
-  test.each([60, 61, 63])('a namespace of %i characters has its account, a domain and a token', async length => {
-    const { o, namespace, owner } = await inNamespaceOf(length)
-    expect(owner).toBe(`k8s-${namespace}`)
-    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } }, {}, namespace)
-    await o.condition('APIToken', 'ci', 'Ready', 'True', namespace)
-  })
+onApiServer('the limits of names', () => {
+  test.each([60, 61, 63])(
+    'a namespace with a name of %i characters gets an account, a domain and a token',
+    async length => {
+      const { o, namespace, owner } = await inNamespaceOf(length)
+      expect(owner).toBe(`k8s-${namespace}`)
+      await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } }, {}, namespace)
+      await o.condition('APIToken', 'ci', 'Ready', 'True', namespace)
+    },
+  )
 
-  test('an owner may have a name as long as any account', async () => {
+  test('an owner may have the longest name of an account', async () => {
     const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const username = nameOf(128)
     await giveUser(o.mongo.db, { username })
@@ -48,7 +51,7 @@ onApiServer('at the limits of names', () => {
     expect(status?.owner).toBe(username)
   })
 
-  test.each([64, 65, 253])('a resource with a name of %i characters has a login that works', async length => {
+  test.each([64, 65, 253])('a resource with a name of %i characters gets a login that works', async length => {
     const { o, namespace } = await inNamespaceOf(63)
     const name = nameOf(length)
     await o.apply('SMTPCredential', name, { domainRef: { name: 'example' }, secret: { name: 'login' } }, {}, namespace)
@@ -68,7 +71,7 @@ onApiServer('at the limits of names', () => {
     ['APIToken', 'token', 247, 248],
     ['App', 'app', 249, 250],
   ])(
-    'the Secret of a %s is told to be impossible when -%s makes its name too long',
+    'a %s reports WriteRefused when the suffix -%s makes the name of its Secret too long',
     async (kind, suffix, fits, long) => {
       const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
       const spec = (appKey: string) =>

@@ -1,4 +1,4 @@
-/** Status, finalizers, Secrets, Events and the check of rights on a real API server. */
+/** Writes of status, finalizers, Secrets and Events, and the check of rights, on a real API server. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type KubeClient, KubeError } from '../../operator/kube/client.ts'
 import { createRecorder } from '../../operator/kube/event-recorder.ts'
@@ -40,7 +40,7 @@ onApiServer('writes to the API server', () => {
       (error: unknown) => (error instanceof KubeError ? error.status : -1),
     )
 
-  test('two managers keep their own conditions, and a field that we leave out goes', async () => {
+  test('two managers keep their own conditions, and a field that is no longer sent is removed', async () => {
     const { metadata } = await create('conditions')
     const writer = createWriter(admin)
     await writer.applyStatus(App, metadata, { appId: 'app_1', conditions: [condition('Ready')] })
@@ -57,14 +57,14 @@ onApiServer('writes to the API server', () => {
     expect(after.status?.appId).toBeUndefined()
   })
 
-  test('a status for an object that is gone is refused and does not bring it back', async () => {
+  test('rejects a status for a deleted object and does not create it again', async () => {
     const { metadata } = await create('gone')
     await admin.request({ method: 'DELETE', path: objectPath(App, metadata) })
     expect([404, 409]).toContain(await refused(createWriter(admin).applyStatus(App, metadata, { appId: 'x' })))
     expect(await refused(admin.request({ method: 'GET', path: objectPath(App, metadata) }))).toBe(404)
   })
 
-  test('finalizers are set only on the revision that was read', async () => {
+  test('sets finalizers only on the revision that was read', async () => {
     const { metadata } = await create('finalized')
     const writer = createWriter(admin)
     const set = await writer.setFinalizers(App, metadata, ['postwright.dev/cleanup'])
@@ -73,7 +73,7 @@ onApiServer('writes to the API server', () => {
     await writer.setFinalizers(App, App.parse({ spec: { appKey: 'abc', appName: 'a' }, ...set }).metadata, [])
   })
 
-  test('a Secret belongs to its resource, carries the label, and loses keys that are written no more', async () => {
+  test('a Secret gets an owner reference and the label, and loses keys that are no longer written', async () => {
     const { metadata } = await create('secretive')
     const writer = createWriter(admin)
     const content = { name: 'secretive-app', type: 'Opaque', annotations: { a: 'b' } }
@@ -86,26 +86,26 @@ onApiServer('writes to the API server', () => {
     expect(await writer.readSecret({ namespace, name: 'none' })).toBeUndefined()
   })
 
-  test('a Secret that somebody made meanwhile is not taken over, whether ours was there before or not', async () => {
-    const { metadata } = await create('meanwhile')
+  test('does not take over a Secret that another program created in between, whether ours existed before or not', async () => {
+    const { metadata } = await create('replaced')
     const writer = createWriter(admin)
-    const content = { name: 'meanwhile-app', type: 'Opaque', annotations: {}, data: { one: '1' } }
+    const content = { name: 'replaced-app', type: 'Opaque', annotations: {}, data: { one: '1' } }
     const ours = await writer.applySecret(App, metadata, content, undefined)
-    const path = `${secretsPath(namespace)}/meanwhile-app`
+    const path = `${secretsPath(namespace)}/replaced-app`
     await admin.request({ method: 'DELETE', path })
-    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'meanwhile-app' }, stringData: { mine: 'x' } }
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'replaced-app' }, stringData: { mine: 'x' } }
     await admin.request({ method: 'POST', path: secretsPath(namespace), body })
     expect(await refused(writer.applySecret(App, metadata, content, ours))).toBe(409)
     expect(await refused(writer.applySecret(App, metadata, content, undefined))).toBe(409)
-    const found = await writer.readSecret({ namespace, name: 'meanwhile-app' })
+    const found = await writer.readSecret({ namespace, name: 'replaced-app' })
     expect(found?.data).toEqual({ mine: Buffer.from('x').toString('base64') })
     expect(found?.metadata.ownerReferences).toBeUndefined()
     await admin.request({ method: 'DELETE', path })
     expect(await refused(writer.applySecret(App, metadata, content, ours))).toBe(409)
-    expect(await writer.readSecret({ namespace, name: 'meanwhile-app' })).toBeUndefined()
+    expect(await writer.readSecret({ namespace, name: 'replaced-app' })).toBeUndefined()
   })
 
-  test('equal events become one series; a flood about one object is cut', async () => {
+  test('merges equal events into one series and limits the rate of events about one object', async () => {
     const { metadata } = await create('eventful')
     let now = Date.now()
     const recorder = createRecorder(admin, 'test', silentLog, () => now)
@@ -128,7 +128,7 @@ onApiServer('writes to the API server', () => {
     ['Latin', 'a'],
     ['Chinese', '域'],
     ['outside of the first plane', '📮'],
-  ])('a long note is cut to what the API server takes: %s', async (_script, letter) => {
+  ])('cuts a long note to the length that the API server accepts: %s', async (_script, letter) => {
     const { metadata } = await create(`wordy-${letter.codePointAt(0)}`)
     const recorder = createRecorder(admin, 'test', silentLog, Date.now)
     const note = letter.repeat(2_000)
@@ -148,10 +148,10 @@ onApiServer('writes to the API server', () => {
     ['a hyphen', `${'b'.repeat(199)}-tail`],
     ['a hyphen after a hyphen', `${'c'.repeat(198)}--tail`],
     ['a letter after a dot', `${'d'.repeat(198)}.tail`],
-  ])('an event about an object whose long name would be cut at %s is taken', async (_where, name) => {
+  ])('sends an event about an object whose long name would be cut at %s', async (_where, name) => {
     const { metadata } = await create(`long-${name.charAt(0)}`)
     const recorder = createRecorder(admin, 'test', silentLog, Date.now)
-    const event = { type: 'Normal', reason: 'Long', action: 'Test', note: 'told' } as const
+    const event = { type: 'Normal', reason: 'Long', action: 'Test', note: 'recorded' } as const
     recorder.record({ kind: 'App', metadata: { ...metadata, name } }, event)
     await recorder.flush(10_000)
     const { items } = await admin.request<{ items: { regarding: { name: string } }[] }>({
@@ -161,28 +161,28 @@ onApiServer('writes to the API server', () => {
     expect(items.filter(({ regarding }) => regarding.name === name)).toHaveLength(1)
   })
 
-  test('an event that was not taken once is told when it happens again', async () => {
-    const { metadata } = await create('unheard')
+  test('records an event that the API server rejected at first when it occurs again', async () => {
+    const { metadata } = await create('rejected')
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
     const client = proxy.client(sharedApiServer().admin)
     onTestFinished(() => client.close())
     const recorder = createRecorder(client, 'test', silentLog, Date.now)
-    const event = { type: 'Warning', reason: 'Unheard', action: 'Test', note: 'once more' } as const
-    proxy.fault = () => ({ status: 500, reason: 'InternalError' })
+    const event = { type: 'Warning', reason: 'Rejected', action: 'Test', note: 'once more' } as const
+    proxy.failure = () => ({ status: 500, reason: 'InternalError' })
     recorder.record({ kind: 'App', metadata }, event)
     await recorder.flush(10_000)
-    proxy.fault = () => undefined
+    proxy.failure = () => undefined
     recorder.record({ kind: 'App', metadata }, event)
     await recorder.flush(10_000)
     const { items } = await admin.request<{ items: { reason: string }[] }>({
       method: 'GET',
       path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
     })
-    expect(items.filter(({ reason }) => reason === 'Unheard')).toHaveLength(1)
+    expect(items.filter(({ reason }) => reason === 'Rejected')).toHaveLength(1)
   })
 
-  test('events that the API server refuses disturb nobody', async () => {
+  test('ignores events that the API server rejects', async () => {
     const { metadata } = await create('refused')
     const recorder = createRecorder(admin, 'test', silentLog, Date.now)
     const nowhere = { kind: 'App', metadata: { ...metadata, namespace: 'does-not-exist' } }
@@ -193,37 +193,40 @@ onApiServer('writes to the API server', () => {
   test.each([
     ['a Role per namespace', true],
     ['a ClusterRole', false],
-  ])('the rights of rbac.ts in the form of %s are enough, and one less is named', async (_form, perNamespace) => {
-    const watched = await newNamespace(admin)
-    const user = 'system:serviceaccount:postwright:rights'
-    const token = sharedApiServer().tokens[user] ?? ''
-    const client = clientFor(sharedApiServer(), token)
-    const scope = perNamespace ? watched : undefined
-    const names = scope ? [scope] : []
-    const lacking = async () => [
-      ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], [scope])),
-      ...(await missingRights(client, namespaceRules(names), [undefined])),
-    ]
-    expect(await lacking()).toEqual(
-      expect.arrayContaining([
-        `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
-        `list namespaces ${scope ?? 'in all namespaces'}`,
-      ]),
-    )
-    const target = { namespace: 'postwright', serviceAccount: 'rights', name: `op-${watched}` }
-    const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: names }))
-    await until(async () => (await lacking()).length === 0)
-    expect(await missingRights(client, OWN_RULES, ['postwright'])).toEqual([])
-    const other = await newNamespace(admin)
-    expect(await refused(client.request({ method: 'GET', path: secretsPath(other) }))).toBe(perNamespace ? 403 : 0)
-    for (const [name, allowed] of [
-      [watched, true],
-      [other, !perNamespace],
-    ] as const) {
-      const query = { fieldSelector: `metadata.name=${name}` }
-      expect(await refused(client.request({ method: 'GET', path: NAMESPACES_PATH, query }))).toBe(allowed ? 0 : 403)
-    }
-    await remove()
-    await client.close()
-  })
+  ])(
+    'the rights of rbac.ts as %s are sufficient, and without them the missing ones are named',
+    async (_form, perNamespace) => {
+      const watched = await newNamespace(admin)
+      const user = 'system:serviceaccount:postwright:rights'
+      const token = sharedApiServer().tokens[user] ?? ''
+      const client = clientFor(sharedApiServer(), token)
+      const scope = perNamespace ? watched : undefined
+      const names = scope ? [scope] : []
+      const lacking = async () => [
+        ...(await missingRights(client, [...KIND_RULES, ...WORKLOAD_RULES], [scope])),
+        ...(await missingRights(client, namespaceRules(names), [undefined])),
+      ]
+      expect(await lacking()).toEqual(
+        expect.arrayContaining([
+          `watch maildomains.postwright.dev ${scope ? `in namespace ${scope}` : 'in all namespaces'}`,
+          `list namespaces ${scope ?? 'in all namespaces'}`,
+        ]),
+      )
+      const target = { namespace: 'postwright', serviceAccount: 'rights', name: `op-${watched}` }
+      const remove = await applyRbac(admin, rbacObjects({ ...target, watchNamespaces: names }))
+      await until(async () => (await lacking()).length === 0)
+      expect(await missingRights(client, OWN_RULES, ['postwright'])).toEqual([])
+      const other = await newNamespace(admin)
+      expect(await refused(client.request({ method: 'GET', path: secretsPath(other) }))).toBe(perNamespace ? 403 : 0)
+      for (const [name, allowed] of [
+        [watched, true],
+        [other, !perNamespace],
+      ] as const) {
+        const query = { fieldSelector: `metadata.name=${name}` }
+        expect(await refused(client.request({ method: 'GET', path: NAMESPACES_PATH, query }))).toBe(allowed ? 0 : 403)
+      }
+      await remove()
+      await client.close()
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** The reflector against a real API server behind a proxy that makes faults. */
+/** The reflector with a real API server behind a proxy that injects failures. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { KubeClient } from '../../operator/kube/client.ts'
 import { createCache, type KubeObject } from '../../operator/kube/object-cache.ts'
@@ -69,7 +69,7 @@ onApiServer('reflector', () => {
   const lists = ({ seen }: KubeProxy) =>
     seen.filter(({ query }) => !query.get('watch') || query.get('sendInitialEvents')).length
 
-  test('one request brings the list and everything that follows', async () => {
+  test('receives the list and all changes through one request', async () => {
     const { proxy, namespace, reflector, names, deleted } = await reflect()
     await reflector.synced
     expect(names()).toEqual(['aaa', 'bbb', 'ccc'])
@@ -80,9 +80,9 @@ onApiServer('reflector', () => {
     expect(proxy.seen).toHaveLength(1)
   })
 
-  test('a server without streaming lists is asked for pages, and only once', async () => {
+  test('falls back to one paged list for a server without streaming lists', async () => {
     const { proxy, namespace, reflector, names } = await reflect(made => {
-      made.fault = ({ query }) => (query.get('sendInitialEvents') ? { status: 422, reason: 'Invalid' } : undefined)
+      made.failure = ({ query }) => (query.get('sendInitialEvents') ? { status: 422, reason: 'Invalid' } : undefined)
     })
     await reflector.synced
     expect(names()).toEqual(['aaa', 'bbb', 'ccc'])
@@ -93,13 +93,13 @@ onApiServer('reflector', () => {
     expect(proxy.seen.filter(({ query }) => query.get('limit') === '500')).toHaveLength(1)
   })
 
-  test('only labelled objects are seen with a selector', async () => {
+  test('returns only the objects that match a label selector', async () => {
     const { reflector, names } = await reflect(() => {}, 'part=b')
     await reflector.synced
     expect(names()).toEqual(['bbb'])
   })
 
-  test('a watch that is cut again and again loses nothing and does not list again', async () => {
+  test('a watch that is cut repeatedly loses no change and does not list again', async () => {
     const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
       made.cutWatchesAfterMs = 150
     })
@@ -115,22 +115,22 @@ onApiServer('reflector', () => {
     expect(lists(proxy)).toBe(1)
   })
 
-  test.each([500, 503, 403])('%i on every second request only delays', async status => {
+  test.each([500, 503, 403])('receives every object although every second request gets %i', async status => {
     let count = 0
     const { namespace, reflector, names } = await reflect(made => {
       made.cutWatchesAfterMs = 100
-      made.fault = () => (count++ % 2 === 0 ? { status, reason: 'InternalError' } : undefined)
+      made.failure = () => (count++ % 2 === 0 ? { status, reason: 'InternalError' } : undefined)
     })
     await reflector.synced
     await create(namespace, 'ddd')
     await until(() => names().includes('ddd'))
   })
 
-  test('410 leads to a new list that also tells what vanished meanwhile', async () => {
+  test('lists again after 410 and reports the objects that were deleted in between', async () => {
     const { proxy, namespace, reflector, names, deleted, restarts } = await reflect()
     await reflector.synced
     let gone = 0
-    proxy.fault = ({ query }) =>
+    proxy.failure = ({ query }) =>
       query.get('resourceVersion') && gone++ < 5 ? { status: 410, reason: 'Expired' } : undefined
     proxy.cutWatchesAfterMs = 50
     await remove(namespace, 'ccc')
@@ -140,10 +140,10 @@ onApiServer('reflector', () => {
     expect(deleted).toEqual([`${namespace}/ccc`])
   })
 
-  test('429 is answered with the pause that the server asks for', async () => {
+  test('waits as long as Retry-After demands after 429', async () => {
     let refused = 0
     const { proxy, reflector } = await reflect(made => {
-      made.fault = () => (refused++ === 0 ? { status: 429, reason: 'TooManyRequests', retryAfter: 1 } : undefined)
+      made.failure = () => (refused++ === 0 ? { status: 429, reason: 'TooManyRequests', retryAfter: 1 } : undefined)
     })
     const started = performance.now()
     await reflector.synced
@@ -151,7 +151,7 @@ onApiServer('reflector', () => {
     expect(proxy.seen.map(({ status }) => status)).toEqual([429, 200])
   })
 
-  test('a connection that went silent is cut and opened again', async () => {
+  test('reconnects when the connection is silent', async () => {
     const { proxy, namespace, reflector, names, restarts } = await reflect(made => {
       made.silent = true
     })
@@ -162,7 +162,7 @@ onApiServer('reflector', () => {
     await until(() => names().length === 4)
   })
 
-  test('stopping ends the watch at once and opens no other', async () => {
+  test('stop() opens no further request', async () => {
     const { proxy, reflector } = await reflect()
     await reflector.synced
     const before = proxy.seen.length
@@ -170,7 +170,7 @@ onApiServer('reflector', () => {
     expect(proxy.seen.length).toBe(before)
   })
 
-  test('300 requests go over a few kept connections', async () => {
+  test('sends 300 requests over a few kept-alive connections', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     const client = proxy.client(sharedApiServer().admin)
     onTestFinished(async () => {

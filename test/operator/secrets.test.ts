@@ -1,4 +1,4 @@
-/** Secrets as people leave them: octets that are no text, keys that are missing, names of another namespace. */
+/** Secrets as users leave them: invalid UTF-8, missing keys, references into another namespace. */
 import { expect, onTestFinished, test } from 'vitest'
 import type { KubeObject } from '../../operator/kube/object-cache.ts'
 import type { SecretObject } from '../../operator/kube/object-writer.ts'
@@ -9,8 +9,8 @@ import { extraNamespace } from '../support/kubernetes/clients-and-crds.ts'
 import { type OperatorUnderTest, operatorUnderTest } from '../support/kubernetes/operator-under-test.ts'
 import { until } from '../support/time/until.ts'
 
-/** Octets that are no UTF-8: a lone continuation, an overlong slash, a surrogate, a beginning without an end. */
-const NO_TEXT = Buffer.from([0x80, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xe2, 0x82]).toString('base64')
+/** Invalid UTF-8: a lone continuation, an overlong slash, a surrogate, a truncated sequence. */
+const INVALID_UTF8 = Buffer.from([0x80, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xe2, 0x82]).toString('base64')
 
 onApiServer('Secrets', () => {
   const start = (namespaces: readonly string[] = []) =>
@@ -33,25 +33,25 @@ onApiServer('Secrets', () => {
     ['SMTPCredential', 'smtp', 'password'],
     ['APIToken', 'token', 'token'],
     ['App', 'app', 'app-secret'],
-  ])('a %s puts its Secret -%s right when octets that are no text stand under %s', async (kind, suffix, key) => {
+  ])('a %s repairs its Secret -%s when it contains invalid UTF-8 under %s', async (kind, suffix, key) => {
     const o = await start()
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })
     await o.apply(kind, 'one', kind === 'App' ? { appKey: 'shop', appName: 'S' } : { domainRef: { name: 'example' } })
     await o.condition(kind, 'one', 'Ready', 'True')
     const name = `one-${suffix}`
     const before = await o.secret(name)
-    await edit(o, name, { data: { [key]: NO_TEXT, extra: NO_TEXT } })
+    await edit(o, name, { data: { [key]: INVALID_UTF8, extra: INVALID_UTF8 } })
     const raw = async () => (await o.admin.request<SecretObject>({ method: 'GET', path: path(o, name) })).data
-    await until(async () => (await raw())?.[key] !== NO_TEXT && (await raw())?.extra === undefined)
+    await until(async () => (await raw())?.[key] !== INVALID_UTF8 && (await raw())?.extra === undefined)
     const after = await o.secret(name)
     expect(Object.keys(after ?? {}).sort()).toEqual(Object.keys(before ?? {}).sort())
-    // A password can be read back; of the others only hashes are kept, so they are made anew.
+    // A password can be read back; of the other secrets only hashes are stored, so they are generated again.
     if (kind === 'SMTPCredential') expect(after).toEqual(before)
     else expect(after?.[key]).toMatch(/^[\x21-\x7e]{20,}$/)
   })
 
   test.each<[string, object, Record<string, string>, RegExp]>([
-    ['octets that are no text', { type: 'cloudflare' }, { api_token: NO_TEXT }, /api_token/],
+    ['invalid UTF-8', { type: 'cloudflare' }, { api_token: INVALID_UTF8 }, /api_token/],
     ['nothing', { type: 'cloudflare' }, {}, /has no key api_token/],
     ['an empty value', { type: 'cloudflare' }, { api_token: '' }, /wrong value under api_token/],
     [
@@ -61,12 +61,12 @@ onApiServer('Secrets', () => {
       /no key access_key_id.*access_key_secret/,
     ],
     [
-      'a key that is no base64 itself',
+      'a key that is not base64',
       { type: 'rfc2136', rfc2136: { server: '127.0.0.1:5300', keyName: 'k.' } },
-      { key_secret: NO_TEXT },
+      { key_secret: INVALID_UTF8 },
       /wrong value under key_secret/,
     ],
-  ])('credentials with %s are named without being repeated', async (_what, spec, data, message) => {
+  ])('reports credentials with %s without repeating them', async (_what, spec, data, message) => {
     const o = await start()
     await make(o, 'cloud', data)
     await o.apply('DNSProvider', 'cloud', { ...spec, secretRef: { name: 'cloud' } })
@@ -75,7 +75,7 @@ onApiServer('Secrets', () => {
     expect(condition?.message).not.toContain('\ufffd')
   })
 
-  test('a Secret whose owner is taken off is that of somebody else from then on, and is told', async () => {
+  test('a Secret whose owner reference was removed counts as foreign and is left unchanged', async () => {
     const o = await start()
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })
     await o.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })
@@ -85,7 +85,7 @@ onApiServer('Secrets', () => {
     expect((await o.secret('one-smtp'))?.password).toBe('mine')
   })
 
-  test('what lies in another namespace is not found, also under the name that is asked for', async () => {
+  test('does not find a resource of another namespace with the same name', async () => {
     const other = await extraNamespace(sharedApiServer())
     const o = await start([other])
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })
@@ -123,13 +123,13 @@ onApiServer('Secrets', () => {
     expect(await o.secret('reaching-token', other)).toBeUndefined()
   })
 
-  test('a name with a namespace in it is refused by the API server', async () => {
+  test('the API server rejects a reference that contains a namespace', async () => {
     const o = await start()
     const spec = { domainRef: { name: 'other/example' } }
     await expect(o.apply('SMTPCredential', 'one', spec)).rejects.toMatchObject({ status: 422 })
   })
 
-  test('a Secret that is made in the moment of the first write is not overwritten', async () => {
+  test('does not overwrite a Secret that appears during the first write', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
     const o = await operatorUnderTest({
@@ -140,7 +140,7 @@ onApiServer('Secrets', () => {
     await o.apply('MailDomain', 'example', { domainName: 'example.com' })
     await o.condition('MailDomain', 'example', 'Accepted', 'True')
     let made: Promise<unknown> | undefined
-    proxy.fault = ({ method, path: asked }) => {
+    proxy.failure = ({ method, path: asked }) => {
       if (made || method !== 'POST' || !asked.endsWith('/secrets')) return undefined
       made = make(o, 'one-smtp', { mine: 'eA==' })
       return { status: 503, reason: 'ServiceUnavailable' }

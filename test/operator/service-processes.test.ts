@@ -1,4 +1,4 @@
-/** Resources and processes that are not the operator's own: what they declare holds there, and what a dead leader may not do. */
+/** The operator's effect on the other processes, and what a leader that lost its lease may not do. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -27,10 +27,10 @@ import { until } from '../support/time/until.ts'
 
 const run = promisify(execFile)
 const SECRET = 'a master secret of more than thirty-two bytes'
-/** What a resource says holds in every process after so long. */
-const SOON_MS = 5_000
+/** Upper bound until a change of a resource takes effect in every process (milliseconds). */
+const EFFECT_MS = 5_000
 
-onApiServer('beside the operator', () => {
+onApiServer('the operator and the other processes', () => {
   const folders: string[] = []
   afterAll(() => Promise.all(folders.map(folder => rm(folder, { recursive: true, force: true }))))
   const newFolder = async () => {
@@ -38,16 +38,16 @@ onApiServer('beside the operator', () => {
     folders.push(folder)
     return folder
   }
-  /** The database of a test as a process reaches it. */
+  /** The database of a test, as a process connects to it. */
   const uriOf = (database: string) => sharedMongoUri().replace(/\/(\?|$)/, `/${database}$1`)
   const until5s = async (what: string, holds: () => Promise<boolean>) => {
     const started = performance.now()
     await until(holds, 20_000)
     expect({ what, ms: performance.now() - started }).toMatchObject({ what })
-    expect(performance.now() - started, what).toBeLessThan(SOON_MS)
+    expect(performance.now() - started, what).toBeLessThan(EFFECT_MS)
   }
 
-  test('a suspended domain, senders, networks and limits hold in the SMTP and the send process within 5 s', async () => {
+  test('the SMTP and send processes apply a suspension, senders, networks and limits within 5 s', async () => {
     const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const { cert, key } = await certificateFiles()
     const [smtpPort, apiPort] = [await freePort(), await freePort()]
@@ -126,7 +126,7 @@ onApiServer('beside the operator', () => {
     await until5s('open, HTTP', async () => (await overHttp('news@shop.example')) < 300)
   })
 
-  /** An operator as a process of its own, with the rights of the chart. */
+  /** An operator in a process of its own, with the rights of the chart. */
   const startOperator = async (server: ApiServerAccess, env: Record<string, string>): Promise<ServiceProcess> => {
     const token = server.tokens['system:serviceaccount:postwright:operator'] ?? ''
     const KUBECONFIG = await writeKubeconfig(await newFolder(), server, token)
@@ -143,7 +143,7 @@ onApiServer('beside the operator', () => {
     return child
   }
 
-  test('a leader that was stopped past its lease writes nothing more at the provider, and ends', async () => {
+  test('a leader that was paused beyond its lease writes nothing more at the provider and exits', async () => {
     const server = sharedApiServer()
     const admin = adminClient(server)
     const namespace = await newNamespace(admin)
@@ -213,7 +213,7 @@ onApiServer('beside the operator', () => {
       const { status } = await admin.request<Seen>({ method: 'GET', path })
       return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
     }, 20_000)
-    // It falls silent in the middle of its work: after it looked, before it writes.
+    // The process is paused during its work: after the read, before the write.
     const writes = () => cloud.calls.filter(call => call.startsWith('POST')).length
     cloud.before = operation => {
       if (operation !== 'GET /zones/:zone/dns_records' || writes() > 0) return
@@ -240,7 +240,7 @@ onApiServer('beside the operator', () => {
     expect(store.zone('zone.test').records).toHaveLength(4)
   })
 
-  test('resources that nobody undoes any more go by the command of the runbook, and only those', async () => {
+  test('the command of the runbook removes stuck resources only', async () => {
     const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     for (const name of ['going', 'staying']) {
       await o.apply('MailDomain', name, { domainName: `${name}.example` })
@@ -251,7 +251,7 @@ onApiServer('beside the operator', () => {
     expect((await o.get('MailDomain', 'going'))?.metadata.deletionTimestamp).toBeDefined()
     const text = await readFile(join(import.meta.dirname, '../../docs/runbooks/DeletionStuck.md'), 'utf8')
     const script = /```sh\n([\s\S]+?)```/.exec(text)?.[1] ?? ''
-    // Other tests share this cluster; their resources are none of this one's business.
+    // Other tests share this cluster; their resources must not be touched.
     const here = script.replace(' -A ', ` -n ${o.namespace} `)
     expect(here).not.toBe(script)
     const PATH = [dirname(kubectlProgram()), process.env.PATH].join(delimiter)

@@ -1,4 +1,4 @@
-/** Apps, plans and switches as resources: into the database, back after changes, out again. */
+/** Apps, plans and switches as resources: creation, repair and removal. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../services/mail/domains/store/domains.ts'
@@ -36,7 +36,7 @@ onApiServer('apps, plans and switches', () => {
     if (!secret) throw new Error('no Secret')
     return secret
   }
-  /** A plan and a switch of the App `shop`, until both are ready. */
+  /** Applies a plan and a switch of the App `shop`, and waits until both are ready. */
   const offer = async (o: OperatorUnderTest, deletionPolicy: 'Retain' | 'Delete') => {
     const appRef = { name: 'shop' }
     await o.apply('SubscriptionPlan', 'pro', { appRef, name: 'Pro', price: '1', durationDays: 1, deletionPolicy })
@@ -45,7 +45,7 @@ onApiServer('apps, plans and switches', () => {
     await o.condition('FeatureSwitch', 'dark', 'Ready', 'True')
   }
 
-  test('an App gets its keys in a Secret, and they work', async () => {
+  test('an App gets its keys in a Secret, and the keys are valid', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
     const { status } = await o.condition('App', 'shop', 'Ready', 'True')
@@ -58,7 +58,7 @@ onApiServer('apps, plans and switches', () => {
     await until(async () => (await app(s, key))?.k8s?.ready === true)
   })
 
-  test('a plan and a switch follow their App and their spec', async () => {
+  test('a plan and a switch become ready with their App, and follow their spec', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('SubscriptionPlan', 'pro', {
       appRef: { name: 'shop' },
@@ -85,7 +85,7 @@ onApiServer('apps, plans and switches', () => {
     expect(await findPlanByName(s.c, key, 'Pro')).toMatchObject({ duration: 0, features: [], version: 2 })
   })
 
-  test('a change in the database is put right and told', async () => {
+  test('reverts a change of the database record and emits DriftReverted', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -108,7 +108,7 @@ onApiServer('apps, plans and switches', () => {
     const reasonOf = ({ status }: Seen, type: string) =>
       status?.conditions?.find(condition => condition.type === type)?.reason
 
-    test('is told not to be usable, then not allowed, then is used, told and no drift; and gone when it is taken away', async () => {
+    test('is used once its domain is verified and its owner listed, and is removed when either ends', async () => {
       const { o, owner, domain, declare, stored } = await begin()
       await declare()
       const pending = await o.condition('App', 'shop', 'SenderUsable', 'False')
@@ -120,7 +120,7 @@ onApiServer('apps, plans and switches', () => {
           /^Notice@mail\.example\.org is in no verified domain .* the platform's own sender/,
         ),
       })
-      // Everything else of the app is there.
+      // The rest of the app is ready.
       expect(reasonOf(pending, 'Accepted')).toBe('Accepted')
       expect(pending.status).toMatchObject({ secretName: 'shop-app' })
       expect(pending.status).not.toHaveProperty('mailFrom')
@@ -159,7 +159,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await o.events('shop')).not.toContain('DriftReverted')
     })
 
-    test('in a domain of somebody who is no administrator is not used, whatever the Namespace lists', async () => {
+    test('is not used if the domain belongs to a user who is no admin, even if the Namespace lists the user', async () => {
       const { o, domain, declare, stored } = await begin('user')
       await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
       await o.allowOwners('platform')
@@ -169,7 +169,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await stored()).toBeUndefined()
     })
 
-    test('changed in the database is put right and told', async () => {
+    test('reverts changes of sender and signature setting in the database and emits DriftReverted', async () => {
       const { o, s, key, domain, declare, stored } = await begin()
       await verifyDomain(o.mongo.db, domain._id, 'dns', o.clock.now())
       await o.allowOwners('platform')
@@ -183,7 +183,7 @@ onApiServer('apps, plans and switches', () => {
     })
   })
 
-  test('an App that must sign finds what it signs with in its Secret, and may use its secret again when it need not', async () => {
+  test('an App that requires signatures gets a valid signing key in its Secret and keeps it when the requirement ends', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', { ...shop, requireSignature: true })
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -210,7 +210,7 @@ onApiServer('apps, plans and switches', () => {
     expect(await kept(o)).toMatchObject({ 'hmac-key-id': signer._id, 'hmac-secret': secret['hmac-secret'] })
   })
 
-  test('a Secret of an earlier release gets the signing key without being called changed', async () => {
+  test('adds the signing key to a Secret of an earlier release without reporting a change', async () => {
     const { o, shop } = await start()
     await o.apply('App', 'shop', shop)
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -222,7 +222,7 @@ onApiServer('apps, plans and switches', () => {
     expect((await o.events('shop')).filter(reason => reason.startsWith('Secret'))).toEqual([])
   })
 
-  test('a lost Secret comes back with a new app secret, the old one still works, and an Event says so', async () => {
+  test('restores a lost Secret with a new app secret, keeps the old one valid and emits SecretRestored', async () => {
     const { o, s, shop } = await start()
     await o.apply('App', 'shop', shop)
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -237,13 +237,13 @@ onApiServer('apps, plans and switches', () => {
     await until(async () => (await o.events('shop')).includes('SecretRestored'))
   })
 
-  test('an app secret that cannot be written for a while is one secret all the time, and a lost one costs no other', async () => {
+  test('creates one app secret only while its Secret cannot be written, and one more for a lost Secret', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
     const { o, s, key, shop } = await start({ client: token => proxy.client(token) })
     const refuse = (times: number) => {
       let left = times
-      proxy.fault = ({ method, path }) =>
+      proxy.failure = ({ method, path }) =>
         method !== 'GET' && path.includes(`/namespaces/${o.namespace}/secrets`) && left-- > 0
           ? { status: 500, reason: 'InternalError' }
           : undefined
@@ -267,7 +267,7 @@ onApiServer('apps, plans and switches', () => {
     await until(async () => (await secrets()).every(({ undelivered }) => undelivered === undefined))
   })
 
-  test('an app secret that is changed in its Secret is replaced by one that works', async () => {
+  test('replaces an app secret that was changed in its Secret by a valid one', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -278,7 +278,7 @@ onApiServer('apps, plans and switches', () => {
     await until(async () => (await o.events('shop')).includes('SecretRestored'))
   })
 
-  test('a Secret of somebody else is not overwritten', async () => {
+  test('does not overwrite a foreign Secret', async () => {
     const { o, shop } = await start()
     await o.admin.request({
       method: 'POST',
@@ -291,7 +291,7 @@ onApiServer('apps, plans and switches', () => {
     expect(await o.secret('shop-app')).toEqual({ mine: 'yes' })
   })
 
-  test('an app that exists is taken over only with both annotations', async () => {
+  test('takes over an existing app only with both annotations', async () => {
     const { o, s, key, shop } = await start()
     await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
     await o.apply('App', 'shop', shop, { annotations: { 'postwright.dev/adopt': 'true' } })
@@ -304,7 +304,7 @@ onApiServer('apps, plans and switches', () => {
     expect((await app(s, key))?.app_name).toBe(shop.appName)
   })
 
-  describe('an app that was taken over, once the Namespace lists its key no more', () => {
+  describe('an app that was taken over and whose key the Namespace no longer lists', () => {
     const adopt = { annotations: { 'postwright.dev/adopt': 'true' } }
     const withAdopted = async () => {
       const started = await start()
@@ -320,7 +320,7 @@ onApiServer('apps, plans and switches', () => {
       return { ...started, secret, works }
     }
 
-    test('is given back with its plans and switches, and the secrets that were made are revoked', async () => {
+    test('is released with its plans and switches, and the secrets that were created are revoked', async () => {
       const { o, s, key, shop, secret, works } = await withAdopted()
       await o.allowOwners('other')
       await until(async () => (await app(s, key))?.managed_by === undefined)
@@ -340,7 +340,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await findSwitch(s.c, key, 'dark')).toMatchObject({ value: '1' })
     })
 
-    test('loses nothing although all is deleted before anybody looks', async () => {
+    test('loses nothing if its resources are deleted before the operator sees the change', async () => {
       const { o, s, key, works } = await withAdopted()
       await o.running.stop()
       await o.allowOwners(null)
@@ -358,7 +358,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await works()).toBe(false)
     })
 
-    test('is taken over again when it is listed again, with a new secret', async () => {
+    test('is taken over again with a new secret when it is listed again', async () => {
       const { o, s, key, secret, works } = await withAdopted()
       await o.allowOwners(null)
       await until(async () => (await app(s, key))?.managed_by === undefined)
@@ -370,7 +370,7 @@ onApiServer('apps, plans and switches', () => {
     })
   })
 
-  test('an app that the namespace made itself needs no list', async () => {
+  test('an app that the namespace created needs no list', async () => {
     const { o, s, key, shop } = await start()
     await o.allowOwners(key)
     await o.apply('App', 'shop', shop)
@@ -381,7 +381,7 @@ onApiServer('apps, plans and switches', () => {
     expect(await app(s, key)).toMatchObject({ app_name: 'Renamed', managed_by: { name: 'shop' } })
   })
 
-  test('of two Apps with one key the older holds it, and the younger takes over when it goes', async () => {
+  test('the older of two Apps with one key holds it, and the younger takes over when it is deleted', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
     await o.condition('App', 'shop', 'Ready', 'True')
@@ -396,7 +396,7 @@ onApiServer('apps, plans and switches', () => {
     expect((await app(s, key))?.managed_by?.name).toBe('zhop')
   })
 
-  test('Retain hands the records back, Delete removes them', async () => {
+  test('Retain releases the records, Delete removes them', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', shop)
     await offer(o, 'Delete')
@@ -410,7 +410,7 @@ onApiServer('apps, plans and switches', () => {
   })
 
   test.each(['Retain', 'Delete'] as const)(
-    "plans and switches that go after their App do not stay behind as somebody's: %s",
+    'plans and switches that are deleted after their App leave no managed record: %s',
     async deletionPolicy => {
       const { o, s, key, shop } = await start()
       await o.apply('App', 'shop', shop)
@@ -425,8 +425,8 @@ onApiServer('apps, plans and switches', () => {
     },
   )
 
-  describe('of another namespace that nobody allowed anything', () => {
-    /** An operator over two namespaces, and an App of the other one. */
+  describe('an App of another namespace without permission', () => {
+    /** An operator for two namespaces, and an App of the other one. */
     const withStranger = async () => {
       const other = await extraNamespace(sharedApiServer())
       const started = await start({ namespaces: [other] })
@@ -435,7 +435,7 @@ onApiServer('apps, plans and switches', () => {
       return { ...started, other, stranger }
     }
 
-    test('an App does not inherit the app of one that goes', async () => {
+    test('does not inherit the app of a deleted App', async () => {
       const { o, s, key, shop, other, stranger } = await withStranger()
       await o.apply('App', 'shop', shop)
       await o.condition('App', 'shop', 'Ready', 'True')
@@ -450,7 +450,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await o.secret('theirs-app', other)).toBeUndefined()
     })
 
-    test('an App does not stand in the way of one that may take the app over', async () => {
+    test('does not block an App that may take the app over', async () => {
       const { o, s, key, shop, other, stranger } = await withStranger()
       await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
       await untilYounger(await stranger())
@@ -461,7 +461,7 @@ onApiServer('apps, plans and switches', () => {
       expect((await app(s, key))?.managed_by?.namespace).toBe(o.namespace)
     })
 
-    test('an App that may take the app over later, older as it is, waits for the one that holds it', async () => {
+    test('waits, once it is permitted, for the App that holds the app, even if it is older', async () => {
       const { o, s, key, shop, other, stranger } = await withStranger()
       const adopt = { annotations: { 'postwright.dev/adopt': 'true' } }
       await createApp(s, systemActor, { app_name: 'Old', app_description: '', status: '1' }, { appKey: key })
@@ -477,7 +477,7 @@ onApiServer('apps, plans and switches', () => {
       await o.apply('App', 'shop', { ...shop, appName: 'Renamed' }, adopt)
       await o.condition('App', 'shop', 'Ready', 'True')
       expect((await app(s, key))?.app_name).toBe('Renamed')
-      // In a restored cluster it has another uid than the record says.
+      // In a restored cluster the resource has another uid than the record.
       await o.mongo.db
         .collection('sub_apps')
         .updateOne({ app_key: key }, { $set: { 'managed_by.uid': 'before the restore' } })
@@ -489,7 +489,7 @@ onApiServer('apps, plans and switches', () => {
       expect(await app(s, key)).toMatchObject({ app_name: 'Theirs now', managed_by: { name: 'theirs' } })
     })
 
-    test('a status that says its App is accepted gives no plan and no switch in the app of others', async () => {
+    test('a forged status does not let it create plans and switches in the app', async () => {
       const { o, s, key, shop, other, stranger } = await withStranger()
       await o.apply('App', 'shop', shop)
       const { status } = await o.condition('App', 'shop', 'Ready', 'True')
@@ -513,7 +513,7 @@ onApiServer('apps, plans and switches', () => {
     })
   })
 
-  test('paused resources are left alone, and deleted without touching the record', async () => {
+  test('does not reconcile paused resources, and deletes them without changing the record', async () => {
     const { o, s, key, shop } = await start()
     await o.apply('App', 'shop', { ...shop, deletionPolicy: 'Delete' })
     await o.condition('App', 'shop', 'Ready', 'True')

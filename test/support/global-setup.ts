@@ -3,7 +3,7 @@
 import { startTestMongod } from './database/test-mongod.ts'
 import { MissingProgram } from './programs/missing-program.ts'
 
-/** The mongod, or why there is none: the tests that ask for it are skipped, see `sharedMongoUri`. */
+/** The mongod, or why there is none: the tests that need it are skipped, see `sharedMongoUri`. */
 export type SharedMongod = { uri: string } | { reason: string; install: string }
 
 export default async function setup(project: { provide(key: 'mongo', value: SharedMongod): void }) {

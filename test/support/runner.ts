@@ -7,7 +7,7 @@ export default class SkippingRunner extends TestRunner {
     await super.onAfterRetryTask(test, options)
     const reason = missingIn(test)
     if (reason === undefined || !test.result) return
-    // The library ends a test in this state at once, also before a retry.
+    // Vitest ends a test in this state immediately, also before a retry.
     test.result.state = 'skip'
     delete test.result.errors
     note(test, reason)
@@ -17,7 +17,7 @@ export default class SkippingRunner extends TestRunner {
     const reason = missingIn(suite)
     if (reason !== undefined && suite.result) {
       suite.result.state = 'skip'
-      // What follows the first error are hooks that clean up what was never made.
+      // Later errors are those of hooks that clean up what was never created.
       delete suite.result.errors
       for (const test of testsOf(suite)) note(test, reason)
     }

@@ -1,4 +1,4 @@
-/** The cost of claims: what the database does for the queue while little is delivered and much is waiting. */
+/** The cost of claims: the database work for the queue while few messages are delivered and many are waiting. */
 import type { Db } from '../../../services/platform/database/mongo.ts'
 import { sendFresh } from './fresh.ts'
 import { seed } from './seed.ts'
@@ -57,7 +57,7 @@ interface Profile {
   keysExamined?: number
 }
 
-/** One row for each kind of command: by collection, operation and the fields that it asks for. */
+/** One row for each kind of command: by collection, operation and fields. */
 async function commands(db: Db): Promise<Row[]> {
   const all = (await db.collection('system.profile').find().toArray()) as unknown as Profile[]
   const kinds = Map.groupBy(all, ({ op, ns, command }) => `${kindOf(op, command)} ${ns.replace(/^[^.]*\./, '')}`)

@@ -1,4 +1,4 @@
-/** A DNS server over UDP that knows the domains of the classes: their MX and the addresses of the hosts, nothing else. */
+/** A DNS server over UDP that knows only the domains of the classes: their MX and the addresses of the hosts. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import {

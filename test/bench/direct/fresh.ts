@@ -1,4 +1,4 @@
-/** Fresh mail over SMTP while something waits: when each message was handed in, and when the receiver had it. */
+/** New mail over SMTP while other mail waits: when each message was submitted, and when the receiver got it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { openSender } from '../../support/mail/load-sender.ts'
@@ -14,7 +14,7 @@ export interface FreshPlan {
   domainOf(n: number): string
 }
 
-/** Waiting times in milliseconds, from the first command to the receiver; those that did not arrive are missing. */
+/** Waiting times in milliseconds, from the first command to the receiver; without those that did not arrive. */
 export interface FreshReport {
   sent: number
   arrived: number
@@ -23,7 +23,7 @@ export interface FreshReport {
   most: number | undefined
 }
 
-/** Sends at the rate, and answers when each was handed in. Rejects when one is refused. */
+/** Sends at the rate, and returns when each was submitted. Rejects if one is rejected. */
 export async function sendFresh(plan: FreshPlan): Promise<number[]> {
   const sender = await openSender(plan.port, plan.account.name, PASSWORD)
   const started = Date.now()
@@ -43,7 +43,7 @@ export async function sendFresh(plan: FreshPlan): Promise<number[]> {
   return times
 }
 
-/** Waits until all have arrived, or for `patienceMs`, and says how long each took. */
+/** Waits until all have arrived, or for `patienceMs`, and returns how long each took. */
 export async function awaitFresh(
   internet: Internet,
   tag: string,
@@ -69,7 +69,7 @@ export async function awaitFresh(
   return { sent: times.length, arrived: ledger.size, p50: at(0.5), p99: at(0.99), most: at(1) }
 }
 
-/** A waiting time for a table: in milliseconds, or what is known of one that never ended. */
+/** A waiting time for a table: in milliseconds, or a note on one that never ended. */
 export function waited(ms: number | undefined): string {
   if (ms === undefined) return 'not all arrived'
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`

@@ -1,4 +1,4 @@
-/** A process that plays the receiving side of the internet: a DNS server and the hosts of all classes on 127/8. */
+/** A process that acts as the receiving side of the internet: a DNS server and the hosts of all classes on 127/8. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { freePort } from '../../support/database/test-mongod.ts'
@@ -6,14 +6,14 @@ import { startDnsStub } from './dns-stub.ts'
 import { createSinkHost, type Ledger, noCounts } from './sink-host.ts'
 import { addressOf, type ClassCounts, createRandom, hostsOf, type SiteClass } from './site-class.ts'
 
-/** What the parent asks for. */
+/** Requests of the parent. */
 export type Question =
   | { id: number; ask: 'counts' }
   | { id: number; ask: 'ledger'; tag: string }
-  /** Ends all faults, limits and delays, so that what waits can be delivered. */
+  /** Ends all failures, limits and delays, so that waiting messages can be delivered. */
   | { id: number; ask: 'heal' }
 
-/** What it gets. */
+/** Its responses. */
 export type Answer =
   | { kind: 'ready'; smtpPort: number; dnsPort: number }
   | { kind: 'counts'; id: number; dns: number; classes: Map<string, ClassCounts> }

@@ -1,6 +1,6 @@
 /**
- * Postfix in our place: the same queues to the same receivers. It asks for DNS on port 53 only, so it runs in network and
- * mount namespaces of its own. It signs nothing here, which saves it most of what a message costs us.
+ * Postfix instead of Postwright: the same queues to the same receivers. It queries DNS on port 53 only, so it runs in
+ * network and mount namespaces of its own. It does not sign, which saves most of what a message costs Postwright.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -102,7 +102,7 @@ async function submit(first: number, count: number, domainOf: (n: number) => str
   socket.end('QUIT\r\n')
 }
 
-/** Postfix that takes mail into its queue; `startDelivery` adds the queue manager. */
+/** Postfix that accepts mail into its queue; `startDelivery` adds the queue manager. */
 async function startPostfix({ smtpPort }: Internet) {
   const folder = await mkdtemp(join(tmpdir(), 'pw-bench-postfix-'))
   await chmod(folder, 0o755)

@@ -1,10 +1,10 @@
-/** Fills the queue with accepted messages: documents as acceptance makes them, in bulk inserts instead of transactions. */
+/** Fills the queue with accepted messages: the documents of acceptance, in bulk inserts instead of transactions. */
 import { randomBytes } from 'node:crypto'
 import { toWrites } from '../../../services/mail/submission/store/message-documents.ts'
 import { newId } from '../../../services/platform/ids.ts'
 import type { Account, Testbed } from './testbed.ts'
 
-/** What to put into the queue. Recipient number n is `<tag>.<n>@<domain>`. */
+/** Messages for the queue. Recipient number n is `<tag>.<n>@<domain>`. */
 export interface SeedPlan {
   account: Account
   tag: string
@@ -17,7 +17,7 @@ export interface SeedPlan {
 const BATCH = 2_000
 const FAST = { ordered: false, writeConcern: { w: 1 } } as const
 
-/** Stores the messages, due at once, the first one first. */
+/** Stores the messages, due immediately, the first one first. */
 export async function seed(bed: Testbed, plan: SeedPlan): Promise<void> {
   const { bytes = 1_024, relay = false } = plan
   const placement = { slots: bed.slots, relay, bodyDays: 7, logDays: 30 }

@@ -1,11 +1,11 @@
-/** One receiving SMTP host of a class: its limits, delays and faults, and what it counts. */
+/** One receiving SMTP host of a class: its limits, delays, failures and counters. */
 import type { Socket } from 'node:net'
 import type { ClassCounts, SiteClass } from './site-class.ts'
 
 /** When each recipient first got its message, and how often: by the part of the local part before its number. */
 export type Ledger = Map<string, Map<number, { at: number; count: number }>>
 
-/** What the hosts of one class share. */
+/** State that the hosts of one class share. */
 export interface ClassState {
   site: SiteClass
   counts: ClassCounts
@@ -13,7 +13,7 @@ export interface ClassState {
   random(): number
 }
 
-/** A host: takes connections. */
+/** A host that accepts connections. */
 export type SinkHost = (socket: Socket) => void
 
 interface Reply {
@@ -31,7 +31,7 @@ export function noCounts(): ClassCounts {
   return { ...zero, limited: 0, cutBefore: 0, cutAfter: 0, perSecond: new Map() }
 }
 
-/** Makes a host of a class. */
+/** Creates a host of a class. */
 export function createSinkHost(state: ClassState): SinkHost {
   const { counts, site } = state
   const limiter = createLimiter(site)
@@ -65,7 +65,7 @@ export function createSinkHost(state: ClassState): SinkHost {
 interface Limiter {
   /** True while a further message is within the rate. */
   allows(): boolean
-  /** Milliseconds until a message that came now may be taken. */
+  /** Milliseconds until a message at this time may be accepted. */
   waitMs(): number
 }
 
@@ -114,7 +114,7 @@ class Conversation {
     this.#pump()
   }
 
-  /** Sends a reply after its delay; commands that come before it wait. */
+  /** Sends a reply after its delay; later commands wait. */
   answer({ text, delayMs = 0, close = false }: Reply): void {
     if (delayMs < 1) {
       this.#send(text, close)

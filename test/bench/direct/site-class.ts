@@ -9,19 +9,19 @@ export interface SiteClass {
   hosts?: number
   /** Delay of every reply, in milliseconds. */
   replyMs?: number
-  /** Messages per second that one host takes; default: no limit. */
+  /** Messages per second that one host accepts; default: no limit. */
   perSecond?: number
   /** What happens above `perSecond`: the final reply waits (default), or a 421 or 451 with 4.7.x. */
   over?: 'wait' | '421' | '451'
   /** Open connections of one host; a further one gets 421 4.7.0 as its greeting. */
   connections?: number
-  /** `refuse`: nothing listens. `silent`: connections are accepted and nothing is ever said. */
+  /** `refuse`: no process listens. `silent`: connections are accepted without any reply. */
   fault?: 'refuse' | 'silent'
   /** Share of recipients answered with 451 4.2.0. */
   defer?: number
   /** Share of recipients answered with 550 5.1.1. */
   reject?: number
-  /** Share of messages whose connection is cut at the final dot: every second one after the message was taken. */
+  /** Share of messages whose connection is cut at the final dot: every second one after the message was accepted. */
   cut?: number
 }
 
@@ -43,7 +43,7 @@ export interface ClassCounts {
   perSecond: Map<number, number>
 }
 
-/** All domains of the benchmark end with this. */
+/** The suffix of all domains of the benchmark. */
 export const ZONE = 'direct.test'
 
 /** Domain number `n` of a class, as in `fine-12.direct.test`. */
@@ -56,7 +56,7 @@ export function addressOf(classIndex: number, host: number): string {
   return `127.${10 + classIndex}.${(host >> 8) & 255}.${host & 255}`
 }
 
-/** How many hosts a class has. */
+/** Number of hosts of a class. */
 export function hostsOf({ domains, hosts }: SiteClass): number {
   return Math.min(hosts ?? domains, 65_536)
 }

@@ -1,4 +1,4 @@
-/** Mixed traffic for minutes while processes are killed: what was accepted, and what became of it. */
+/** Mixed traffic for minutes while processes are killed, and what happened to every accepted message. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeliveryDoc, EventDoc } from '../../../services/mail/store/documents.ts'
 import { within } from '../../../services/platform/concurrency/timeout.ts'
@@ -16,7 +16,7 @@ const REPLY_MS = 90_000
 const DRAIN_MS = 240_000
 const FINAL: readonly EventDoc['type'][] = ['bounced', 'failed', 'expired']
 
-/** Runs for so many minutes, then ends all faults and waits until the queue is empty, four minutes at most. */
+/** Runs for `minutes`, then ends all failures and waits until the queue is empty, four minutes at most. */
 export async function soak(minutes = 2): Promise<Row[]> {
   const { classes, draw } = createMix(2_000)
   return withTestbed(
@@ -66,7 +66,7 @@ async function strike(
   }
 }
 
-/** Clients that never repeat: each try has a recipient of its own, so that an arrival names the try. */
+/** Clients that never retry: each attempt has its own recipient, so that an arrival identifies the attempt. */
 function startLoad(bed: Testbed, ports: () => number[], draw: () => string) {
   const accepted: { n: number; to: string }[] = []
   let next = 0
@@ -109,10 +109,10 @@ function startLoad(bed: Testbed, ports: () => number[], draw: () => string) {
   }
 }
 
-/** Makes everything due until nothing is left; new workers know nothing of hosts that were down. */
+/** Makes everything due until nothing is left; new workers have no knowledge of hosts that were down. */
 async function drain(bed: Testbed, workers: Service[]): Promise<number> {
   await Promise.all(workers.map(worker => worker.kill()))
-  // What is stored of sites as well: they are in order again.
+  // Also removes what is stored of sites: they are healthy again.
   await bed.mongo.db.collection('sites').deleteMany({})
   for (const index of workers.keys()) workers[index] = await bed.startWorker()
   const deliveries = bed.mongo.db.collection<DeliveryDoc>('deliveries')

@@ -4,7 +4,7 @@ import { loadavg } from 'node:os'
 /** A row: columns in their order. */
 export type Row = Record<string, string | number>
 
-/** Prints a title and the rows; the load average says how quiet the machine was. */
+/** Prints a title and the rows; the load average shows whether the machine was idle. */
 export function printTable(title: string, rows: readonly Row[]): void {
   const columns = Object.keys(rows[0] ?? {})
   const line = (cells: readonly (string | number | undefined)[]) => `| ${cells.map(cell => cell ?? '').join(' | ')} |\n`
@@ -17,7 +17,7 @@ export function printTable(title: string, rows: readonly Row[]): void {
   )
 }
 
-/** Says on stderr what is being done. */
+/** Prints progress to stderr. */
 export function note(text: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`)
 }

@@ -1,4 +1,4 @@
-/** What a row of a scenario runs on: a mongod, two accounts, the receiving side, and processes of the product. */
+/** The environment of one row of a scenario: a mongod, two accounts, the receiving side, and processes of the product. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,9 +29,9 @@ export interface Internet {
   smtpPort: number
   dnsPort: number
   counts(): Promise<Map<string, ClassCounts>>
-  /** Recipients `<tag>.<n>` that got their message: when first, in milliseconds, and how often. */
+  /** When each recipient `<tag>.<n>` first got its message (milliseconds), and how often. */
   ledger(tag: string): Promise<Map<number, { at: number; count: number }>>
-  /** Ends all faults, limits and delays. */
+  /** Ends all failures, limits and delays. */
   heal(): Promise<void>
   stop(): void
 }
@@ -63,18 +63,18 @@ export interface Testbed {
   slots: number
   accounts: { a: Account; b: Account }
   startWorker(mode?: 'direct' | 'relay'): Promise<Service>
-  /** Starts the SMTP process; `port` speaks TLS from the start. */
+  /** Starts the SMTP process; `port` has implicit TLS. */
   startSubmission(mode?: 'direct' | 'relay'): Promise<Service & { port: number }>
 }
 
-/** What is to be ended when the benchmark is interrupted. */
+/** What must be stopped if the benchmark is interrupted. */
 const interrupted = new Set<() => Promise<void>>()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
     void Promise.allSettled([...interrupted].map(end => end())).then(() => process.exit(1))
   })
 
-/** Runs a row and removes everything afterwards. `members`: three of them can step down. */
+/** Runs a row and removes everything afterwards. `members`: a set of three can step down. */
 export async function withTestbed<T>(
   classes: readonly SiteClass[],
   work: (bed: Testbed) => Promise<T>,

@@ -23,7 +23,7 @@ export async function arrivals(
   return [...ledger.values()].map(({ at }) => at).toSorted((a, b) => a - b)
 }
 
-/** 1,000 messages to one site: how much longer than the site asks for. */
+/** 1,000 messages to one site: how much longer than the site's limit requires. */
 export async function site50(count = 1_000, limitSeconds = 60): Promise<Row[]> {
   const sites: (SiteClass & { allows: number | undefined })[] = [
     { name: 'paced', domains: 1, perSecond: 50, over: 'wait', allows: 50 },
@@ -60,7 +60,7 @@ export async function site50(count = 1_000, limitSeconds = 60): Promise<Row[]> {
   return rows
 }
 
-/** Many messages to 40 healthy sites, beside relay mode. */
+/** Many messages to 40 healthy sites, compared with relay mode. */
 export async function forty(count = 20_000, limitSeconds = Math.max(60, count / 200)): Promise<Row[]> {
   const site: SiteClass = { name: 'fine', domains: 40 }
   const rows: Row[] = []
@@ -121,12 +121,12 @@ const MIX: readonly (Omit<SiteClass, 'domains'> & { share: number })[] = [
   { name: 'silent', share: 0.02, fault: 'silent' },
 ]
 
-/** Classes of {@link MIX} for so many domains, and a draw of domains: Zipf over all of them. */
+/** Classes of {@link MIX} for this number of domains, and a Zipf distribution over all of them. */
 export function createMix(domains: number): { classes: SiteClass[]; draw(): string } {
   const classes = MIX.map(({ share, ...site }) => ({ ...site, domains: Math.max(1, Math.round(domains * share)) }))
   const names = classes.flatMap(site => Array.from({ length: site.domains }, (_, n) => domainName(site.name, n)))
   const random = createRandom(7)
-  // In random order, so that the rank of a domain says nothing about its behaviour.
+  // In random order, so that the rank of a domain is independent of its behaviour.
   for (let i = names.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1))
     const [x = '', y = ''] = [names[i], names[j]]
@@ -137,7 +137,7 @@ export function createMix(domains: number): { classes: SiteClass[]; draw(): stri
   return { classes, draw: () => names[zipf()] ?? '' }
 }
 
-/** Zipf over 2,000 domains of all behaviours; fresh mail for quick domains runs beside it. */
+/** Zipf over 2,000 domains of all behaviours, with new mail for fast domains. */
 export async function mixed(count = 20_000, seconds = 90, domains = 2_000): Promise<Row[]> {
   const { classes, draw } = createMix(domains)
   return withTestbed(classes, async bed => {

@@ -1,4 +1,4 @@
-/** Scenarios in which much is waiting and fresh mail must not: for a dead or slow site, or for another account. */
+/** Scenarios with a large backlog for a dead or slow site or another account, which must not delay new mail. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { awaitFresh, sendFresh, waited } from './fresh.ts'
 import { seed } from './seed.ts'
@@ -9,7 +9,7 @@ import { type Service, type Testbed, withTestbed } from './testbed.ts'
 const FINE: SiteClass = { name: 'fine', domains: 100 }
 const PER_SECOND = 8
 
-/** Many messages wait for one site in trouble; fresh mail for others is sent from the moment the worker is ready. */
+/** Many messages wait for one failing site; new mail for others is sent as soon as the worker is ready. */
 async function troubled(
   site: SiteClass,
   {
@@ -45,7 +45,7 @@ async function troubled(
   })
 }
 
-/** What the site in trouble cost: connections to its host, and events of the messages that wait for it. */
+/** The cost of the failing site: connections to its host, and events of the messages that wait for it. */
 async function tries({ mongo }: Testbed, running: readonly Service[], elapsed: number): Promise<Row> {
   await sleep(600) // the workers write their counts twice a second
   const connections = running.map(worker => worker.connections().get(addressOf(1, 0)) ?? 0)
@@ -67,7 +67,7 @@ export async function dead(count = 50_000, workers = 0, seconds = 30, patienceSe
   return rows
 }
 
-/** A site that accepts connections and says nothing. */
+/** A site that accepts connections and never replies. */
 export async function silent(count = 30_000, seconds = 30, patienceSeconds = 60): Promise<Row[]> {
   const site: SiteClass = { name: 'silent', domains: 1, fault: 'silent' }
   return [await troubled(site, { count, workers: 1, seconds, patienceSeconds })]
@@ -79,7 +79,7 @@ export async function slow30(count = 20_000, seconds = 30, patienceSeconds = 60)
   return [await troubled(site, { count, workers: 1, seconds, patienceSeconds })]
 }
 
-/** Account A has much waiting, B sends 10 messages five seconds later: to the same domains, and to others. */
+/** Account A has a backlog, B sends 10 messages five seconds later: to the same domains, and to others. */
 export async function fair(...given: number[]): Promise<Row[]> {
   const backlogs = given.length > 0 ? given : [0, 1_000, 10_000, 50_000]
   const rows: Row[] = []

@@ -71,7 +71,7 @@ const env = {
   METRICS_PORT: '0',
   LOG_LEVEL: 'info',
 }
-// As the image starts them.
+// As in the image.
 for (const service of ['worker', 'smtp']) {
   const args = ['--min-semi-space-size=16', '--heap-growing-percent=200', join(root, 'services', `${service}.ts`)]
   children.push(spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }))

@@ -1,7 +1,7 @@
-/** The step that the Dockerfile beside this adds: it fills a field and makes an index while mail goes on. */
+/** The step that the Dockerfile next to this adds: it fills a field and creates an index while mail is processed. */
 import type { Migration } from '../../../services/platform/database/migrate.ts'
 
-/** Adds the step behind the last one. It only adds data, so whoever read them before can read them after it. */
+/** Adds a step after the last one. It only adds data, so older code can still read them. */
 export function addNextStep(steps: Migration[]): void {
   steps.push({
     schema: steps.length + 1,

@@ -9,10 +9,10 @@ import type { CredentialDoc, DomainDoc, TokenDoc } from '../../../services/mail/
 import type { Db } from '../../../services/platform/database/mongo.ts'
 import { newId } from '../../../services/platform/ids.ts'
 
-/** The password of everybody in tests. */
+/** The password of all accounts and logins in tests. */
 export const PASSWORD = 'correct horse battery'
 const passwordHash = hashPassword(PASSWORD)
-const made = new Date('2026-11-21T09:00:00Z')
+const createdAt = new Date('2026-11-21T09:00:00Z')
 
 /** Stores an account whose password is {@link PASSWORD}. */
 export async function giveUser(db: Db, change: Partial<UserDoc> = {}): Promise<UserDoc> {
@@ -25,14 +25,14 @@ export async function giveUser(db: Db, change: Partial<UserDoc> = {}): Promise<U
     password_hash: await passwordHash,
     lang: 'en',
     tz: 'UTC',
-    created_at: made,
+    created_at: createdAt,
     ...change,
   }
   if (!(await insertUser(db, user))) throw new Error(`there is a user ${user.username} already`)
   return user
 }
 
-/** Stores a domain, pending unless said otherwise, without keys. */
+/** Stores a domain without keys; by default pending. */
 export async function giveDomain(
   db: Db,
   userId: string,
@@ -46,8 +46,8 @@ export async function giveDomain(
     status: 'pending',
     verification_token: 'token',
     dkim: [],
-    created_at: made,
-    updated_at: made,
+    created_at: createdAt,
+    updated_at: createdAt,
     ...change,
   }
   if (!(await insertDomain(db, domain))) throw new Error(`the user has ${name} already`)
@@ -69,15 +69,15 @@ export async function giveCredential(
     allowed_senders: [],
     allowed_cidrs: [],
     messages_per_hour: 0,
-    created_at: made,
-    updated_at: made,
+    created_at: createdAt,
+    updated_at: createdAt,
     ...change,
   }
   if (!(await insertCredential(db, credential))) throw new Error(`there is a login ${username} already`)
   return credential
 }
 
-/** Stores a token with all that is sent and read, and gives its value too. */
+/** Stores a token that may send and read mail, and returns it with its value. */
 export async function giveToken(
   db: Db,
   userId: string,
@@ -93,7 +93,7 @@ export async function giveToken(
     scopes: ['emails:send', 'emails:read'],
     domains: [],
     allowed_cidrs: [],
-    created_at: made,
+    created_at: createdAt,
     ...change,
   }
   await insertToken(db, token)

@@ -1,4 +1,4 @@
-/** Real mongods that tests kill, start again and step down: a replica set of one or three members. */
+/** Real mongods that tests kill, restart and step down: a replica set of one or three members. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import mongoose from 'mongoose'
 import { SAFE_FLAGS } from '../../../services/platform/mongod/embedded-mongod.ts'
 import { freePort, mongodBinary } from './test-mongod.ts'
 
-/** A set and what tests do to it. */
+/** A replica set under test. */
 export interface ReplicaSet {
   uri: string
-  /** Ends a member with SIGKILL and starts it again on the same files. */
+  /** Kills a member with SIGKILL and restarts it with the same files. */
   killAndRestart(member: number): Promise<void>
   /** Makes the primary step down for ten seconds. */
   stepDown(): Promise<void>
-  /** Number of the member that is primary now. */
+  /** Index of the current primary. Rejects if there is none within a minute. */
   primary(): Promise<number>
   stop(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
     members.push({ port, folder, child: await start(port, folder) })
   }
   const [first] = members
-  if (!first) throw new Error('a set has members')
+  if (!first) throw new Error('a set needs members')
   for (const { port } of members) await admin(port, { hello: 1 }) // initiation asks all of them at once
   await admin(first.port, {
     replSetInitiate: {

@@ -12,11 +12,11 @@ import { aptInstall, MissingProgram } from '../programs/missing-program.ts'
 /** A running mongod and its connection string. */
 export interface TestMongod {
   uri: string
-  /** Of the process that runs now. */
+  /** Process id of the current process. */
   readonly pid: number
-  /** Kills it as a power cut would; the data stay. */
+  /** Kills it as a power failure would; the data are kept. */
   crash(): Promise<void>
-  /** Starts it again on its data and port. */
+  /** Restarts it with its data and port. */
   start(): Promise<void>
   /** Kills it and removes the data. */
   stop(): Promise<void>
@@ -29,7 +29,7 @@ const search = {
   say: (text: string) => process.stderr.write(`tests: ${text}\n`),
 }
 
-/** The mongod that tests run. Rejects with {@link MissingProgram} when there is none and none can be fetched. */
+/** The mongod for tests. Rejects with {@link MissingProgram} if none is found or downloaded. */
 export async function mongodBinary(): Promise<string> {
   try {
     return await findMongod(search)
@@ -42,15 +42,15 @@ export async function mongodBinary(): Promise<string> {
   }
 }
 
-/** Starts a mongod and initiates its replica set. `more`: server parameters beside those that all tests have. */
+/** Starts a mongod and initiates its replica set. `more`: additional server parameters. */
 export async function startTestMongod(more: Readonly<Record<string, string>> = {}): Promise<TestMongod> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-mongod-'))
   const port = await freePort()
   const binary = await mongodBinary()
-  // Tests have clocks of their own: what is fresh to them must not be removed because it is old by the machine's clock.
+  // Tests have their own clocks: what is new to them must not be removed because it is old by the machine's clock.
   const network = ['--replSet', 'test', '--port', String(port), '--bind_ip', '127.0.0.1']
-  // Each test has a database, and mongod ends itself when it can open no more files: dropped ones go at once, idle ones
-  // are closed, where the defaults keep them for five and ten minutes.
+  // Each test has a database, and mongod exits when it cannot open more files: dropped ones are deleted at once, idle ones
+  // closed after 15 s, where the defaults are five and ten minutes.
   const parameters = {
     ttlMonitorEnabled: 'false',
     minSnapshotHistoryWindowInSeconds: '0',
@@ -93,7 +93,7 @@ export async function startTestMongod(more: Readonly<Record<string, string>> = {
   }
 }
 
-/** A port that was free a moment ago. */
+/** A port that is currently unused; another process may still take it. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

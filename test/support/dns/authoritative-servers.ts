@@ -1,4 +1,4 @@
-/** Real authoritative servers for tests: Knot and BIND on loopback, with signed updates, in a folder of their own. */
+/** Real authoritative servers for tests: Knot and BIND on loopback, with signed updates, in temporary folders. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ export interface DnsServer {
   strangerKey: { name: string; algorithm: 'hmac-sha256'; secret: string }
   /** What `kdig` prints for a question, for people and transcripts. */
   dig(name: string, type: string): string
-  /** The whole zone by transfer, one line a record, without SOA and signatures. */
+  /** The whole zone by transfer, one line per record, without SOA and signatures. */
   transfer(zone: string): string[]
   stop(): Promise<void>
 }

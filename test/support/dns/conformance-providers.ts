@@ -1,4 +1,4 @@
-/** The providers under the conformance suite, each with a zone, a sub-zone beside it, foreign records and real DNS behind it. */
+/** The providers under the conformance suite, each with a zone, a sub-zone, foreign records and real DNS. */
 
 import { decodeData, TYPE } from '../../../services/mail/dns/dns-message.ts'
 import { ask } from '../../../services/mail/dns/dns-transport.ts'
@@ -16,7 +16,7 @@ import type { FakeCloud } from './fake-provider-http.ts'
 import { type Answerer, createFakeStore, startAnswerer } from './fake-provider-zones.ts'
 import { noBudget } from './no-budget.ts'
 
-/** What somebody else had in the zone before: it must be there, byte for byte, afterwards. */
+/** Records that other programs wrote before: they must be unchanged afterwards. */
 export const FOREIGN = [
   { name: 'zone.test', type: 'TXT', value: 'v=spf1 include:old.example -all' },
   { name: 'zone.test', type: 'TXT', value: 'site-verification=abc' },
@@ -25,27 +25,27 @@ export const FOREIGN = [
   { name: 'www.zone.test', type: 'CNAME', value: 'zone.test' },
 ] as const
 
-/** Zones of every account: a parent, a sub-zone beside it, and enough others that lists have pages. */
+/** Zones of every account: a parent, its sub-zone, and enough others to need several pages. */
 const ZONES = ['zone.test', 'sub.zone.test', 'a.test', 'b.test', 'c.test']
 
 /** One provider under test. */
 export interface Subject {
   name: string
   provider: DnsProvider
-  /** With credentials that are wrong, or that lack a right; undefined where there is no such thing. */
+  /** With wrong credentials, or without a permission; undefined if the provider has none. */
   stranger: DnsProvider | undefined
   reader: DnsProvider | undefined
-  /** Behind an address where nobody listens. */
+  /** With an unreachable address. */
   absent: DnsProvider | undefined
-  /** What DNS gives for a name; undefined where nothing is served. */
+  /** The values in DNS for a name; undefined if nothing is served. */
   served: ((name: string, type: 'TXT' | 'A' | 'CNAME') => Promise<string[]>) | undefined
-  /** All records of a zone, one line each, in any form that shows every change. */
+  /** All records of a zone, one line each, in a form that shows every change. */
   dump(zone: string): string[]
   cloud: FakeCloud | undefined
   stop(): Promise<void>
 }
 
-const NOWHERE = 'http://127.0.0.1:1'
+const UNREACHABLE = 'http://127.0.0.1:1'
 const context = (endpoint: string) => ({
   endpoint,
   budget: noBudget,
@@ -54,7 +54,7 @@ const context = (endpoint: string) => ({
   timeoutMs: 1_000,
 })
 
-/** Makes every subject that this machine can have. Each stands alone: its zone is its own. */
+/** Starts each subject. Subjects are independent: each has its own zones. */
 export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   memory: memorySubject,
   cloudflare: () =>
@@ -62,7 +62,7 @@ export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
       provider: createCloudflare({ api_token: 'good-token' }, context(url)),
       stranger: createCloudflare({ api_token: 'bad-token' }, context(url)),
       reader: createCloudflare({ api_token: 'no-edit-token' }, context(url)),
-      absent: createCloudflare({ api_token: 'good-token' }, context(NOWHERE)),
+      absent: createCloudflare({ api_token: 'good-token' }, context(UNREACHABLE)),
     })),
   aliyun: () =>
     cloudSubject(
@@ -76,7 +76,7 @@ export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
           provider: make('good-key', 'good-secret'),
           stranger: make('good-key', 'bad-secret'),
           reader: make('no-write-key', 'good-secret'),
-          absent: make('good-key', 'good-secret', NOWHERE),
+          absent: make('good-key', 'good-secret', UNREACHABLE),
         }
       },
     ),
@@ -92,7 +92,7 @@ export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
           provider: make('good-id', 'good-secret'),
           stranger: make('good-id', 'bad-secret'),
           reader: make('no-write-id', 'good-secret'),
-          absent: make('good-id', 'good-secret', NOWHERE),
+          absent: make('good-id', 'good-secret', UNREACHABLE),
         }
       },
     ),
@@ -100,7 +100,7 @@ export const SUBJECTS: Readonly<Record<string, () => Promise<Subject>>> = {
   'rfc2136 with bind': () => serverSubject('bind'),
 }
 
-/** One record as text in which every change that matters shows. */
+/** One record as text that shows every relevant change. */
 function line(record: {
   id: string | number
   name: string
@@ -140,7 +140,7 @@ async function cloudSubject(
 ): Promise<Subject> {
   const store = createFakeStore(ZONES, minTtl)
   for (const record of FOREIGN) store.put('zone.test', { ...record })
-  // Cloudflare answers everybody alike; the others have lines for carriers and regions.
+  // Cloudflare answers all clients equally; the others have lines for carriers and regions.
   if (name !== 'cloudflare')
     store.put('zone.test', { name: 'zone.test', type: 'TXT', value: 'only in one region', line: 'region' })
   const cloud = await start(store)

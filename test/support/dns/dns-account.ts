@@ -1,4 +1,4 @@
-/** Changes what a stored DNS account points to, behind everybody's back: a provider that went away. */
+/** Changes the server of stored DNS accounts directly in the database, to simulate an unreachable provider. */
 import { openCredentials, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import {
   listDnsAccountsOfResource,
@@ -6,7 +6,7 @@ import {
 } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
 
-/** Lets all accounts of a resource lead to another server. */
+/** Points all accounts of a resource to another server. */
 export async function resealAccount(
   { mongo: { db }, secrets }: Pick<Foundation, 'mongo' | 'secrets'>,
   uid: string,

@@ -1,4 +1,4 @@
-/** A small DNS world for tests: Knot as authority, a recursor in front of it, and the DNS parts of a process over a database. */
+/** DNS for tests: Knot as authoritative server, a recursor in front of it, and the DNS dependencies of a process with a database. */
 
 import { createDnsDeps, type DnsDeps, sealCredentials } from '../../../services/mail/dns/dns-context.ts'
 import type { DnsCredentials } from '../../../services/mail/dns/providers/rules/dns-credentials.ts'
@@ -18,14 +18,14 @@ import { type TestClock, testClock } from '../time/test-clock.ts'
 import { type DnsServer, type ServedZone, startDnsServer } from './authoritative-servers.ts'
 import { type Recursor, startRecursor } from './recursor.ts'
 
-/** The sending host of this world; its zone and its reverse zone are served. */
+/** The sending host; its zone and its reverse zone are served. */
 export const HOST = { name: 'mail.sender.test', ip: '192.0.2.10' }
 const HOST_ZONES: ServedZone[] = [
   { name: 'sender.test', lines: [`mail IN A ${HOST.ip}`] },
   { name: '2.0.192.in-addr.arpa', lines: ['10 IN PTR mail.sender.test.'] },
 ]
 
-/** The world. */
+/** DNS servers, dependencies and stored records of a test. */
 export interface DnsWorld {
   deps: DnsDeps
   server: DnsServer
@@ -33,20 +33,20 @@ export interface DnsWorld {
   clock: TestClock
   /** Lines that were logged, as JSON. */
   logged: string[]
-  /** The environment that a process of this world needs. */
+  /** The settings that a process needs to use these servers. */
   env: Record<string, string>
-  /** A stored RFC 2136 account of a user. */
+  /** Stores an RFC 2136 account of a user. */
   account(
     userId: string,
     more?: Partial<Extract<DnsCredentials, { provider: 'rfc2136' }>['credentials']>,
   ): Promise<DnsAccountDoc>
-  /** A stored claim of a user. */
+  /** Stores a domain of a user. */
   claim(userId: string, name: string, change?: Partial<DomainDoc>): Promise<DomainDoc>
   domain(id: string): Promise<DomainDoc>
   stop(): Promise<void>
 }
 
-/** Starts Knot with the zones and those of the sending host, and everything around it. */
+/** Starts Knot with the zones and those of the sending host, a recursor and a database. */
 export async function startDnsWorld(zones: readonly ServedZone[]): Promise<DnsWorld> {
   const all = [...zones, ...HOST_ZONES]
   const server = await startDnsServer('knot', all)
@@ -70,7 +70,7 @@ export async function startDnsWorld(zones: readonly ServedZone[]): Promise<DnsWo
     timeoutMs: 300,
     deadlineMs: 10_000,
   })
-  // Signatures carry the time, and the server's clock cannot be turned.
+  // Signatures contain the time, and the server's clock cannot be changed.
   const { provider } = createDnsDeps({ ...foundation, clock: systemClock })
   const log = recordingLog(logged)
   const deps: DnsDeps = { ...createDnsDeps({ ...foundation, log }), provider, resolver, random: () => 0.5 }

@@ -1,17 +1,17 @@
-/** A name server for tests that knows no name: it says so, after a while, and remembers what it was asked. */
+/** A name server for tests that answers NXDOMAIN to every question after a delay and records the questions. */
 import { createSocket } from 'node:dgram'
 import * as packet from 'dns-packet'
 
-/** A running stub. */
+/** Settings of a process that sends it all questions. */
 export interface DnsStub {
-  /** Settings of a process that asks it for everything. */
+  /** Names of the questions, in order. */
   env: Record<string, string>
   /** Names that were asked for, in the order in which they were. */
   asked: string[]
   stop(): Promise<void>
 }
 
-/** Starts it; `delayMs` is how long an answer takes. */
+/** Starts it; `delayMs` is the delay of an answer (milliseconds). */
 export async function startDnsStub(delayMs = 0): Promise<DnsStub> {
   const socket = createSocket('udp4')
   const asked: string[] = []

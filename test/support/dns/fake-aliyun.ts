@@ -1,9 +1,9 @@
-/** A strict fake of Aliyun DNS (alidns 2015-01-09): checks each ACS3 signature with code of its own, replay and clock. */
+/** A strict fake of Aliyun DNS (alidns 2015-01-09): verifies each ACS3 signature independently, replays and the clock. */
 import { createHash, createHmac } from 'node:crypto'
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
 import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
 
-/** Access keys with their secrets and the actions that they may not call. */
+/** Access keys with their secrets and denied actions. */
 const ALIYUN_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
   'good-key': { secret: 'good-secret', denied: [] },
   'no-write-key': { secret: 'good-secret', denied: ['AddDomainRecord', 'UpdateDomainRecord', 'DeleteDomainRecord'] },
@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   DeleteDomainRecord: ['RecordId!'],
 }
 
-/** Starts the fake. `now` is the vendor's clock; `pageCap` makes its pages smaller than what is asked for. */
+/** Starts the fake. `now` is the vendor's clock; `pageCap` limits its pages below the requested size. */
 export function startAliyun(store: FakeStore, now: () => Date = () => new Date(), pageCap = 2): Promise<FakeCloud> {
   const nonces = new Set<string>()
   return startFake(store, {
@@ -46,7 +46,7 @@ export function startAliyun(store: FakeStore, now: () => Date = () => new Date()
   })
 }
 
-/** Signature, clock, replay and rights, in the vendor's order. */
+/** Checks signature, clock, replay and permissions, in the vendor's order. */
 function guard(request: FakeRequest, action: string, now: Date, nonces: Set<string>): FakeReply | undefined {
   const { headers } = request
   const match = /^ACS3-HMAC-SHA256 Credential=([^,]+),SignedHeaders=([^,]+),Signature=([0-9a-f]{64})$/.exec(
@@ -186,7 +186,7 @@ function recordFrom(zone: FakeZone, query: URLSearchParams): FakeRecord {
     id: 0,
     name: rr === '@' ? zone.name : `${rr}.${zone.name}`,
     type,
-    // TXT loses outer quotes and blanks at the end.
+    // The vendor removes outer quotes and trailing blanks from TXT.
     value: type === 'TXT' ? value.replace(/^"([\s\S]*)"$/, '$1').replace(/\s+$/, '') : value,
     ttl: Number(query.get('TTL') ?? 600),
     line: query.get('Line') ?? 'default',

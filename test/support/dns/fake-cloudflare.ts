@@ -1,22 +1,22 @@
-/** A strict fake of the Cloudflare API v4: tokens with rights, exact parameters, small pages, its duplicate and CNAME rules. */
+/** A strict fake of the Cloudflare API v4: token permissions, exact parameters, small pages, its duplicate and CNAME rules. */
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
 import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
 
-/** Tokens and what each may do. */
+/** Tokens and their permissions. */
 const CLOUDFLARE_TOKENS: Readonly<Record<string, readonly string[]>> = {
   'good-token': ['zone:read', 'dns:edit'],
   'no-edit-token': ['zone:read', 'dns:read'],
   'no-zone-token': ['dns:edit'],
 }
 
-/** Pages hold so few entries that every list crosses them. */
+/** So small that every list has several pages. */
 const PAGE_CAP = 3
 const TTL = { automatic: 1, min: 60, max: 86_400 }
 const MAX_CONTENT = 2048
-/** Changes in one batch on the free plan. */
+/** Maximum number of changes in one batch on the free plan. */
 const MAX_BATCH = 200
 
-/** Starts the fake. `twice`: names of zones that another account of the token holds as well. */
+/** Starts the fake. `twice`: names of zones that another account of the token has as well. */
 export function startCloudflare(store: FakeStore, twice: readonly string[] = []): Promise<FakeCloud> {
   return startFake(store, {
     operation: ({ method, url }) =>
@@ -27,7 +27,7 @@ export function startCloudflare(store: FakeStore, twice: readonly string[] = [])
   })
 }
 
-/** The id that the fake gives a zone. */
+/** The id of a zone in the fake. */
 export function cloudflareZoneId({ id }: FakeZone): string {
   return id.toString(16).padStart(32, '0')
 }
@@ -102,7 +102,7 @@ function records(store: FakeStore, zone: FakeZone, request: FakeRequest, id: str
   return patch(zone, record, parse(request.body))
 }
 
-/** One transaction: deletes, patches, posts; at the first refusal the zone is as before. */
+/** One transaction: deletes, patches, posts; the first error restores the zone. */
 function batch(store: FakeStore, zone: FakeZone, body: Record<string, unknown>): FakeReply {
   const unknown = unknownIn(Object.keys(body), ['deletes', 'patches', 'puts', 'posts'])
   if (unknown) return failure(400, 1004, `unknown field ${unknown}`)
@@ -182,11 +182,11 @@ function refuse(zone: FakeZone, body: Record<string, unknown>, self: FakeRecord 
   if (ttl !== TTL.automatic && !(Number(ttl) >= TTL.min && Number(ttl) <= TTL.max))
     return failure(400, 9021, 'ttl out of range')
   if (String(body.comment ?? '').length > 100) return failure(400, 9300, 'comment too long')
-  return refuseBeside(zone, body, self)
+  return refuseConflict(zone, body, self)
 }
 
-/** What the content may not be, given the records at the name. */
-function refuseBeside(
+/** Errors that depend on the other records of the name. */
+function refuseConflict(
   zone: FakeZone,
   body: Record<string, unknown>,
   self: FakeRecord | undefined,
@@ -204,14 +204,14 @@ function refuseBeside(
   return undefined
 }
 
-/** TXT is kept as given and split at 255; what was meant is the joined text. */
+/** TXT is stored as given and split at 255 octets; the value is the joined text. */
 function joined({ type, content }: Record<string, unknown>): string {
   const text = String(content ?? '')
   if (type !== 'TXT' || !text.startsWith('"')) return text
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, chunk = '']) => chunk.replace(/\\(.)/g, '$1')).join('')
 }
 
-/** Reads come back quoted, unquoted or in several pieces. */
+/** Reads return quoted, unquoted or split values. */
 function shownRecord(record: FakeRecord) {
   const { id, name, type, value, ttl, proxied, comment, locked } = record
   const quoted = (value.match(/[\s\S]{1,255}/g) ?? [''])

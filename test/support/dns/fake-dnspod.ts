@@ -1,9 +1,9 @@
-/** A strict fake of Tencent DNSPod (2021-03-23): checks each TC3 signature with code of its own; lists lag behind writes. */
+/** A strict fake of Tencent DNSPod (2021-03-23): verifies each TC3 signature independently; its lists are delayed. */
 import { createHash, createHmac } from 'node:crypto'
 import { type FakeCloud, type FakeReply, type FakeRequest, startFake } from './fake-provider-http.ts'
 import type { FakeRecord, FakeStore, FakeZone } from './fake-provider-zones.ts'
 
-/** Secrets by id, with the actions that they may not call. */
+/** Secrets by id, with denied actions. */
 const DNSPOD_KEYS: Readonly<Record<string, { secret: string; denied: readonly string[] }>> = {
   'good-id': { secret: 'good-secret', denied: [] },
   'no-write-id': { secret: 'good-secret', denied: ['CreateRecord', 'ModifyRecord', 'DeleteRecord'] },
@@ -58,7 +58,7 @@ const ACTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   DeleteRecord: { Domain: 'string!', DomainId: 'number', RecordId: 'number!' },
 }
 
-/** How the fake behaves. `lagMs`: new records are invisible in lists so long. `strictTxt`: refuses TXT over 255. */
+/** `lagMs`: how long lists do not contain new records (milliseconds). `strictTxt`: rejects TXT over 255 octets. */
 export interface DnspodOptions {
   now?: () => Date
   lagMs?: number
@@ -160,7 +160,7 @@ function listDomains(store: FakeStore, { Offset, Limit }: Input): FakeReply {
     EffectiveDNS: ['a.dnspod.test', 'b.dnspod.test'],
   }))
   const page = slice(all, Offset, Limit)
-  // AllTotal counts more than the filter gives: whoever pages by it never ends.
+  // AllTotal is larger than the filtered total: paging by it never ends.
   return success({ DomainCountInfo: { DomainTotal: all.length, AllTotal: all.length + 7 }, DomainList: page })
 }
 

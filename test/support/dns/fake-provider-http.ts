@@ -1,9 +1,9 @@
-/** The HTTP side that the fakes of the cloud providers share: requests in, faults on demand, answers out. */
+/** The common HTTP part of the fake cloud providers: requests, injected failures and replies. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FakeStore } from './fake-provider-zones.ts'
 
-/** A request as a fake sees it. */
+/** A parsed request. */
 export interface FakeRequest {
   method: string
   url: URL
@@ -11,7 +11,7 @@ export interface FakeRequest {
   body: string
 }
 
-/** An answer: status, headers, JSON. */
+/** A reply: status, headers, JSON. */
 export interface FakeReply {
   status: number
   json: unknown
@@ -19,8 +19,8 @@ export interface FakeReply {
 }
 
 /**
- * What goes wrong once. `cut`: the connection ends after the effect; `html`: a gateway answers 502 before it;
- * `throttle`: the vendor's own rate limit; `hang`: no answer at all.
+ * Fails one call. `cut`: the connection ends after the effect; `html`: a gateway answers 502 before it;
+ * `throttle`: the vendor's rate limit; `hang`: no reply; `fail`: an internal error of the vendor.
  */
 export interface Fault {
   operation: string
@@ -31,18 +31,18 @@ export interface Fault {
 export interface FakeCloud {
   url: string
   store: FakeStore
-  /** Operations in the order of their calls. */
+  /** Operations in call order. */
   calls: string[]
-  /** While true, every connection is cut before anything happens. */
+  /** While true, every connection is closed before any effect. */
   down: boolean
-  /** The next call of the operation goes wrong. */
+  /** Fails the next call of the operation. */
   inject(fault: Fault): void
-  /** Called before each operation, for edits by others in between. */
+  /** Called before each operation, for concurrent edits. */
   before: ((operation: string) => void) | undefined
   stop(): Promise<void>
 }
 
-/** How a vendor names the operation of a request, answers it, and words a throttle and an internal failure. */
+/** How a vendor names the operation of a request, answers it, and reports a throttle and an internal failure. */
 export interface FakeVendor {
   operation(request: FakeRequest): string
   handle(request: FakeRequest, operation: string): FakeReply

@@ -1,8 +1,8 @@
-/** Zones behind the fakes of the cloud providers, and a real DNS answerer over them: checks read what writes produced. */
+/** Zones of the fake cloud providers, and a DNS server for them, so that checks read what writes produced. */
 import { createSocket } from 'node:dgram'
 import * as packet from 'dns-packet'
 
-/** A record as a vendor keeps it; TXT values joined. */
+/** A record as a vendor stores it; TXT values joined. */
 export interface FakeRecord {
   id: number
   /** Fully qualified. */
@@ -10,24 +10,24 @@ export interface FakeRecord {
   type: string
   value: string
   ttl: number
-  /** Answers for one carrier or region only, unless `default`. */
+  /** Served for one carrier or region only, unless `default`. */
   line: string
   locked?: boolean
   disabled?: boolean
   proxied?: boolean
   comment?: string
-  /** Lists show it only from then on (ms since 1970). */
+  /** Lists contain it only from this time (ms since 1970). */
   visibleFrom?: number
 }
 
-/** A zone with its owner. */
+/** A zone of a fake vendor account. */
 export interface FakeZone {
   id: number
   name: string
-  /** As people see it; differs for international names. */
+  /** The display name; differs for internationalized names. */
   unicode?: string
   minTtl: number
-  /** The vendor's word for its state. */
+  /** The vendor's name of its state. */
   status: string
   records: FakeRecord[]
 }
@@ -36,7 +36,7 @@ export interface FakeZone {
 export interface FakeStore {
   zones: FakeZone[]
   zone(name: string): FakeZone
-  /** Puts a record in, as somebody else's hand would. */
+  /** Adds a record that another program could have written. */
   put(zone: string, record: Partial<FakeRecord> & Pick<FakeRecord, 'name' | 'type' | 'value'>): FakeRecord
   nextId(): number
 }
@@ -69,7 +69,7 @@ export interface Answerer {
   stop(): Promise<void>
 }
 
-/** Serves the store over UDP as an authority; only records of the default line that are enabled. */
+/** Serves the enabled records of the default line over UDP as an authoritative server. */
 export async function startAnswerer(store: FakeStore): Promise<Answerer> {
   const socket = createSocket('udp4')
   socket.on('message', (query, client) => {

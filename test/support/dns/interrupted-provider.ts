@@ -1,26 +1,26 @@
-/** Wraps a DNS provider and a ledger so that a test can end the program at any call, before or after its effect. */
+/** Wraps a DNS provider and a ledger so that a test can stop the program at any call, before or after its effect. */
 
 import { type DnsProvider, DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
 import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
 
-/** The end of the program: nothing may catch it. */
+/** Simulates the end of the program: nothing may catch it. */
 export class Killed extends Error {}
 
 /** What happens at the n-th call (counted from 1) of provider and ledger together. */
 export interface Interruption {
   at: number
-  /** `before`: killed before the effect; `after`: killed behind it; `cut`: effect happens, the answer is lost. */
+  /** `before`: killed before the effect; `after`: killed after it; `cut`: the effect happens, the reply is lost. */
   how: 'before' | 'after' | 'cut'
 }
 
-/** The wrapped parts and the number of calls so far. */
+/** The wrapped provider and ledger, and the number of calls until now. */
 export interface Interrupted {
   provider: DnsProvider
   ledger: Ledger
   calls(): number
 }
 
-/** Counts every call; with an interruption, ends or cuts the chosen one. */
+/** Counts every call; with an interruption, kills or cuts the given one. */
 export function interrupted(provider: DnsProvider, ledger: Ledger, interruption?: Interruption): Interrupted {
   let calls = 0
   const around = async <T>(work: () => Promise<T>, write: boolean): Promise<T> => {

@@ -1,4 +1,4 @@
-/** DNS as a table, for tests of rules: no entry is NXDOMAIN, an empty one NODATA, `servfail` a temporary failure. */
+/** DNS as a table, for tests of rules: a missing entry is NXDOMAIN, an empty one NODATA, `servfail` a temporary failure. */
 import type { Answer, Lookup } from '../../../services/mail/dns/records/lookup.ts'
 
 /** Answers by `TYPE name`, as in `TXT example.com`. */

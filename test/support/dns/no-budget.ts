@@ -1,4 +1,4 @@
 import type { CallBudget } from '../../../services/mail/dns/providers/provider.ts'
 
-/** Lets every call of a DNS provider through at once. */
+/** Permits every call of a DNS provider immediately. */
 export const noBudget: CallBudget = { take: async () => undefined, block: async () => undefined }

@@ -1,12 +1,12 @@
-/** A resolver for tests: forwards to authoritative servers by suffix, and fails or lies by name when told to. */
+/** A resolver for tests: forwards to authoritative servers by suffix, and fails or forges configured names. */
 import { createSocket } from 'node:dgram'
 import * as packet from 'dns-packet'
 import { longestZone } from '../../../services/mail/dns/records/names.ts'
 
-/** What the recursor does for a name instead of the truth. */
+/** The response for a name instead of the real one. */
 export type Misbehaviour = 'servfail' | 'refused' | 'silence' | 'nxdomain' | { txt: string[] }
 
-/** Where a zone is served. */
+/** The port of the server for a zone. */
 export interface Forward {
   name: string
   port: number
@@ -16,7 +16,7 @@ export interface Forward {
 export interface Recursor {
   /** As in DNS_SERVERS. */
   address: string
-  /** By lower-case name; `*` stands for every name. */
+  /** By lower-case name; `*` matches every name. */
   misbehave: Map<string, Misbehaviour>
   queries(): number
   stop(): Promise<void>
@@ -33,11 +33,11 @@ export async function startRecursor(forwards: readonly Forward[]): Promise<Recur
   socket.on('message', (query, client) => {
     queries++
     const name = packet.decode(query).questions?.[0]?.name.toLowerCase() ?? ''
-    const odd = misbehave.get(name) ?? misbehave.get('*')
-    if (odd === 'silence') return
+    const misbehaviour = misbehave.get(name) ?? misbehave.get('*')
+    if (misbehaviour === 'silence') return
     const send = (answer: Buffer) => socket.send(answer, client.port, client.address)
     const zone = longestZone(forwards, name)
-    if (odd || !zone) send(own(query, odd ?? 'nxdomain'))
+    if (misbehaviour || !zone) send(own(query, misbehaviour ?? 'nxdomain'))
     else void resolve(forwards, query, zone.port).then(send)
   })
   await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
@@ -49,7 +49,7 @@ export async function startRecursor(forwards: readonly Forward[]): Promise<Recur
   }
 }
 
-/** Passes the bytes on, so that only the flags of the answer are ours; an alias into another zone is followed. */
+/** Forwards the bytes and changes the flags only; an alias into another zone is followed. */
 async function resolve(forwards: readonly Forward[], query: Buffer, port: number): Promise<Buffer> {
   const answer = await forward(query, port)
   const { answers = [], questions = [], id } = packet.decode(answer)
@@ -88,12 +88,14 @@ function forward(query: Buffer, port: number): Promise<Buffer> {
   return promise
 }
 
-function own(query: Buffer, odd: Exclude<Misbehaviour, 'silence'>): Buffer {
+function own(query: Buffer, misbehaviour: Exclude<Misbehaviour, 'silence'>): Buffer {
   const { id, questions } = packet.decode(query)
   const name = questions?.[0]?.name ?? ''
-  const rcode = typeof odd === 'object' ? 0 : { servfail: 2, nxdomain: 3, refused: 5 }[odd]
+  const rcode = typeof misbehaviour === 'object' ? 0 : { servfail: 2, nxdomain: 3, refused: 5 }[misbehaviour]
   const isTxt = questions?.[0]?.type === 'TXT'
   const answers =
-    typeof odd === 'object' && isTxt ? odd.txt.map(data => ({ type: 'TXT' as const, name, ttl: 60, data })) : []
+    typeof misbehaviour === 'object' && isTxt
+      ? misbehaviour.txt.map(data => ({ type: 'TXT' as const, name, ttl: 60, data }))
+      : []
   return packet.encode({ type: 'response', id: id ?? 0, flags: 0x0180 | rcode, questions: questions ?? [], answers })
 }

@@ -1,13 +1,13 @@
-/** An HTTP client that believes no answer: each one is checked against the schema of its operation. */
+/** An HTTP client that validates each response against the schema of its operation. */
 import { z } from 'zod'
 import type { AnyEndpoint } from '../../../services/platform/http/endpoint.ts'
 import { problems } from '../../../services/platform/problems.ts'
 
-/** An answer that fits its schema; `body` is undefined when there is none, and text when it is no JSON. */
+/** A valid response; `body` is undefined if there is none, and text if it is not JSON. */
 export interface Answer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of many shapes, which the client has checked
+  // biome-ignore lint/suspicious/noExplicitAny: tests read JSON of many shapes, which the client has validated
   body: any
 }
 
@@ -16,7 +16,7 @@ export interface ApiClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   get(path: string): Promise<Answer>
   post(path: string, body?: unknown): Promise<Answer>
-  /** The same API with other headers on each request. */
+  /** The same API with additional headers on each request. */
   with(headers: Record<string, string>): ApiClient
 }
 
@@ -35,7 +35,7 @@ const problem = z.strictObject({
     .optional(),
 })
 
-/** A client of the service at `url`, whose answers come from these operations. */
+/** A client of the service at `url`, whose responses belong to these operations. */
 export function apiClient(
   url: string,
   operations: readonly AnyEndpoint[],

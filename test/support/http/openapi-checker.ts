@@ -1,17 +1,17 @@
-/** Checks answers against a frozen OpenAPI 3.1 document of test/contract. */
+/** Checks responses against a frozen OpenAPI 3.1 document of test/contract. */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 
-/** An answer as a test got it. */
+/** A response. */
 export interface Answer {
   status: number
   headers: Headers
-  /** Parsed when it was JSON. */
+  /** Parsed if it was JSON. */
   body: unknown
 }
 
-/** Throws when an answer of an operation in the document is not what the document promises. */
+/** Throws if a response of an operation in the document violates the document. */
 export type CheckAnswer = (method: string, path: string, answer: Answer) => void
 
 interface ResponseObject {
@@ -25,7 +25,7 @@ interface Document {
   components: { responses: Record<string, ResponseObject> }
 }
 
-/** Loads `test/contract/<name>.openapi.yaml`. Operations that are not in it are not checked; `default` stands for refusals only. */
+/** Loads `test/contract/<name>.openapi.yaml`. Other operations are not checked; `default` applies to errors only. */
 export function openApiChecker(name: string): CheckAnswer {
   const document: Document = parse(
     readFileSync(new URL(`../../contract/${name}.openapi.yaml`, import.meta.url), 'utf8'),
@@ -62,7 +62,7 @@ export function openApiChecker(name: string): CheckAnswer {
   }
 }
 
-/** A schema whose objects take no other fields than those that it lists, so that a field too many is found. */
+/** A schema whose objects permit listed fields only, so that additional fields are reported. */
 export function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(item => closed(item) as unknown) as T
   if (typeof schema !== 'object' || schema === null) return schema

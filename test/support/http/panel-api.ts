@@ -1,4 +1,4 @@
-/** The panel process for tests, and clients that are logged in. */
+/** The panel process for tests, and clients with sessions and tokens. */
 import * as accountsContract from '../../../services/accounts/http/accounts-contract.ts'
 import { openSession } from '../../../services/accounts/login-sessions.ts'
 import type { UserDoc } from '../../../services/accounts/store/users.ts'
@@ -36,7 +36,7 @@ export interface PanelApi {
   stop(): Promise<void>
 }
 
-/** Starts the panel; `env` are settings that differ from those of a laptop. */
+/** Starts the panel with these settings, without rate limits. */
 export async function startPanelApi(env: Record<string, string> = {}, clock?: Clock): Promise<PanelApi> {
   const mongo = await freshDatabase()
   const foundation = testFoundation(

@@ -1,4 +1,4 @@
-/** The send API on a free port with a database of its own, and a client whose answers are checked against the contract. */
+/** The send API on a free port with its own database, and a client that checks responses against the contract. */
 import { onTestFinished } from 'vitest'
 import { openSession } from '../../../services/accounts/login-sessions.ts'
 import { findUser, type UserDoc } from '../../../services/accounts/store/users.ts'
@@ -25,10 +25,10 @@ export interface SendApi {
   stop(): Promise<void>
 }
 
-/** One request. `body` is sent as JSON, a string as it is; `token: ''` sends no Authorization. */
+/** One request. `body` is sent as JSON, a string unchanged; `token: ''` sends no Authorization. */
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer & { text: string }>
 
-/** What a request carries. */
+/** Options of a request. */
 export interface CallOptions {
   body?: unknown
   token?: string
@@ -38,7 +38,7 @@ export interface CallOptions {
 const checkContract = openApiChecker('mail')
 const SECRET = 'a-secret-for-tests-of-at-least-32-bytes'
 
-/** Starts it; `env` adds settings. With a database of another API, the account needs another verified domain. */
+/** Starts it; `env` adds settings. With the database of another API, the account needs another verified domain. */
 export async function startSendApi(
   env: Record<string, string> = {},
   {
@@ -83,7 +83,7 @@ export async function startSendApi(
   }
 }
 
-/** The same for one test. */
+/** Starts it for one test. */
 export async function sendApiForThisTest(env: Record<string, string> = {}): Promise<SendApi> {
   const api = await startSendApi(env)
   onTestFinished(() => api.stop())

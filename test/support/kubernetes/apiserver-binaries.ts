@@ -1,6 +1,6 @@
 /**
  * Finds kube-apiserver and etcd for the operator's tests: KUBEBUILDER_ASSETS, the cache, a build from their Go modules,
- * the envtest release, in this order. Each step that fails says why.
+ * the envtest release, in this order. Each step that fails gives its reason.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,19 +17,19 @@ const ETCD = '3.5.21'
 const NAMES = ['etcd', 'kube-apiserver'] as const
 const BUILD_MINUTES = 20
 
-/** For people without both. */
+/** Instructions for machines without both. */
 export const HOW_TO_INSTALL =
   'install Go 1.24 or newer (https://go.dev/doc/install), or set KUBEBUILDER_ASSETS to a folder with both (setup-envtest makes one)'
 
-/** Tells a person what goes on; each line stands alone. */
+/** Reports progress, one line per step. */
 export type Progress = (line: string) => void
 
-/** Where programs that were had once are kept. */
+/** The cache of the programs. */
 export function envtestFolder(env: NodeJS.ProcessEnv): string {
   return join(cacheFolder(env.XDG_CACHE_HOME), `envtest-${KUBERNETES}`)
 }
 
-/** A folder that holds both programs. Rejects with the reasons of every source when there is none. */
+/** A folder that contains both programs. Rejects with the reasons of every source if there is none. */
 export async function apiserverBinaries(env: NodeJS.ProcessEnv, say: Progress): Promise<string> {
   const cache = envtestFolder(env)
   const sources: [name: string, find: () => Promise<string>][] = [

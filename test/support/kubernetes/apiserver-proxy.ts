@@ -1,4 +1,4 @@
-/** A proxy in front of the API server that counts requests and makes faults: refusals, cut watches, dead silence. */
+/** A proxy in front of the API server that counts requests and injects failures: errors, cut watches, no replies. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -7,14 +7,14 @@ import { createKubeClient, type KubeClient } from '../../../operator/kube/client
 import { createMetrics } from '../../../services/platform/observability/metrics.ts'
 import type { ApiServerAccess } from './apiserver.ts'
 
-/** A refusal that the proxy makes up. */
-export interface Fault {
+/** An error that the proxy returns. */
+export interface InjectedError {
   status: number
   reason: string
   retryAfter?: number
 }
 
-/** What went through. */
+/** A request that passed through. */
 export interface Seen {
   method: string
   path: string
@@ -22,19 +22,19 @@ export interface Seen {
   status: number
 }
 
-/** The proxy. Change `fault` and `cutWatchesAfterMs` at any time. */
+/** The proxy. Change `failure` and `cutWatchesAfterMs` at any time. */
 export interface KubeProxy {
   url: string
   seen: Seen[]
-  /** Decides about each request; undefined lets it through. */
-  fault: (request: { method: string; path: string; query: URLSearchParams }) => Fault | undefined
-  /** Ends each watch after so long. */
+  /** Decides about each request; undefined forwards it. */
+  failure: (request: { method: string; path: string; query: URLSearchParams }) => InjectedError | undefined
+  /** Ends each watch after this time. */
   cutWatchesAfterMs: number | undefined
-  /** Takes requests and never answers, as a half-open connection does. */
+  /** Accepts requests and never replies, as a half-open connection does. */
   silent: boolean
-  /** Distinct connections so far. */
+  /** Distinct connections until now. */
   connections(): number
-  /** A client that goes through the proxy. */
+  /** A client that uses the proxy. */
   client(token: string): KubeClient
   stop(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function startKubeProxy(target: ApiServerAccess): Promise<KubeProxy
   const proxy: KubeProxy = {
     url,
     seen: [],
-    fault: () => undefined,
+    failure: () => undefined,
     cutWatchesAfterMs: undefined,
     silent: false,
     connections: () => connections,
@@ -66,11 +66,11 @@ export async function startKubeProxy(target: ApiServerAccess): Promise<KubeProxy
     const method = request.method ?? 'GET'
     const note = (status: number) => proxy.seen.push({ method, path, query, status })
     if (proxy.silent) return
-    const fault = proxy.fault({ method, path, query })
-    if (fault) {
-      note(fault.status)
+    const failure = proxy.failure({ method, path, query })
+    if (failure) {
+      note(failure.status)
       request.resume()
-      refuse(response, fault)
+      refuse(response, failure)
       return
     }
     const { hostname, port } = new URL(target.url)
@@ -89,13 +89,13 @@ export async function startKubeProxy(target: ApiServerAccess): Promise<KubeProxy
   return proxy
 }
 
-function refuse(response: ServerResponse, { status, reason, retryAfter }: Fault) {
+function refuse(response: ServerResponse, { status, reason, retryAfter }: InjectedError) {
   response.writeHead(status, {
     'content-type': 'application/json',
     ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
   })
   response.end(
-    JSON.stringify({ kind: 'Status', status: 'Failure', code: status, reason, message: `made up: ${reason}` }),
+    JSON.stringify({ kind: 'Status', status: 'Failure', code: status, reason, message: `injected: ${reason}` }),
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * Vitest's global setup of the project `operator`: one API server for all its test files. It is found, or built, and
+ * Vitest's global setup of the project `operator`: one API server for all its test files. It is found or built and then
  * started in the background, so that other projects do not wait for it; test files wait in apiserver-shared.ts.
  */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { type ApiServer, type ApiServerAccess, startApiServer } from './apiserve
 import { HOW_TO_INSTALL } from './apiserver-binaries.ts'
 import { adminClient, installCrds } from './clients-and-crds.ts'
 
-/** What the file at `apiserverState` says. */
+/** Content of the file at `apiserverState`. */
 export type ApiServerState = ApiServerAccess | { unavailable: string; install: string }
 
 declare module 'vitest' {
@@ -19,7 +19,7 @@ declare module 'vitest' {
   }
 }
 
-/** What a test needs. Throws {@link MissingProgram} where there is no server. */
+/** Access to the server. Throws {@link MissingProgram} if there is none. */
 export function accessOf(state: ApiServerState): ApiServerAccess {
   if ('unavailable' in state) throw new MissingProgram(state.unavailable, state.install)
   return state
@@ -50,7 +50,7 @@ async function start(path: string): Promise<ApiServer | undefined> {
   }
 }
 
-/** Written beside and renamed: a reader never sees half of it. */
+/** Written to a temporary file and renamed: a reader never sees part of it. */
 async function publish(path: string, state: ApiServerState) {
   await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600 })
   await rename(`${path}.new`, path)

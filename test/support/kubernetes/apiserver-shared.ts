@@ -5,7 +5,7 @@ import { beforeAll, describe, inject } from 'vitest'
 import type { ApiServerAccess } from './apiserver.ts'
 import { type ApiServerState, accessOf } from './apiserver-setup.ts'
 
-/** The state of the server as soon as it is known; a build takes minutes, once per machine. */
+/** Waits for the state of the server; a build takes minutes, once per machine. */
 async function serverState(): Promise<ApiServerState> {
   const path = inject('apiserverState')
   for (;;) {
@@ -17,7 +17,7 @@ async function serverState(): Promise<ApiServerState> {
 
 const state = await serverState()
 
-/** `describe`; its tests are skipped with the reason where there is no server. */
+/** `describe`; its tests are skipped with the reason if there is no server. */
 export function onApiServer(name: string, tests: () => void): void {
   describe(name, () => {
     beforeAll(() => void sharedApiServer())

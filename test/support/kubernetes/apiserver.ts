@@ -1,4 +1,4 @@
-/** A real kube-apiserver with etcd in a temporary folder: RBAC on, logins by static tokens, no controllers. */
+/** A real kube-apiserver with etcd in a temporary folder: RBAC, static tokens, no controllers. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { Agent, fetch } from 'undici'
 import { freePort } from '../database/test-mongod.ts'
 import { apiserverBinaries, type Progress } from './apiserver-binaries.ts'
 
-/** What a test needs to reach the server. Plain data: it is handed to the test workers. */
+/** How to connect to the server. Plain data, because it is sent to the test workers. */
 export interface ApiServerAccess {
   url: string
   /** PEM of the certificate that signs the server's. */
@@ -20,10 +20,10 @@ export interface ApiServerAccess {
   tokens: Record<string, string>
 }
 
-/** Logins without any right until a test binds a role. The first is the operator's service account. */
+/** Users without permissions until a test binds a role. The first is the operator's service account. */
 const USERS = {
   'system:serviceaccount:postwright:operator': ['system:serviceaccounts', 'system:serviceaccounts:postwright'],
-  // Gets rights only in the tests of rights: other tests bind roles to the operator's own, at the same time.
+  // Gets rights only in the tests of rights: other tests bind roles to the operator's concurrently.
   'system:serviceaccount:postwright:rights': ['system:serviceaccounts', 'system:serviceaccounts:postwright'],
   'tenant-a': ['tenants'],
   'tenant-b': ['tenants'],
@@ -32,14 +32,14 @@ const USERS = {
 /** A running server. */
 export interface ApiServer extends ApiServerAccess {
   etcdUrl: string
-  /** Ends the API server as a crash would and starts it again over the same data. */
+  /** Kills the API server and restarts it with the same data. */
   restart(): Promise<void>
-  /** Ends the API server only. */
+  /** Kills the API server only. */
   kill(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts both programs; resolves when `/readyz` says so. */
+/** Starts both programs; resolves when `/readyz` succeeds. */
 export async function startApiServer(say: Progress, extraFlags: readonly string[] = []): Promise<ApiServer> {
   const bin = await apiserverBinaries(process.env, say)
   const folder = await mkdtemp(join(tmpdir(), 'pw-apiserver-'))
@@ -59,7 +59,7 @@ export async function startApiServer(say: Progress, extraFlags: readonly string[
   await start('etcd', etcdFlags(folder, etcdUrl, `http://127.0.0.1:${peerPort}`))
   const flags = [...serverFlags(folder, port, etcdUrl), ...extraFlags]
   let server = await start('kube-apiserver', flags)
-  // The server makes its own certificate at its first start.
+  // The server creates its certificate at its first start.
   const access = { url: `https://127.0.0.1:${port}`, ca: '', admin, tokens }
   const ready = () => untilReady(access, server, join(folder, 'kube-apiserver.log'))
   const stop = async () => {
@@ -138,7 +138,7 @@ function serverFlags(folder: string, port: number, etcdUrl: string): string[] {
   ]
 }
 
-/** A dispatcher that trusts the server, for tests that speak to it without the operator's client. */
+/** A dispatcher that trusts the server, for requests without the operator's client. */
 function dispatcherFor(access: Pick<ApiServerAccess, 'ca'>): Agent {
   return new Agent({ connect: { ca: access.ca } })
 }

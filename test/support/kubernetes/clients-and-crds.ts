@@ -8,12 +8,12 @@ import { createMetrics } from '../../../services/platform/observability/metrics.
 import { until } from '../time/until.ts'
 import type { ApiServerAccess } from './apiserver.ts'
 
-/** A client that may do everything. */
+/** A client with all permissions. */
 export function adminClient(server: ApiServerAccess): KubeClient {
   return clientFor(server, server.admin)
 }
 
-/** A client with a login of its own. */
+/** A client with another user's token. */
 export function clientFor(server: ApiServerAccess, token: string): KubeClient {
   return createKubeClient(() => tokenLogin(server.url, server.ca, token), createMetrics('test').operator)
 }
@@ -40,7 +40,7 @@ export async function installCrds(admin: KubeClient): Promise<void> {
 
 let namespaces = 0
 
-/** Creates a namespace with a name of its own. */
+/** Creates a namespace with a unique name. */
 export async function newNamespace(admin: KubeClient, annotations: Record<string, string> = {}): Promise<string> {
   const name = `t${process.pid}-${Date.now().toString(36)}-${namespaces++}`
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } }
@@ -48,7 +48,7 @@ export async function newNamespace(admin: KubeClient, annotations: Record<string
   return name
 }
 
-/** Creates one for a test that has no administrator yet. */
+/** Creates a namespace with a temporary admin client. */
 export async function extraNamespace(server: ApiServerAccess): Promise<string> {
   const admin = adminClient(server)
   const name = await newNamespace(admin)
@@ -78,14 +78,14 @@ export async function applyRbac(admin: KubeClient, objects: readonly object[]): 
   }
 }
 
-/** Creates a namespace unless it is there. */
+/** Creates a namespace unless it exists. */
 export async function ensureNamespace(admin: KubeClient, name: string): Promise<void> {
   const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
   const query = { fieldManager: 'test' }
   await admin.request({ method: 'PATCH', path: `/api/v1/namespaces/${name}`, query, body, patch: 'apply' })
 }
 
-/** A login with a bearer token. */
+/** A kubeconfig with a bearer token. */
 function tokenLogin(server: string, ca: string, token: string): KubeConfig {
   const config = new KubeConfig()
   const caData = Buffer.from(ca).toString('base64')

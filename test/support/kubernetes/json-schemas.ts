@@ -1,6 +1,6 @@
 /**
- * JSON schemas for kubeconform, one file a kind: those of Kubernetes from a real API server's OpenAPI document, those of
- * custom resources from their definitions. Closed, so that a field that does not exist is a fault.
+ * JSON schemas for kubeconform, one file per kind: those of Kubernetes from a real API server's OpenAPI document, those of
+ * custom resources from their definitions. Closed, so that an unknown field is an error.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ export interface OpenApi {
   definitions: Record<string, Json>
 }
 
-/** The part of a CustomResourceDefinition that says what its objects look like. */
+/** The schema part of a CustomResourceDefinition. */
 export interface Definition {
   spec: { group: string; names: { kind: string }; versions: { name: string; schema: { openAPIV3Schema: Json } }[] }
 }
 
-/** Where kubeconform finds the files of a folder. */
+/** The path template of the files of a folder for kubeconform. */
 export const locationIn = (folder: string) => join(folder, '{{.Group}}-{{.ResourceAPIVersion}}-{{.ResourceKind}}.json')
 
 /** Writes a file for every kind of the document and of the definitions. */
@@ -38,12 +38,12 @@ export async function writeSchemas(folder: string, api: OpenApi, definitions: re
       return [fileName(spec.group, name, spec.names.kind), file] as const
     }),
   )
-  // The server describes custom resources as well, but loses part of what their definitions say.
+  // The server describes custom resources as well, but loses part of their definitions.
   const files = new Map([...own, ...custom])
   await Promise.all([...files].map(([name, file]) => writeFile(join(folder, name), JSON.stringify(file))))
 }
 
-/** The core group has no name; kubeconform takes its version for one. */
+/** The core group has no name; kubeconform uses its version instead. */
 const fileName = (group: string, version: string, kind: string) =>
   `${group || version}-${version}-${kind.toLowerCase()}.json`
 
@@ -51,7 +51,7 @@ function kindsOf(schema: Json): { group: string; version: string; kind: string }
   return (schema['x-kubernetes-group-version-kind'] as { group: string; version: string; kind: string }[]) ?? []
 }
 
-/** Objects with listed properties take no others; numbers may be written where OpenAPI only knows strings. */
+/** Objects with listed properties permit no others; numbers are permitted where OpenAPI has strings only. */
 function close(schema: Json): Json {
   if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string')
     return { type: ['string', 'integer'] }
@@ -68,7 +68,7 @@ function close(schema: Json): Json {
   return result
 }
 
-/** The definition and every one that it leads to. */
+/** The definition and every one that it references. */
 function reachable(start: string, definitions: Record<string, Json>): string[] {
   const found = new Set([start])
   for (const name of found) {

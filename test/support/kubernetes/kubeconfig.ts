@@ -1,10 +1,10 @@
-/** A kubeconfig for programs that run as processes of their own. */
+/** A kubeconfig for programs that run in other processes. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { ApiServerAccess } from './apiserver.ts'
 
-/** Writes a kubeconfig into the folder and gives its path. */
+/** Writes a kubeconfig into the folder and returns its path. */
 export async function writeKubeconfig(
   folder: string,
   server: ApiServerAccess,

@@ -1,11 +1,11 @@
 /**
- * Judges flows against rendered NetworkPolicies as the specification of networking.k8s.io/v1 says: a pod that no policy
- * selects in a direction is open in it; else some rule of some policy must allow the peer and the port.
+ * Evaluates connections against rendered NetworkPolicies as networking.k8s.io/v1 specifies: a pod that no policy selects
+ * in a direction is open in it; otherwise a rule of some policy must allow the peer and the port.
  */
 import { BlockList, isIP } from 'node:net'
 import type { Manifest } from './render-chart.ts'
 
-/** A pod, as policies see it. */
+/** The properties of a pod that policies use. */
 export interface PolicyPod {
   namespace: string
   labels: Record<string, string>
@@ -13,10 +13,10 @@ export interface PolicyPod {
   ports: Record<string, number>
 }
 
-/** One end of a flow: a pod, or an address outside of the cluster. */
+/** One end of a connection: a pod, or an address outside of the cluster. */
 export type End = PolicyPod | { address: string }
 
-/** A connection that somebody opens. */
+/** A connection. */
 export interface Flow {
   from: End
   to: End
@@ -48,7 +48,7 @@ interface PolicySpec {
   egress?: PolicyRule[]
 }
 
-/** Whether the policies among the manifests let the flow pass, at both ends. */
+/** Whether the policies among the manifests allow the connection at both ends. */
 export function isAllowed(manifests: readonly Manifest[], flow: Flow): boolean {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
   const passes = (end: End, other: End, direction: 'Ingress' | 'Egress') => {
@@ -71,7 +71,7 @@ function rulesOf(spec: PolicySpec, direction: 'Ingress' | 'Egress'): PolicyRule[
   return (direction === 'Ingress' ? spec.ingress : spec.egress) ?? []
 }
 
-/** A named port is looked up at the pod that is connected to. */
+/** A named port is resolved at the destination pod. */
 function portFits({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Flow): boolean {
   if (ports === undefined) return true
   return ports.some(allowed => {
@@ -100,7 +100,7 @@ function inNetwork(cidr: string, address: string): boolean {
   const family = isIP(network) === 6 ? 'ipv6' : 'ipv4'
   const list = new BlockList()
   list.addSubnet(network, Number(bits), family)
-  // A BlockList sees IPv4 inside of ::/0 as well; policies keep the families apart.
+  // A BlockList matches IPv4 addresses in ::/0 as well; policies separate the families.
   return isIP(address) === (family === 'ipv6' ? 6 : 4) && list.check(address, family)
 }
 

@@ -1,4 +1,4 @@
-/** A whole operator on the shared API server: rights of rbac.ts only, a database of its own, short election times. */
+/** A complete operator on the shared API server: rights of rbac.ts only, its own database, short election times. */
 import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { type OperatorOptions, startOperator } from '../../../operator/controller/start-operator.ts'
@@ -21,13 +21,13 @@ import { until } from '../time/until.ts'
 import type { ApiServerAccess } from './apiserver.ts'
 import { adminClient, applyRbac, clientFor, ensureNamespace, newNamespace } from './clients-and-crds.ts'
 
-/** A resource as tests look at it. */
+/** A resource, as tests read it. */
 export interface Seen extends KubeObject {
   spec: Record<string, unknown>
   status?: Record<string, unknown> & { conditions?: Condition[]; observedGeneration?: number }
 }
 
-/** One running operator and the hands of an administrator. */
+/** A running operator and the actions of an administrator. */
 export interface OperatorUnderTest {
   namespace: string
   admin: KubeClient
@@ -39,31 +39,31 @@ export interface OperatorUnderTest {
   apply(kind: string, name: string, spec: object, metadata?: object, namespace?: string): Promise<Seen>
   get(kind: string, name: string, namespace?: string): Promise<Seen | undefined>
   remove(kind: string, name: string, namespace?: string): Promise<void>
-  /** Deletes a resource and waits until its finalizer let it go. */
+  /** Deletes a resource and waits until its finalizers are removed. */
   removeWholly(kind: string, name: string, namespace?: string): Promise<void>
-  /** Lists on the namespace which accounts and keys its resources may name; null takes the list away. */
+  /** Lists on the namespace which accounts and keys its resources may name; null removes the list. */
   allowOwners(owners: string | null, namespace?: string): Promise<void>
-  /** Writes into the status that all is well, as somebody can who has all rights on a namespace's resources. */
+  /** Writes a healthy status, as a user with all rights on a namespace's resources can. */
   forgeStatus(kind: string, name: string, status: object, namespace?: string): Promise<void>
-  /** Waits until the condition has this status for the present generation, and gives the resource. */
+  /** Waits until the condition has this status for the current generation, and returns the resource. */
   condition(kind: string, name: string, type: string, status: string, namespace?: string): Promise<Seen>
   secret(name: string, namespace?: string): Promise<Record<string, string> | undefined>
   /** Reasons of the events about a resource. */
   events(name: string, namespace?: string): Promise<string[]>
-  /** Starts one more operator over the same database and namespaces. */
+  /** Starts another operator with the same database and namespaces. */
   another(options?: Partial<OperatorOptions>, change?: Partial<Foundation>): Promise<Running>
 }
 
-/** How a test's operator differs from the usual one. */
+/** Differences from the default operator. */
 export interface UnderTestOptions {
   server: ApiServerAccess
   mongoUri: string
   config?: Record<string, string>
   /** Watch all namespaces with a ClusterRole instead of one with a Role. */
   allNamespaces?: boolean
-  /** Further namespaces, made by the test. */
+  /** Further namespaces, created by the test. */
   namespaces?: readonly string[]
-  /** Client of the operator; default its service account's. */
+  /** Client of the operator; by default its service account's. */
   client?: (token: string) => KubeClient
   options?: Partial<OperatorOptions>
 }
@@ -72,7 +72,7 @@ const SECRET = 'a master secret of more than thirty-two bytes'
 const USER = 'system:serviceaccount:postwright:operator'
 const TIMES = { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 100 }
 
-/** Starts an operator for the present test; everything ends with it. */
+/** Starts an operator for the current test; everything is stopped with the test. */
 export async function operatorUnderTest(given: UnderTestOptions): Promise<OperatorUnderTest> {
   const { server } = given
   const admin = adminClient(server)
@@ -87,7 +87,7 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
     admin,
     roles.map(role => inNamespace(role, 'postwright', own)),
   )
-  // It runs: a retry whose timer is up must also find that its time has come.
+  // It advances: a retry whose timer has fired must also find that its time has come.
   const clock = runningClock()
   const foundation: Foundation = {
     config: testConfig(given.config),
@@ -124,15 +124,15 @@ export async function operatorUnderTest(given: UnderTestOptions): Promise<Operat
     await admin.close()
   })
   const running = await another()
-  return { namespace, admin, mongo, foundation, clock, running, another, ...hands(admin, namespace) }
+  return { namespace, admin, mongo, foundation, clock, running, another, ...administratorActions(admin, namespace) }
 }
 
-/** Waits until what is made from now on is younger: the API server knows whole seconds. */
+/** Waits until new resources are younger: the API server stores whole seconds. */
 export function untilYounger({ metadata }: Seen): Promise<void> {
   return until(() => Date.now() >= Date.parse(metadata.creationTimestamp) + 1_000)
 }
 
-/** The leader's role lies in the operator's own namespace, which is another one in each test. */
+/** The leader's role is in the operator's own namespace, which differs in each test. */
 function inNamespace(role: object, from: string, to: string): object {
   const text = JSON.stringify(role)
   const { metadata } = role as { metadata: { namespace?: string } }
@@ -153,7 +153,7 @@ function testConfig(more: Record<string, string> = {}): Config {
 }
 
 /** What an administrator does with kubectl. */
-function hands(admin: KubeClient, home: string) {
+function administratorActions(admin: KubeClient, home: string) {
   const path = (kind: string, namespace = home, name = '') => {
     const plural = kinds.find(candidate => candidate.kind === kind)?.plural ?? `unknown kind ${kind}`
     return `${listPath(plural, namespace)}${name ? `/${name}` : ''}`

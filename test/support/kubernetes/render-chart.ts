@@ -1,11 +1,11 @@
-/** Renders the chart with helm and gives the objects back. */
+/** Renders the chart with helm and parses the objects. */
 import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { findHelm, pathOf } from '../programs/programs.ts'
 
-/** A rendered object; `spec` is read as the test needs it. */
+/** A rendered object; tests read `spec` by kind. */
 export interface Manifest {
   apiVersion: string
   kind: string
@@ -17,21 +17,21 @@ export interface Manifest {
 
 const helm = await findHelm()
 
-/** For `beforeAll` of tests that expect refusals: without helm they are skipped, see missing-program.ts. */
+/** For `beforeAll` of tests that expect errors: without helm they are skipped, see missing-program.ts. */
 export const needHelm = (): void => void pathOf(helm)
 
-/** The least that must be set. */
+/** The required values. */
 export const LEAST = ['--set', 'mailHostname=mail.example.com', '--set', 'mongodb.mode=trial']
 
-/** Every set of values in the chart's `ci` folder. */
+/** Every value file in the chart's `ci` folder. */
 export const VALUE_SETS = (await readdir('charts/postwright/ci')).map(file => `charts/postwright/ci/${file}`)
 
-/** Runs `helm template` and reads its objects; rejects with what helm says. */
+/** Runs `helm template` and parses its objects; rejects with helm's error. */
 export async function renderChart(...args: string[]): Promise<Manifest[]> {
   return objectsIn(await renderText(...args))
 }
 
-/** The same for a release of this name. */
+/** Renders a release with this name. */
 export async function renderRelease(release: string, ...args: string[]): Promise<Manifest[]> {
   return objectsIn(await runHelm('template', release, 'charts/postwright', '--namespace', 'mail', ...args))
 }
@@ -40,12 +40,12 @@ function objectsIn(manifests: string): Manifest[] {
   return parseAllDocuments(manifests).flatMap(document => (document.contents ? [document.toJS() as Manifest] : []))
 }
 
-/** The same as text, for other programs. */
+/** Renders as text, for other programs. */
 export function renderText(...args: string[]): Promise<string> {
   return runHelm('template', 'pw', 'charts/postwright', '--namespace', 'mail', ...args)
 }
 
-/** Runs `helm lint` with warnings as faults; rejects with what it finds. */
+/** Runs `helm lint` with warnings as errors; rejects with its findings. */
 export function lintChart(...args: string[]): Promise<string> {
   return runHelm('lint', 'charts/postwright', '--strict', ...args)
 }

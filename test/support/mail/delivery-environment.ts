@@ -1,4 +1,4 @@
-/** A worker's surroundings: an account with a domain and keys, a door into the queue, and workers to start and stop. */
+/** The environment of delivery workers: an account with a domain and keys, a queue, and workers to start and stop. */
 import { onTestFinished } from 'vitest'
 import { users } from '../../../services/accounts/store/users.ts'
 import { type DeliverySetup, startConfiguredDelivery } from '../../../services/mail/delivery/setup.ts'
@@ -21,11 +21,11 @@ import { databaseForThisTest, sharedMongoUri } from '../database/test-database.t
 import type { TestClock } from '../time/test-clock.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiving-server.ts'
 
-/** Leases that end fast, so that tests of takeovers do not wait for 20 s. */
+/** Short leases, so that tests of takeovers do not wait for 20 s. */
 const TIMES = { ttl: 2_000, renew: 300, margin: 500, run: 1_000 }
 const DEADLINES = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 500 }
 
-/** Everything a delivery test works with. */
+/** Database, receiver and account of a delivery test, with functions on them. */
 export interface Scene {
   mongo: Mongo
   receiver: Receiver
@@ -35,7 +35,7 @@ export interface Scene {
   domain: DomainDoc
   userId: string
   config: Config
-  /** Puts a message into the queue; answers its id. */
+  /** Puts a message into the queue and returns its id. */
   submit(given?: Partial<NewMessage> & { to?: readonly string[] }): Promise<string>
   /** Starts a worker; it is stopped with the test. */
   work(setup?: DeliverySetup): Promise<Running>
@@ -44,7 +44,7 @@ export interface Scene {
   events(id: string): Promise<EventDoc[]>
 }
 
-/** An address whose mail goes to this machine, by address literal, so that no DNS is asked. */
+/** An address whose mail is delivered to this machine, as an address literal that needs no DNS. */
 export const at = (local: string) => `${local}@[127.0.0.1]`
 
 /** Prepares a database, a receiver and an account for one test. */
@@ -109,7 +109,7 @@ export async function deliveryScene(
   }
 }
 
-/** Goes with the real time, and can be moved on: the queue compares times that it wrote a moment ago. */
+/** Advances with the real time and by `advance`: the queue compares times that it has just written. */
 function movingClock(): TestClock {
   let ahead = 0
   return {

@@ -1,6 +1,6 @@
 /**
- * Kills under load, with an oracle: everything that was accepted is delivered, bounced or still queued; a recipient
- * that got a message twice had an attempt of unknown outcome, and the log says so.
+ * Kills under load with an oracle: everything that was accepted is delivered, bounced or still queued; a recipient that
+ * got a message twice had an attempt of unknown outcome, and the log contains it.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,27 +21,27 @@ import { type ServiceProcess, startService } from '../processes/service-process.
 import { until } from '../time/until.ts'
 import { type Receiver, startReceiver } from './receiving-server.ts'
 
-/** What is done to the system in one round. */
-export type Blow = 'worker' | 'mongod' | 'step-down' | 'freeze'
+/** The disruption of one round. */
+export type Disruption = 'worker' | 'mongod' | 'step-down' | 'freeze'
 
-/** The course of a run. */
+/** The parameters of a run. */
 export interface KillPlan {
   members: 1 | 3
   workers: number
-  blows: readonly Blow[]
-  /** Between blows, in milliseconds. */
+  disruptions: readonly Disruption[]
+  /** Pause between disruptions (milliseconds). */
   pauseMs: number
-  /** Messages a second. */
+  /** Messages per second. */
   rate: number
   say?(line: string): void
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface KillReport {
-  blows: number
-  /** Answered as durable. */
+  disruptions: number
+  /** Messages that were answered as durable. */
   accepted: number
-  /** Refused because the database was away; these must not count, but may arrive. */
+  /** Messages that were rejected because of the database; they may still arrive. */
   refused: number
   delivered: number
   bounced: number
@@ -49,9 +49,9 @@ export interface KillReport {
   lost: number
   /** Message and recipient pairs that arrived more than once. */
   duplicates: number
-  /** Attempts flagged as of unknown outcome. */
+  /** Attempts marked as ambiguous. */
   ambiguous: number
-  /** Duplicates without such an attempt. */
+  /** Duplicates without an ambiguous attempt. */
   unexplained: number
 }
 
@@ -67,15 +67,15 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     const submit = await prepare(mongo)
     for (let i = 0; i < plan.workers; i++) workers.push(await startWorker(set, receiver))
     const load = startLoad(submit, plan.rate)
-    for (const blow of plan.blows) {
+    for (const disruption of plan.disruptions) {
       await sleep(plan.pauseMs)
-      plan.say?.(blow)
-      await strike(blow, set, receiver, workers)
+      plan.say?.(disruption)
+      await disrupt(disruption, set, receiver, workers)
     }
     await sleep(plan.pauseMs)
     const { accepted, refused } = await load.stop()
     await drain(mongo)
-    return await judge(mongo, receiver, accepted, refused, plan.blows.length)
+    return await evaluate(mongo, receiver, accepted, refused, plan.disruptions.length)
   } finally {
     for (const worker of workers) worker.kill('SIGKILL')
     await Promise.all(workers.map(({ exited }) => exited))
@@ -163,14 +163,19 @@ async function startWorker(set: ReplicaSet, receiver: Receiver): Promise<Service
   return worker
 }
 
-async function strike(blow: Blow, set: ReplicaSet, receiver: Receiver, workers: ServiceProcess[]): Promise<void> {
-  if (blow === 'mongod') return set.killAndRestart(await set.primary())
-  if (blow === 'step-down') return set.stepDown()
+async function disrupt(
+  disruption: Disruption,
+  set: ReplicaSet,
+  receiver: Receiver,
+  workers: ServiceProcess[],
+): Promise<void> {
+  if (disruption === 'mongod') return set.killAndRestart(await set.primary())
+  if (disruption === 'step-down') return set.stepDown()
   const index = randomInt(workers.length)
   const victim = workers[index]
   if (!victim) return
-  if (blow === 'freeze') {
-    // Past its lease of 20 s, so that others own its slots when it goes on.
+  if (disruption === 'freeze') {
+    // Longer than its lease of 20 s, so that others own its slots when it continues.
     victim.kill('SIGSTOP')
     await sleep(25_000)
     victim.kill('SIGCONT')
@@ -182,8 +187,8 @@ async function strike(blow: Blow, set: ReplicaSet, receiver: Receiver, workers: 
 }
 
 /**
- * Waits until nothing accepted is queued; deliveries that wait for a later try are due at once. Those of messages that
- * were refused in the end wait for their sweep.
+ * Waits until nothing accepted is queued; deliveries that wait for a retry become due immediately. Those of messages that
+ * were rejected in the end wait for their sweep.
  */
 async function drain(mongo: Mongo): Promise<void> {
   const deliveries = mongo.db.collection('deliveries')
@@ -195,17 +200,17 @@ async function drain(mongo: Mongo): Promise<void> {
       await sleep(500)
       return (await messages.countDocuments({ _id: { $in: await deliveries.distinct('m') } })) === 0
     } catch {
-      return false // the database is on its way back
+      return false // the database is recovering
     }
   }, 300_000)
 }
 
-async function judge(
+async function evaluate(
   mongo: Mongo,
   receiver: Receiver,
   accepted: readonly string[],
   refused: number,
-  blows: number,
+  disruptions: number,
 ): Promise<KillReport> {
   const arrivals = new Map<string, number>()
   for (const { content } of receiver.received) {
@@ -220,7 +225,7 @@ async function judge(
   const queued = new Set(await mongo.db.collection('deliveries').distinct('m'))
   const twice = [...arrivals].filter(([, count]) => count > 1).map(([id]) => id)
   return {
-    blows,
+    disruptions,
     accepted: accepted.length,
     refused,
     delivered: accepted.filter(id => arrivals.has(id)).length,

@@ -1,7 +1,7 @@
-/** A fast SMTP client for load: logged-in connections that send one message after another. */
+/** A fast SMTP client for load: authenticated connections that send one message after another. */
 import { connect, type TLSSocket } from 'node:tls'
 
-/** A logged-in connection. */
+/** An authenticated connection. */
 export interface Sender {
   /** Sends one message, MAIL to DATA in one write; resolves with the reply to the final dot. */
   send(envelope: string, message: string): Promise<string>
@@ -14,9 +14,9 @@ export async function openSender(port: number, username: string, password: strin
   socket.setNoDelay(true)
   let text = ''
   let wanted = 0
-  const got: string[] = []
+  const received: string[] = []
   let done: PromiseWithResolvers<string[]> | undefined
-  /** Why there will be no further reply. */
+  /** The reason why there will be no further reply. */
   let ended: Error | undefined
   const end = (error: Error) => {
     ended ??= error
@@ -27,21 +27,21 @@ export async function openSender(port: number, username: string, password: strin
     for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
       const line = text.slice(0, end)
       text = text.slice(end + 2)
-      if (line[3] !== '-') got.push(line)
+      if (line[3] !== '-') received.push(line)
     }
-    if (got.length >= wanted) done?.resolve(got.splice(0, wanted))
+    if (received.length >= wanted) done?.resolve(received.splice(0, wanted))
   })
   socket.on('close', () => {
-    // A goodbye in place of the replies that were waited for is an answer, too.
-    if (got.length > 0) done?.resolve(got.splice(0))
+    // A final reply in place of the expected ones counts as a reply, too.
+    if (received.length > 0) done?.resolve(received.splice(0))
     end(new Error('the server closed the connection'))
   })
   socket.on('error', end)
   const replies = (count: number): Promise<string[]> => {
     wanted = count
     done = Promise.withResolvers()
-    if (got.length >= count) done.resolve(got.splice(0, count))
-    else if (ended && got.length > 0) done.resolve(got.splice(0))
+    if (received.length >= count) done.resolve(received.splice(0, count))
+    else if (ended && received.length > 0) done.resolve(received.splice(0))
     else if (ended) done.reject(ended)
     return done.promise
   }

@@ -1,4 +1,4 @@
-/** A real Postfix on loopback as the receiving side: own configuration, queue and mailboxes in a temporary folder. */
+/** A real Postfix on loopback as the receiving server, with its own configuration, queue and mailboxes in a temporary folder. */
 import { execFile } from 'node:child_process'
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { program } from '../programs/programs.ts'
 
 const run = promisify(execFile)
 
-/** A running Postfix that takes mail for `domain`; every local part has a mailbox. */
+/** A running Postfix that accepts mail for `domain`; every local part has a mailbox. */
 export interface Postfix {
   port: number
   /** Raw messages in its mailboxes, as its delivery agent wrote them. */
@@ -19,14 +19,14 @@ export interface Postfix {
   stop(): Promise<void>
 }
 
-/** Path of `postfix`. Throws {@link MissingProgram} where it is not installed or cannot be started. */
+/** Path of `postfix`. Throws {@link MissingProgram} if it is not installed or cannot be started. */
 function postfixProgram(): string {
   const path = program('postfix')
   if (process.getuid?.() !== 0) throw new MissingProgram('Postfix starts only as root', 'sudo npm test')
   return path
 }
 
-/** What every Postfix needs to take mail into its queue, for its master.cf; `n` in the fifth column: no chroot. */
+/** The services in master.cf that every Postfix needs to accept mail into its queue; `n` in the fifth column: no chroot. */
 export const QUEUE_SERVICES = `
 cleanup unix n - n - 0 cleanup
 tlsmgr unix - - n 1000? 1 tlsmgr
@@ -41,10 +41,10 @@ anvil unix - - n - 1 anvil
 postlog unix-dgram n - n - 1 postlogd
 `
 
-/** Its queue manager: without it nothing is delivered. */
+/** The queue manager, without which nothing is delivered. */
 export const QUEUE_MANAGER = 'qmgr unix n - n 300 1 qmgr\n'
 
-/** What receiving needs besides. */
+/** The additional services for receiving. */
 const MASTER = `127.0.0.1:PORT inet n - n - - smtpd
 virtual unix - n n - - virtual
 ${QUEUE_MANAGER}${QUEUE_SERVICES}`
@@ -80,16 +80,16 @@ export async function startPostfix(domain: string, settings = ''): Promise<Postf
   }
 }
 
-/** A Postfix that sends everything to a relay: what a server runs for its own mail. */
+/** A Postfix that sends everything to a relay, as servers do with their own mail. */
 export interface NullClient {
   /** Submits a message as programs on the server do. */
   sendmail(args: readonly string[], message: string): Promise<void>
-  /** The queue as `postqueue -j` prints it, and the end of the log: for failures. */
+  /** The queue as printed by `postqueue -j`, and the end of the log, for error messages. */
   describe(): Promise<string>
   stop(): Promise<void>
 }
 
-/** Starts a null client. `settings`: its main.cf as documented; `passwords`: its file of logins at the relay. */
+/** Starts a null client. `settings`: its main.cf as documented; `passwords`: its password file for the relay. */
 export async function startNullClient(settings: string, passwords: string): Promise<NullClient> {
   const postfix = postfixProgram()
   const folder = await mkdtemp(join(tmpdir(), 'pw-null-client-'))

@@ -1,58 +1,58 @@
 /**
- * A receiving mail server on a real socket, strict about the protocol, whose answers the local part of the recipient
- * picks: `rcpt-550-5.1.1@…` refuses at RCPT, `dot-451-4.3.0@…` after the final dot, `drop@…` takes the message and cuts
- * the connection before the reply, `hang@…` never replies to the dot; everybody else is accepted.
+ * A receiving mail server on a real socket, strict about the protocol. The local part of the recipient selects its
+ * replies: `rcpt-550-5.1.1@…` rejects at RCPT, `dot-451-4.3.0@…` after the final dot, `drop@…` accepts the message and
+ * closes the connection before the reply, `hang@…` never replies to the dot; every other recipient is accepted.
  */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
 import { startTcpServer } from './tcp-server.ts'
 
-/** A message that was taken (also when the reply to it was withheld). */
+/** A message that was accepted (even if the reply was withheld). */
 export interface Received {
   from: string
   /** Parameters of MAIL FROM. */
   fromParameters: string[]
   rcpts: { email: string; parameters: string[] }[]
-  /** Dots unstuffed. */
+  /** Without dot-stuffing. */
   content: Buffer
   tls: boolean
-  /** Which connection, counted from 1. */
+  /** Number of the connection, from 1. */
   connection: number
 }
 
-/** How the server behaves. */
+/** Options of the server. */
 export interface ReceiverOptions {
   /** EHLO keywords besides STARTTLS. */
   extensions?: readonly string[]
   /** `broken`: STARTTLS is offered and the handshake fails. */
   tls?: 'none' | 'good' | 'broken'
-  /** Reply in place of `220 …`. */
+  /** Greeting instead of `220 …`. */
   greeting?: string
-  /** Checks AUTH PLAIN; without it AUTH is refused. */
+  /** The credentials for AUTH PLAIN; without them AUTH is rejected. */
   login?: { user: string; password: string }
   port?: number
   host?: string
 }
 
-/** The running server. */
+/** A running server. */
 export interface Receiver {
   port: number
   /** Messages in order of arrival. */
   received: Received[]
-  /** Lines that clients sent, with the number of their connection. */
+  /** Lines from clients, with the number of their connection. */
   commands: string[]
-  /** Faults of clients: commands out of order, bare line ends. */
+  /** Protocol errors of clients: commands out of order, bare line ends. */
   faults: string[]
   connections(): number
-  /** PEM of the certificate, to be trusted. */
+  /** PEM of the certificate, for the client's trust store. */
   ca: string
   stop(): Promise<void>
 }
 
 const EXTENSIONS = ['PIPELINING', 'SIZE 10485760', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES', 'DSN']
 
-/** Starts a server; stop it in the end. */
+/** Starts a server; the caller must stop it. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const certificate = await makeCertificate(['localhost', '127.0.0.1'], 30, new Date())
   const state: Omit<Receiver, 'port' | 'stop' | 'connections'> = {
@@ -94,7 +94,7 @@ class Client {
 
   start(): void {
     this.#listen()
-    this.#say(this.#options.greeting ?? '220 receiver.test ESMTP')
+    this.#reply(this.#options.greeting ?? '220 receiver.test ESMTP')
   }
 
   #listen(): void {
@@ -106,7 +106,7 @@ class Client {
     })
   }
 
-  /** Handles one command or one message; false when more bytes are needed. */
+  /** Handles one command or one message; returns false if more bytes are needed. */
   #step(): boolean {
     if (this.#inData) return this.#content()
     const end = this.#rest.indexOf('\n')
@@ -137,7 +137,7 @@ class Client {
     const locals = mail.rcpts.map(({ email }) => email.split('@')[0] ?? '')
     const refusal = locals.map(local => /^dot-(\d{3})-([\d.]+)/.exec(local)).find(Boolean)
     if (refusal) {
-      this.#say(`${refusal[1]} ${refusal[2]} refused after the dot`)
+      this.#reply(`${refusal[1]} ${refusal[2]} refused after the dot`)
       return
     }
     if (mail.rcpts.length > 0) this.#state.received.push(mail)
@@ -146,7 +146,7 @@ class Client {
       this.#socket.destroy()
       return
     }
-    this.#say(`250 2.0.0 taken as ${this.#state.received.length}`)
+    this.#reply(`250 2.0.0 taken as ${this.#state.received.length}`)
   }
 
   #command(line: string): void {
@@ -160,11 +160,11 @@ class Client {
     else if (verb === 'DATA') this.#data()
     else if (verb === 'RSET') {
       this.#mail = undefined
-      this.#say('250 2.0.0 forgotten')
+      this.#reply('250 2.0.0 forgotten')
     } else if (verb === 'QUIT') {
-      this.#say('221 2.0.0 bye')
+      this.#reply('221 2.0.0 bye')
       this.#socket.end()
-    } else this.#say('502 5.5.1 unknown command')
+    } else this.#reply('502 5.5.1 unknown command')
   }
 
   #hello(): void {
@@ -172,15 +172,15 @@ class Client {
     const offers = [...extensions, ...(login ? ['AUTH PLAIN'] : [])]
     if (tls !== 'none' && !(this.#socket instanceof TLSSocket)) offers.push('STARTTLS')
     const lines = ['receiver.test', ...offers]
-    this.#say(lines.map((text, index) => `250${index === lines.length - 1 ? ' ' : '-'}${text}`).join('\r\n'))
+    this.#reply(lines.map((text, index) => `250${index === lines.length - 1 ? ' ' : '-'}${text}`).join('\r\n'))
   }
 
   #secure(): void {
     if ((this.#options.tls ?? 'none') === 'none') {
-      this.#say('502 5.5.1 not offered')
+      this.#reply('502 5.5.1 not offered')
       return
     }
-    this.#say('220 2.0.0 go on')
+    this.#reply('220 2.0.0 go on')
     this.#socket.removeAllListeners('data')
     if (this.#options.tls === 'broken') {
       this.#socket.end('this is no TLS\r\n')
@@ -195,19 +195,19 @@ class Client {
   #login(line: string): void {
     const { login } = this.#options
     const given = Buffer.from(line.split(' ')[2] ?? '', 'base64').toString()
-    this.#say(login && given === `\0${login.user}\0${login.password}` ? '235 2.7.0 welcome' : '535 5.7.8 no')
+    this.#reply(login && given === `\0${login.user}\0${login.password}` ? '235 2.7.0 welcome' : '535 5.7.8 no')
   }
 
   #from(line: string): void {
     const match = /^MAIL FROM:<([^>]*)>(.*)$/i.exec(line)
     if (!match || this.#mail) {
       this.#state.faults.push(`out of order: ${line}`)
-      this.#say('503 5.5.1 not now')
+      this.#reply('503 5.5.1 not now')
       return
     }
     const refusal = /^mail-(\d{3})-([\d.]+)/.exec(match[1] ?? '')
     if (refusal) {
-      this.#say(`${refusal[1]} ${refusal[2]} refused sender`)
+      this.#reply(`${refusal[1]} ${refusal[2]} refused sender`)
       return
     }
     this.#mail = {
@@ -218,35 +218,35 @@ class Client {
       tls: this.#socket instanceof TLSSocket,
       connection: this.#number,
     }
-    this.#say('250 2.1.0 sender ok')
+    this.#reply('250 2.1.0 sender ok')
   }
 
   #rcpt(line: string): void {
     const match = /^RCPT TO:<([^>]+)>(.*)$/i.exec(line)
     if (!match || !this.#mail) {
-      this.#say('503 5.5.1 not now')
+      this.#reply('503 5.5.1 not now')
       return
     }
     const email = Buffer.from(match[1] ?? '', 'latin1').toString('utf8')
     const refusal = /^rcpt-(\d{3})-([\d.]+)/.exec(email)
     if (refusal) {
-      this.#say(`${refusal[1]} ${refusal[2]} refused recipient`)
+      this.#reply(`${refusal[1]} ${refusal[2]} refused recipient`)
       return
     }
     this.#mail.rcpts.push({ email, parameters: (match[2] ?? '').split(' ').filter(Boolean) })
-    this.#say('250 2.1.5 recipient ok')
+    this.#reply('250 2.1.5 recipient ok')
   }
 
   #data(): void {
     if (!this.#mail || this.#mail.rcpts.length === 0) {
-      this.#say('554 5.5.1 no valid recipients')
+      this.#reply('554 5.5.1 no valid recipients')
       return
     }
     this.#inData = true
-    this.#say('354 go on')
+    this.#reply('354 go on')
   }
 
-  #say(text: string): void {
+  #reply(text: string): void {
     if (this.#socket.writable) this.#socket.write(`${text}\r\n`, 'latin1')
   }
 }

@@ -1,21 +1,21 @@
 /**
- * A mail server that answers as a script says, however wrong: the counterpart of mail/receiving-server.ts, which is strict. What the
- * script does not name is answered as by a good server.
+ * A mail server that replies as scripted, however wrong; mail/receiving-server.ts is its strict counterpart. Commands
+ * that the script does not contain get the replies of a correct server.
  */
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { startTcpServer } from './tcp-server.ts'
 
-/** At the end of an answer: the server closes once the rest is out. As the whole answer: it closes without a word. */
+/** At the end of a reply: the server closes the connection after it. As the whole reply: it closes without a reply. */
 export const CLOSE = '\0close'
 
-/** What answers. `content`: said when the first octets of the content come, before its end. */
+/** The event that is answered. `content`: sent at the first octets of the content, before its end. */
 export type Moment =
   | ('greeting' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'RSET' | 'QUIT')
   | 'content'
   | 'dot'
 
-/** Answers by moment; of a list, each time the next one, the last one for ever. An empty text: silence. */
+/** Replies by event; of a list, one after another, and then the last one again. An empty text sends nothing. */
 export type Script = Partial<Record<Moment, string | readonly string[]>>
 
 /** The running server. */
@@ -23,7 +23,7 @@ export interface ScriptedServer {
   port: number
   /** Commands in order, with the number of their connection. */
   commands: string[]
-  /** Contents that came to their final dot, as sent. */
+  /** Contents up to their final dot, as sent. */
   contents: string[]
   connections(): number
   stop(): Promise<void>
@@ -44,7 +44,7 @@ const GOOD: Record<Moment, string> = {
   QUIT: `221 2.0.0 bye${CLOSE}`,
 }
 
-/** Starts a server; stop it in the end. `pieces`: octets per segment of its answers. */
+/** Starts a server; the caller must stop it. `pieces`: octets per segment of its replies. */
 export async function startScriptedServer(script: Script, pieces?: number): Promise<ScriptedServer> {
   const state = { commands: [] as string[], contents: [] as string[] }
   const answerTo = createAnswers(script)
@@ -52,7 +52,7 @@ export async function startScriptedServer(script: Script, pieces?: number): Prom
   return { ...state, ...server }
 }
 
-/** The answers in their order, over all connections. */
+/** The replies in order, across all connections. */
 function createAnswers(script: Script): (moment: Moment) => string {
   const given = new Map<Moment, number>()
   return moment => {
@@ -72,8 +72,8 @@ class Client {
   readonly #state: Pick<ScriptedServer, 'commands' | 'contents'>
   #rest = ''
   #inContent = false
-  #heard = false
-  #speaking = Promise.resolve()
+  #contentBegan = false
+  #sending = Promise.resolve()
 
   constructor(
     socket: Socket,
@@ -106,15 +106,15 @@ class Client {
     this.#rest = this.#rest.slice(end + 2)
     this.#state.commands.push(`${this.#number} ${line}`)
     const verb = (line.split(' ')[0] ?? '') as Moment
-    const said = this.#answer(verb in GOOD ? verb : 'QUIT')
-    this.#inContent = verb === 'DATA' && said.includes('354')
-    this.#heard = false
+    const reply = this.#answer(verb in GOOD ? verb : 'QUIT')
+    this.#inContent = verb === 'DATA' && reply.includes('354')
+    this.#contentBegan = false
     return true
   }
 
   #content(): boolean {
-    if (!this.#heard && this.#rest !== '') {
-      this.#heard = true
+    if (!this.#contentBegan && this.#rest !== '') {
+      this.#contentBegan = true
       this.#answer('content')
     }
     const end = this.#rest.startsWith('.\r\n') ? 0 : this.#rest.indexOf('\r\n.\r\n') + 2
@@ -128,11 +128,11 @@ class Client {
 
   #answer(moment: Moment): string {
     const text = this.#answerTo(moment)
-    this.#speaking = this.#speaking.then(() => this.#say(text))
+    this.#sending = this.#sending.then(() => this.#send(text))
     return text
   }
 
-  async #say(answer: string): Promise<void> {
+  async #send(answer: string): Promise<void> {
     const [text = '', ...close] = answer.split(CLOSE)
     const bytes = Buffer.from(text === '' ? '' : `${text}\r\n`, 'latin1')
     const step = this.#pieces ?? Math.max(1, bytes.length)

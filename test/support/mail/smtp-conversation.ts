@@ -1,4 +1,4 @@
-/** An SMTP client that does only what a test tells it, octet by octet: for honest clients and for the others. */
+/** An SMTP client that sends exactly what a test specifies, octet by octet, for regular and malicious clients. */
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
@@ -7,40 +7,40 @@ import { connect as connectTls } from 'node:tls'
 export interface Reply {
   code: number
   lines: string[]
-  /** `550 5.7.1 text`: the last line as it came. */
+  /** The last line, as in `550 5.7.1 text`. */
   text: string
 }
 
-/** How to connect. */
+/** Connection options. */
 export interface ConverseOptions {
   host?: string
-  /** TLS from the first octet. */
+  /** Implicit TLS. */
   tls?: boolean
-  /** Sent in clear text before anything else: a PROXY header. */
+  /** Sent in clear text first: a PROXY header. */
   prefix?: string | Buffer
-  /** Own address, to tell clients apart: 127.0.0.2 and so on. */
+  /** Local address, to distinguish clients: 127.0.0.2 and so on. */
   from?: string
 }
 
-/** A conversation with an SMTP server. Replies that come after the connection ended reject. */
+/** A conversation with an SMTP server. Reading a reply after the end of the connection rejects. */
 export interface Conversation {
   /** The next reply. */
   reply(): Promise<Reply>
-  /** Writes octets as they are. */
+  /** Writes octets unchanged. */
   write(octets: string | Buffer): void
-  /** Writes octets in pieces that end at these places, each in a segment of its own. */
+  /** Writes octets in pieces that end at these positions, each in its own segment. */
   writeInPieces(octets: string | Buffer, cuts: readonly number[]): Promise<void>
   /** Writes a line with CRLF and waits for its reply. */
   ask(line: string): Promise<Reply>
-  /** Does the handshake on this connection; what was read before stays read. */
+  /** Performs the handshake on this connection; replies that were read before are kept. */
   startTls(): Promise<void>
-  /** EHLO, and on a clear connection STARTTLS and EHLO again; then AUTH PLAIN. Returns the reply to AUTH. */
+  /** EHLO, and without TLS also STARTTLS and EHLO again; then AUTH PLAIN. Returns the reply to AUTH. */
   logIn(username: string, password: string): Promise<Reply>
-  /** MAIL, RCPT and DATA, each of which must pass, then the message with its final dot. Returns the reply to that. */
+  /** MAIL, RCPT and DATA, all of which must succeed, then the message with its final dot. Returns the reply to it. */
   submit(from: string, to: readonly string[], message: string | Buffer): Promise<Reply>
-  /** Drops the connection without a word. */
+  /** Closes the connection without QUIT. */
   destroy(): void
-  /** Resolves when the server has closed. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../services/mail/delivery/smtp/transaction.ts'
 
-/** A short message to one recipient, which may be sent; with what is given instead. */
+/** A transaction with a short message to one recipient, with the given changes. */
 export const transaction = (given: Partial<Transaction> = {}): Transaction => ({
   origin: { messageId: 'em_1', userId: 'usr_1', deliveryId: 'em_1.0' },
   from: 'a@example.com',

@@ -1,4 +1,4 @@
-/** Messages and attempts in the database as acceptance and delivery leave them, for tests of what reads them. */
+/** Messages and attempts in the database, as acceptance and delivery store them. */
 import { BODIES, toBodyDocs } from '../../../services/mail/store/bodies.ts'
 import type { EventDoc, MessageDoc, RecipientState } from '../../../services/mail/store/documents.ts'
 import { EVENTS } from '../../../services/mail/store/events.ts'
@@ -8,7 +8,7 @@ import { newId } from '../../../services/platform/ids.ts'
 
 const DAY_MS = 86_400_000
 
-/** Stores a message, delivered to one recipient unless said otherwise. `raw` also stores its body. */
+/** Stores a message, by default delivered to one recipient. `raw` also stores its body. */
 export async function giveMessage(
   db: Db,
   userId: string,
@@ -44,7 +44,7 @@ export async function giveMessage(
   return message
 }
 
-/** Stores an attempt on the first recipient of a message. */
+/** Stores an attempt for the first recipient of a message. */
 export async function giveEvent(db: Db, message: MessageDoc, change: Partial<EventDoc> = {}): Promise<EventDoc> {
   const attempt = change.attempt ?? 1
   const event: EventDoc = {

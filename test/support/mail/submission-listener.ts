@@ -1,4 +1,4 @@
-/** Submission listeners with a recording door: what the SMTP side hands over, without a database. */
+/** Submission listeners with a recording submission service, without a database. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,10 +16,10 @@ import { createMetrics, type Metrics } from '../../../services/platform/observab
 import { readConfig } from '../../../services/platform/process/config.ts'
 import { type Certificate, makeCertificate } from '../../../services/platform/security/self-signed-certificate.ts'
 
-/** Settings of a test process; ports are chosen by the system. */
+/** Settings of a test process; the system chooses the ports. */
 const TEST_ENV = {
   MAIL_HOSTNAME: 'mail.example.com',
-  SESSION_SECRET: 'a secret for tests that nobody else has',
+  SESSION_SECRET: 'a secret for tests of at least 32 bytes',
   SUBMISSION_LISTEN: '0:starttls,0:tls',
   METRICS_PORT: '0',
   LOG_LEVEL: 'silent',
@@ -42,21 +42,21 @@ export async function certificateFiles(): Promise<{
   return { ...files, replace }
 }
 
-/** Listeners, and everything that passed them. */
+/** Listeners, and every submission that they passed on. */
 export interface TestListener extends Listener {
   starttls: number
   tls: number
-  /** Submissions in the order of their arrival, large ones as one piece. */
+  /** Submissions in the order of arrival, large ones as one buffer. */
   received: Submission[]
   metrics: Metrics
 }
 
-/** The one login that {@link startListener} knows. */
+/** The only login of {@link startListener}. */
 export const LOGIN = { username: 'app@example.org', password: 'right' }
 
 /**
- * Starts listeners that know one login, {@link LOGIN}, which may send as `@example.org`. Everything submitted is
- * accepted unless `accept` says otherwise.
+ * Starts listeners with one login, {@link LOGIN}, which may send as `@example.org`. Every submission is accepted unless
+ * `accept` returns another answer.
  */
 export async function startListener(
   over: Partial<Omit<ListenerOptions, 'config'>> & { env?: Record<string, string> } = {},

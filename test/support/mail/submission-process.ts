@@ -1,4 +1,4 @@
-/** The SMTP main as a process of its own over a mongod of its own: what may be killed. */
+/** The SMTP main as a separate process with a separate mongod, both of which may be killed. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,18 +10,18 @@ import { giveCredential, giveDomain, giveUser } from '../accounts/accounts-and-d
 import { freePort, startTestMongod, type TestMongod } from '../database/test-mongod.ts'
 import { type ServiceProcess, type StartOptions, startService } from '../processes/service-process.ts'
 
-/** Name of the login that the process knows; its password is PASSWORD of accounts/accounts-and-domains.ts. */
+/** The user name of the only login; its password is PASSWORD of accounts/accounts-and-domains.ts. */
 export const LOGIN_NAME = 'load'
 
-/** A mongod, and the SMTP main beside it. */
+/** A mongod, and a process of the SMTP main that uses it. */
 export interface SubmissionProcess {
   mongod: TestMongod
   mongo: Mongo
-  /** Port with implicit TLS; the same after a restart. */
+  /** Port with implicit TLS; unchanged after a restart. */
   port: number
-  /** The process that runs now. */
+  /** The current process. */
   readonly service: ServiceProcess
-  /** Starts the main again, once the one before has ended. */
+  /** Starts the main again after the previous process has ended. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

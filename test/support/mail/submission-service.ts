@@ -1,4 +1,4 @@
-/** The SMTP main over a real database, with an account that may send. */
+/** The SMTP main with a real database, and an account that may send. */
 import { onTestFinished } from 'vitest'
 import type { CredentialDoc, DomainDoc } from '../../../services/mail/store/documents.ts'
 import { smtp } from '../../../services/smtp.ts'
@@ -41,7 +41,7 @@ export interface SendingAccount {
 
 let accounts = 0
 
-/** Stores an account that may send; the domain is new unless named. */
+/** Stores an account that may send; the domain is new unless its name is given. */
 export async function giveSendingAccount(
   { db }: TestDatabase,
   change: Partial<CredentialDoc> = {},

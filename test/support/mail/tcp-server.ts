@@ -1,13 +1,13 @@
-/** The frame of servers that tests talk to over TCP. */
+/** The common part of TCP servers for tests. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** A server that listens. */
+/** A listening server. */
 export interface TcpServer {
   port: number
-  /** Connections so far. */
+  /** Connections until now. */
   connections(): number
-  /** Cuts all connections and closes. */
+  /** Closes all connections and the server. */
   stop(): Promise<void>
 }
 

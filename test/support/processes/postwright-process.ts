@@ -1,4 +1,4 @@
-/** A whole Postwright as its users start it: a process of its own on free ports, with an embedded database. */
+/** A complete Postwright as its users start it: a separate process on free ports, with an embedded database. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -6,18 +6,18 @@ import { freePort, mongodBinary } from '../database/test-mongod.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** A started process and what it printed so far. */
+/** A started process and its output. */
 export interface Postwright {
   process: ChildProcess
   env: Record<string, string>
   output(): string
-  /** Resolves when the text was printed; rejects when the process ends before. */
+  /** Resolves when the text was printed; rejects if the process ends before, or after three minutes without it. */
   printed(text: string): Promise<void>
   /** Sends the signal and resolves to the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Free ports for all listeners, and a data folder. Rejects with MissingProgram where there is no mongod to embed. */
+/** Free ports for all listeners, and a data folder. Rejects with MissingProgram without a mongod. */
 export async function trialSettings(dataDir: string): Promise<Record<string, string>> {
   await mongodBinary()
   const [app, admin, metrics, starttls, other, tls] = await Promise.all(Array.from({ length: 6 }, freePort))
@@ -30,7 +30,7 @@ export async function trialSettings(dataDir: string): Promise<Record<string, str
   }
 }
 
-/** Starts this program with these settings and nothing else of our environment but what programs need. */
+/** Starts this program with these settings and a minimal environment. */
 export function startPostwright(settings: Record<string, string>, program = 'services/all.ts'): Postwright {
   const inherited = Object.fromEntries(
     ['PATH', 'HOME', 'XDG_CACHE_HOME', 'MONGOD_BINARY'].flatMap(name =>

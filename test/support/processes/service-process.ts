@@ -1,4 +1,4 @@
-/** Services as processes of their own, for tests that kill them and benchmarks that count their CPU. */
+/** Services as separate processes, for tests that kill them and benchmarks that measure their CPU time. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 /** A running process of a main. */
 export interface ServiceProcess {
   pid: number
-  /** Log lines so far, parsed. */
+  /** Log lines until now, parsed. */
   lines: Record<string, unknown>[]
-  /** The first line, past or future, with this message. Rejects when the process ends before it. */
+  /** The first past or future line with this message. Rejects if the process ends before it. */
   line(message: string): Promise<Record<string, unknown>>
   kill(signal: NodeJS.Signals): void
   /** Resolves with the exit code, or the signal that ended it. */
@@ -26,18 +26,18 @@ export interface StartOptions {
   tree?: string | undefined
 }
 
-/** Starts `services/<name>.ts` with this environment and nothing else but PATH. */
+/** Starts `services/<name>.ts` with this environment and PATH only. */
 export function startService(name: string, env: Record<string, string>, options?: StartOptions): ServiceProcess {
   return startProgram(`services/${name}.ts`, env, options)
 }
 
-/** Starts a service as on a machine whose clock is ahead by so many milliseconds (negative: behind). */
+/** Starts a service as on a machine whose clock is ahead by `aheadMs` (negative: behind). */
 export function startServiceWithClock(name: string, aheadMs: number, env: Record<string, string>): ServiceProcess {
   const flags = ['--import', './test/support/wrong-clock.ts']
   return startProgram(`services/${name}.ts`, { ...env, TEST_CLOCK_AHEAD_MS: String(aheadMs) }, { flags })
 }
 
-/** Starts a main with this environment and nothing else but PATH. */
+/** Starts a main with this environment and PATH only. */
 export function startProgram(path: string, env: Record<string, string>, options: StartOptions = {}): ServiceProcess {
   const { flags = [], cgroup, tree = '.' } = options
   const command = [process.execPath, ...flags, join(tree, path)]
@@ -51,7 +51,7 @@ export function startProgram(path: string, env: Record<string, string>, options:
   const waiting = new Map<string, PromiseWithResolvers<Record<string, unknown>>>()
   if (child.stdout)
     createInterface(child.stdout).on('line', text => {
-      if (!text.startsWith('{')) return // V8's last words when memory runs out
+      if (!text.startsWith('{')) return // V8's messages when memory is exhausted
       const line = JSON.parse(text) as Record<string, unknown>
       lines.push(line)
       waiting.get(String(line.msg))?.resolve(line)
@@ -77,13 +77,13 @@ export function startProgram(path: string, env: Record<string, string>, options:
   }
 }
 
-/** CPU time that a process has used so far, in milliseconds (Linux). */
+/** CPU time of a process until now, in milliseconds (Linux). */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10 // user and system, in ticks of 10 ms
 }
 
-/** Memory that a process holds, in MiB (Linux). */
+/** Resident memory of a process in MiB (Linux). */
 export function residentMiB(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

@@ -1,4 +1,4 @@
-/** What a main gets, made for tests: a database of its own, random secrets, no log, every port chosen by the system. */
+/** The foundation of a main for tests: its own database, random secrets, no log, ports chosen by the system. */
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../../../services/platform/clock.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
@@ -8,7 +8,7 @@ import type { Foundation } from '../../../services/platform/process/run.ts'
 import { createSecrets } from '../../../services/platform/security/secrets.ts'
 import type { TestDatabase } from '../database/test-database.ts'
 
-/** A foundation over this database; `env` are settings that differ from those of a laptop. */
+/** A foundation with this database; `env` adds settings. */
 export function testFoundation(
   mongo: TestDatabase,
   env: Readonly<Record<string, string>> = {},

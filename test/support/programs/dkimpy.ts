@@ -1,10 +1,10 @@
-/** dkimpy, the DKIM verifier of Python: a second opinion on our signatures. */
+/** dkimpy, a DKIM verifier in Python, as an independent verification of our signatures. */
 import { execFileSync } from 'node:child_process'
 import { aptInstall, MissingProgram } from './missing-program.ts'
 import { everyProgram } from './programs.ts'
 import { runPython } from './python.ts'
 
-/** Prints the verdicts on each message, one per DKIM-Signature field. Reads `{messages: [base64], records: {name: value}}`. */
+/** Prints the results of each message, one per DKIM-Signature field. Reads `{messages: [base64], records: {name: value}}`. */
 const SCRIPT = `
 import base64, dkim, json, sys
 given = json.load(sys.stdin)

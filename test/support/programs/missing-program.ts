@@ -1,9 +1,9 @@
-/** A program that a test needs and this machine does not have: the test is skipped by name, see runner.ts. */
+/** A program that a test needs and this machine lacks: the test is skipped with the reason, see runner.ts. */
 export class MissingProgram extends Error {
   readonly reason: string
   readonly install: string
 
-  /** `install`: the command that brings it, or what else to do. */
+  /** `install`: the command that installs it, or other instructions. */
   constructor(reason: string, install: string) {
     super(`${reason}; to run this test: ${install}`)
     this.name = 'MissingProgram'
@@ -12,5 +12,5 @@ export class MissingProgram extends Error {
   }
 }
 
-/** The command that installs these packages of Debian and Ubuntu. */
+/** The command that installs these Debian or Ubuntu packages. */
 export const aptInstall = (packages: string) => `apt-get install --no-install-recommends ${packages}`

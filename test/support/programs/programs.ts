@@ -1,4 +1,4 @@
-/** Programs and files that tests use: found on PATH, in the cache, or had once from their Go modules. */
+/** Programs and files for tests: found on PATH or in the cache, or built once from their Go modules. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { aptInstall, MissingProgram } from './missing-program.ts'
 
 const run = promisify(execFile)
 
-/** The packages of Debian and Ubuntu that have the programs; `test/packages` lists each of them. */
+/** The Debian and Ubuntu packages of the programs; `test/packages` lists each of them. */
 export const PACKAGES = {
   chromium: 'chromium fonts-wqy-microhei',
   curl: 'curl',
@@ -24,17 +24,17 @@ export const PACKAGES = {
   swaks: 'swaks libnet-ssleay-perl',
 } as const
 
-/** What brings Go; Debian has a new enough one since 13. */
+/** Instructions for Go; Debian has a new enough one since 13. */
 const GO = 'install Go 1.24 or newer (https://go.dev/doc/install)'
 
-/** Path of a program of a package. Throws {@link MissingProgram}, which skips the test that asks. */
+/** Path of a program of a package. Throws {@link MissingProgram}, which skips the test. */
 export function program(name: keyof typeof PACKAGES): string {
   const path = onPath(name)
   if (!path) throw new MissingProgram(`${name} is not on PATH`, aptInstall(PACKAGES[name]))
   return path
 }
 
-/** Path of kubectl, which the release of envtest has beside the API server. Throws {@link MissingProgram}. */
+/** Path of kubectl, which the envtest release contains. Throws {@link MissingProgram}. */
 export function kubectlProgram(): string {
   const path =
     onPath('kubectl') ?? executable(join(process.env.KUBEBUILDER_ASSETS || envtestFolder(process.env), 'kubectl'))
@@ -43,10 +43,10 @@ export function kubectlProgram(): string {
   return path
 }
 
-/** A program, or why there is none. */
+/** A program, or the reason why it is missing. */
 export type Program = { path: string } | { missing: MissingProgram }
 
-/** The path of what was looked for. Throws {@link MissingProgram}. */
+/** The path of a program. Throws {@link MissingProgram}. */
 export function pathOf(found: Program): string {
   if ('missing' in found) throw found.missing
   return found.path
@@ -57,12 +57,12 @@ export function findHelm(): Promise<Program> {
   return find('helm', 'helm.sh/helm/v3/cmd/helm@v3.17.3')
 }
 
-/** kube-score, which judges manifests by rules of good practice. */
+/** kube-score, which checks manifests for good practice. */
 export function findKubeScore(): Promise<Program> {
   return find('kube-score', 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0')
 }
 
-/** kubeconform, which checks manifests against JSON schemas. */
+/** kubeconform, which validates manifests against JSON schemas. */
 export function findKubeconform(): Promise<Program> {
   return find('kubeconform', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.6.7')
 }
@@ -78,7 +78,7 @@ export async function findGoModule(module: string): Promise<Program> {
       const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), timeout: 120_000 })
       return { path: (JSON.parse(stdout) as { Dir: string }).Dir }
     } catch (error) {
-      // With -json the reason stands in what it printed.
+      // With -json the reason is in the standard output.
       const { stdout, message } = error as Error & { stdout?: string }
       reason = stdout || message
     }
@@ -106,10 +106,10 @@ async function find(name: string, module: string): Promise<Program> {
   }
 }
 
-/** Every program of this name on PATH, the first one first. */
+/** All programs of this name on PATH, in order. */
 export function everyProgram(name: string): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  // Plain users lack the folders of daemons: each `bin` stands for its `sbin`, too.
+  // PATH of plain users lacks the folders of daemons: each `bin` adds its `sbin`.
   const sbin = folders.filter(folder => basename(folder) === 'bin').map(folder => join(dirname(folder), 'sbin'))
   return [...folders, ...sbin].flatMap(folder => executable(join(folder, name)) ?? [])
 }

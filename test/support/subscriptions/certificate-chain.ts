@@ -1,4 +1,4 @@
-/** Throw-away certificate chains of P-256 keys, written in DER by hand, so that single fields can be wrong. */
+/** Temporary certificate chains with P-256 keys, encoded in DER directly, so that single fields can be wrong. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 /** A certificate with its key. */
@@ -8,13 +8,13 @@ export interface Certified {
   privateKey: KeyObject
 }
 
-/** What a certificate is to be. */
+/** The fields of a certificate. */
 export interface CertificateRequest {
   name: string
-  /** Signs itself when absent. */
+  /** Self-signed if absent. */
   issuer?: Certified
   ca: boolean
-  /** Extension that marks a leaf as made for purchases, in hex. */
+  /** Extension that marks a leaf for purchases, in hex. */
   markOid?: string
   notAfter?: Date
 }
@@ -35,7 +35,7 @@ const BASIC_CONSTRAINTS = hex('0603551d13')
 const nameOf = (common: string) => sequence(tlv(0x31, sequence(COMMON_NAME, tlv(0x0c, Buffer.from(common)))))
 const time = (at: Date) => tlv(0x18, Buffer.from(`${at.toISOString().replaceAll(/[-:T]|\.\d+/g, '')}`))
 
-/** Makes a certificate. */
+/** Creates a certificate. */
 export function certify({ name, issuer, ca, markOid, notAfter }: CertificateRequest): Certified {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const critical = tlv(0x01, hex('ff'))
@@ -55,7 +55,7 @@ export function certify({ name, issuer, ca, markOid, notAfter }: CertificateRequ
   return { name, der: sequence(body, ECDSA_SHA256, tlv(0x03, hex('00'), signature)), privateKey }
 }
 
-/** PEM of a certificate. */
+/** The certificate as PEM. */
 export function pemOf({ der }: Certified): string {
   return `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 }

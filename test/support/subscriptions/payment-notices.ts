@@ -1,11 +1,11 @@
-/** Notices of payment channels, signed with throw-away keys; every part can be made wrong. */
+/** Notices of payment channels, signed with temporary keys; every part can be made wrong. */
 import { createCipheriv, createSign, generateKeyPairSync, randomBytes, verify as verifySignature } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { signedText } from '../../../services/subscriptions/payments/channels/alipay.ts'
 import { type Certified, certify, pemOf, signJws } from './certificate-chain.ts'
 
-/** A notice on its way. */
+/** A notice, ready to send. */
 export interface SentNotice {
   body: string
   headers: Record<string, string>
@@ -20,7 +20,7 @@ export function fakeAlipay() {
   const { publicKey, privateKey } = rsa()
   return {
     settings: { app_id: 'ali-app', seller_id: '2088', alipay_public_key: pem(publicKey) },
-    /** A form with a signature; `tamper` changes fields after signing, `repeated` are there twice before it. */
+    /** A signed form; `tamper` changes fields after signing, `repeated` adds fields a second time before it. */
     notice(
       fields: Record<string, string>,
       tamper: Record<string, string> = {},
@@ -87,7 +87,7 @@ export function fakeWechat() {
 
 const LEAF_OID = '060c2b060104018f5b02831f0101'
 
-/** Huawei with its own root, and a strict server that is asked for the status of purchases. */
+/** Huawei with its own root, and a strict server for the status of purchases. */
 export async function fakeHuawei() {
   const root = certify({ name: 'Root', ca: true })
   const intermediate = certify({ name: 'Intermediate', issuer: root, ca: true })
@@ -135,7 +135,7 @@ export async function fakeHuawei() {
     leaf,
     statuses,
     confirmed,
-    /** Requests so far. */
+    /** Number of requests. */
     asked: () => asked,
     /** A notice about a purchase. */
     notice(type: string, subtype: string, about: object, signers: [Certified, ...Certified[]] = chain): SentNotice {

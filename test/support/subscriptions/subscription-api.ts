@@ -1,4 +1,4 @@
-/** The Subscription Administration API for tests: a running service, a clock to turn, and a client that believes no answer. */
+/** The Subscription Administration API for tests: a running service, a test clock, and a client that validates responses. */
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
@@ -13,22 +13,22 @@ import { closed, openApiChecker } from '../http/openapi-checker.ts'
 import { testFoundation } from '../processes/test-foundation.ts'
 import { type TestClock, testClock } from '../time/test-clock.ts'
 
-/** An answer that fits the frozen contract, or the generated one where the frozen one is silent. */
+/** A response that conforms to the frozen contract, or to the generated one for operations that the frozen one lacks. */
 export interface ApiAnswer {
   status: number
   headers: Headers
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of many shapes, which the client has checked
+  // biome-ignore lint/suspicious/noExplicitAny: tests read JSON of many shapes, which the client has validated
   body: any
 }
 
-/** What a request may have besides method and path. */
+/** Options of a request. */
 export interface ApiRequest {
-  /** Sent as the header `token`; the super administrator's by default, none with an empty text. */
+  /** Sent as the header `token`; by default the super administrator's, none if empty. */
   token?: string
-  /** Selects the app `demo` by default. */
+  /** By default it selects the app `demo`. */
   query?: Record<string, string>
-  /** JSON, or text as it is. */
+  /** JSON, or text unchanged. */
   body?: unknown
   headers?: Record<string, string>
 }
@@ -46,17 +46,17 @@ export interface SubscriptionApi {
   call(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>
   /** Calls the server API with the secret of `demo`. */
   server(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>
-  /** Makes another administrator and logs it in. */
+  /** Creates another administrator and logs in as it. */
   logIn(role: 'super' | 'operator' | 'viewer', appKeys: string[]): Promise<string>
-  /** Turns the clock and logs the super administrator in again, whose session may have ended meanwhile. */
+  /** Advances the clock and logs the super administrator in again, whose session may have expired. */
   later(ms: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** Answers checked in this run, by contract: what the closing note counts. */
+/** Number of validated responses in this run, by contract. */
 export const checked = { frozen: 0, generated: 0 }
 
-/** The frozen document: what is in it decides which contract an answer is checked against. */
+/** The frozen document: its operations are validated against it, all others against the generated one. */
 export const frozenDocument: { paths: Record<string, Record<string, object>> } = parse(
   readFileSync(new URL('../../contract/subscriptions.openapi.yaml', import.meta.url), 'utf8'),
 )
@@ -68,7 +68,7 @@ const generated = openApiDocument()
 const documented = generated.paths as Record<string, Record<string, { responses: object }>>
 ajv.addSchema(closed(generated), 'generated')
 
-/** Starts the service on a database of its own. The clock stands still at 18:00 in Shanghai until it is turned. */
+/** Starts the service with its own database. The clock stays at 18:00 in Shanghai until it is advanced. */
 export async function startSubscriptionApi(env: Readonly<Record<string, string>> = {}): Promise<SubscriptionApi> {
   const mongo = await freshDatabase()
   const clock = testClock()
@@ -118,7 +118,7 @@ export async function startSubscriptionApi(env: Readonly<Record<string, string>>
   }
 }
 
-/** One request; its answer is checked. */
+/** Sends a request and validates its response. */
 export async function request(
   url: string,
   method: string,
@@ -155,7 +155,7 @@ function checkAnswer(method: string, path: string, answer: ApiAnswer): void {
   else checkGenerated(method, template, answer)
 }
 
-/** Everything outside of the frozen contract: refusals in their envelope, the rest as the generated document says. */
+/** Validates what the frozen contract lacks: errors by their envelope, other responses by the generated document. */
 function checkGenerated(method: string, template: string, answer: ApiAnswer): void {
   const what = `${method} ${template} -> ${answer.status}`
   const responses = documented[template]?.[method.toLowerCase()]?.responses ?? {}

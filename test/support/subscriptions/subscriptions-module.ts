@@ -1,4 +1,4 @@
-/** The subscription half on a database of its own, without HTTP: for tests of single use cases and of the store. */
+/** The subscriptions module with its own database, without HTTP: for tests of single use cases and of the store. */
 import { onTestFinished } from 'vitest'
 import { ensureIndexes } from '../../../services/platform/database/mongo.ts'
 import type { Foundation } from '../../../services/platform/process/run.ts'
@@ -14,24 +14,24 @@ import { freshDatabase } from '../database/test-database.ts'
 import { testFoundation } from '../processes/test-foundation.ts'
 import { type TestClock, testClock } from '../time/test-clock.ts'
 
-/** Use cases, what they stand on, and short ways to what they work with. */
+/** The use cases, their dependencies, and functions that create records. */
 export interface SubscriptionHalf {
   s: Subscriptions
   foundation: Foundation
   clock: TestClock
   giveApp(appKey: string): Promise<CreatedApp>
   giveUser(appKey: string, openid?: string): Promise<EndUserDoc>
-  /** A plan of 30 days for 19.90 unless told otherwise. */
+  /** A plan of 30 days for 19.90, with the given changes. */
   givePlan(appKey: string, fields?: PlanFields): Promise<PlanDoc>
-  /** A payment for the plan; by alipay and for its price unless told otherwise. */
+  /** A payment for the plan; by default by alipay and with its price. */
   pay(user: EndUserDoc, plan: PlanDoc, more?: Partial<Purchase>): Promise<SubscriptionDoc>
-  /** The record as it lies in the database. */
+  /** The record in the database. */
   stored(id: number): Promise<SubscriptionDoc>
 }
 
 /**
- * Opens it, for one test unless told otherwise when it is to be closed; the clock stands still at 18:00 in Shanghai until
- * it is turned.
+ * Opens it, by default for one test; `closing` gets the function that closes it. The clock stays at 18:00 in Shanghai until
+ * it is advanced.
  */
 export async function openSubscriptionHalf(
   env: Readonly<Record<string, string>> = {},
@@ -74,7 +74,7 @@ export async function openSubscriptionHalf(
   }
 }
 
-/** What became of a request: the code that it was refused with, else `done`, or what is said of its result. */
+/** The result of a request: the code of its error, else `done(result)`. */
 export function codeOf<T>(work: Promise<T>, done: (result: T) => string = () => 'done'): Promise<string | undefined> {
   return work.then(done, (error: { code?: string }) => error.code)
 }

@@ -1,4 +1,4 @@
-/** Runs the work and answers how many turns of the event loop others had meanwhile. */
+/** Runs the work and returns the number of event loop turns that other work had until it ended. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let over = false

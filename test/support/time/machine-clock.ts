@@ -1,6 +1,6 @@
-/** A machine whose clock is wrong: replaces `Date` of this process, so that everything in it sees the wrong time. */
+/** A wrong machine clock: replaces `Date` of this process. */
 
-/** Sets the machine's clock ahead by so many milliseconds (negative: behind). Returns the way back. */
+/** Sets the clock ahead by `aheadMs` (negative: behind). Returns a function that restores it. */
 export function setMachineClock(aheadMs: number): () => void {
   const RealDate = globalThis.Date
   class MachineDate extends RealDate {
@@ -11,7 +11,7 @@ export function setMachineClock(aheadMs: number): () => void {
     static override now(): number {
       return RealDate.now() + aheadMs
     }
-    /** Dates that were made before, or by native code. */
+    /** Dates created before, or by native code. */
     static override [Symbol.hasInstance](value: unknown): boolean {
       return Object.prototype.toString.call(value) === '[object Date]'
     }

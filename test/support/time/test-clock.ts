@@ -1,9 +1,9 @@
-/** A clock that tests turn by hand. */
+/** Clocks that tests advance. */
 import type { Clock } from '../../../services/platform/clock.ts'
 
-/** Moves when it is turned. */
+/** A clock with `advance`. */
 export interface TestClock extends Clock {
-  /** Moves the time on by so many milliseconds. */
+  /** Advances the time (milliseconds). */
   advance(ms: number): void
 }
 
@@ -18,7 +18,7 @@ export function testClock(start = new Date('2026-11-21T10:00:00Z')): TestClock {
   }
 }
 
-/** A clock that runs by itself from the present time on: for programs whose own timers run as well. */
+/** A clock that also runs in real time: for programs with their own timers. */
 export function runningClock(): TestClock {
   let ahead = 0
   return {

@@ -1,7 +1,7 @@
-/** Waiting for a condition: polls until it holds, and fails with its source when it does not in time. */
+/** Waits for a condition: polls until it holds, and fails with its source after a timeout. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves as soon as `condition` is true, asked every `pauseMs`; rejects after `timeoutMs`. */
+/** Resolves as soon as `condition` is true, checked every `pauseMs`; rejects after `timeoutMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 15_000,

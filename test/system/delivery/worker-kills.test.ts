@@ -1,12 +1,12 @@
-/** A handful of kills under load; `node test/bench/kills.ts` does fifty and more, on one and on three members. */
+/** A few kills under load; `node test/bench/kills.ts` runs fifty and more, on one and on three members. */
 import { expect, test } from 'vitest'
 import { runKills } from '../../support/mail/kills-under-load.ts'
 
-test('workers and mongod killed under load lose nothing, and only attempts of unknown outcome are repeated', async () => {
+test('killing workers and mongod under load loses no message, and repeats ambiguous attempts only', async () => {
   const report = await runKills({
     members: 1,
     workers: 2,
-    blows: ['worker', 'mongod', 'worker'],
+    disruptions: ['worker', 'mongod', 'worker'],
     pauseMs: 1_500,
     rate: 40,
   })
