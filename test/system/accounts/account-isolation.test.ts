@@ -1,4 +1,4 @@
-/** No operation shows or changes what another account owns, and no operator of MongoDB gets through any field. */
+/** No operation reads or changes what another account owns, and no field accepts MongoDB operators. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { auditLog } from '../../../services/accounts/store/audit-log.ts'
@@ -20,7 +20,7 @@ import { newId } from '../../../services/platform/ids.ts'
 import { giveDomain, giveToken } from '../../support/accounts/accounts-and-domains.ts'
 import type { ApiClient } from '../../support/http/api-client.ts'
 import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../../support/http/panel-api.ts'
-import { DEAD_SERVER, ISOLATION, type Row, type Thing } from './account-isolation-table.ts'
+import { DEAD_SERVER, ISOLATION, type ResourceType, type Row } from './account-isolation-table.ts'
 
 let api: PanelApi
 beforeAll(async () => {
@@ -36,8 +36,8 @@ const rows = <K extends Row['kind']>(kind: K) =>
     return row?.kind === kind ? [[keyOf(operation), operation, row as Extract<Row, { kind: K }>] as const] : []
   })
 
-/** Makes one thing of a kind for an account and gives its id. */
-const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
+/** Creates one resource of each type for an account and returns its id. */
+const GIVE: Record<ResourceType, (userId: string) => Promise<string>> = {
   domain: async userId => {
     const dkim = [
       {
@@ -75,7 +75,7 @@ const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
   token: async userId => (await giveToken(api.db, userId))._id,
   audit_entry: async userId => {
     const _id = newId('aud')
-    const actor = { name: 'somebody', via: 'command' as const }
+    const actor = { name: 'test', via: 'command' as const }
     const target = { type: 'user', id: userId }
     await api.db
       .collection<{ _id: string }>(auditLog.name)
@@ -90,7 +90,7 @@ const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
     const message = { from: `a@${name}`, to, subject: 'Hello', text: 'Hello' }
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
     const { id } = (await (await api.as(user)).post('/api/v1/emails', { ...message, scheduled_at })).body
-    // One recipient waits for its time, the other for another attempt.
+    // One recipient waits for its scheduled time, the other for another attempt.
     await collectionOf(api.db, DELIVERIES).updateOne({ _id: `${id}.0` }, { $set: { att: 1 } })
     return id
   },
@@ -103,11 +103,11 @@ const GIVE: Record<Thing, (userId: string) => Promise<string>> = {
     return `${m}.0`
   },
 }
-/** A verified sender domain for an account. */
+/** A verified sender domain of an account. */
 const verifiedDomain = (userId: string) =>
   giveDomain(api.db, userId, `${newId('v').replace('_', '')}.example`, { status: 'verified', verified_by: 'dns' })
 
-const COLLECTION: Record<Thing, string> = {
+const COLLECTION: Record<ResourceType, string> = {
   domain: domains.name,
   credential: credentials.name,
   token: tokens.name,
@@ -116,9 +116,10 @@ const COLLECTION: Record<Thing, string> = {
   captured: CAPTURED.name,
   dns_account: dnsAccounts.name,
 }
-const stored = (thing: Thing, id: string) => api.db.collection<{ _id: string }>(COLLECTION[thing]).findOne({ _id: id })
+const stored = (resource: ResourceType, id: string) =>
+  api.db.collection<{ _id: string }>(COLLECTION[resource]).findOne({ _id: id })
 
-/** The three ways in: a session, a token with every scope, and an admin's session. */
+/** The three ways to authenticate: a session, a token with every scope, and an admin's session. */
 async function callers(): Promise<[string, ApiClient][]> {
   const { user, client } = await api.newUser()
   return [
@@ -128,26 +129,29 @@ async function callers(): Promise<[string, ApiClient][]> {
   ]
 }
 
-test('every operation of the contract is in the table, and the table holds nothing else', () => {
+test('the table contains every operation of the contract and nothing else', () => {
   expect(Object.keys(ISOLATION).toSorted()).toEqual(MAIL_OPERATIONS.map(keyOf).toSorted())
 })
 
-test.each(rows('item'))('%s: a foreign id is 404 and stays as it is, the own one works', async (_, operation, row) => {
-  const owner = await api.newUser()
-  const id = await GIVE[row.thing](owner.user._id)
-  const before = await stored(row.thing, id)
-  const path = pathOf(operation, id)
-  for (const [, client] of await callers()) {
-    const answer = await client.call(operation.method, path, row.body)
-    // A token is refused before its things are looked at where only a session is let in.
-    expect(answer.status === 403 ? answer.body.code : answer.status).toBeOneOf([404, 'forbidden'])
-  }
-  expect((await client404(operation, id, row)).status).toBe(404)
-  expect(await stored(row.thing, id)).toEqual(before)
-  expect(await owner.client.call(operation.method, path, row.body)).toMatchObject({ status: row.own })
-})
+test.each(rows('item'))(
+  "%s: a foreign id returns 404 and stays unchanged, the owner's works",
+  async (_, operation, row) => {
+    const owner = await api.newUser()
+    const id = await GIVE[row.resource](owner.user._id)
+    const before = await stored(row.resource, id)
+    const path = pathOf(operation, id)
+    for (const [, client] of await callers()) {
+      const answer = await client.call(operation.method, path, row.body)
+      // Operations that accept sessions only reject a token before they look up the id.
+      expect(answer.status === 403 ? answer.body.code : answer.status).toBeOneOf([404, 'forbidden'])
+    }
+    expect((await client404(operation, id, row)).status).toBe(404)
+    expect(await stored(row.resource, id)).toEqual(before)
+    expect(await owner.client.call(operation.method, path, row.body)).toMatchObject({ status: row.own })
+  },
+)
 
-/** By a session of another user, the answer is exactly "there is no such thing", as for an id that does not exist. */
+/** For a session of another user, the response equals the one for an id that does not exist. */
 async function client404(operation: AnyEndpoint, id: string, row: { body?: object }) {
   const { client } = await api.newUser()
   const foreign = await client.call(operation.method, pathOf(operation, id), row.body)
@@ -164,22 +168,22 @@ async function client404(operation: AnyEndpoint, id: string, row: { body?: objec
   return foreign
 }
 
-test.each(rows('list'))('%s: shows only what is the own', async (_, operation, row) => {
+test.each(rows('list'))("%s: lists only the caller's own", async (_, operation, row) => {
   const owner = await api.newUser()
-  const id = await GIVE[row.thing](owner.user._id)
+  const id = await GIVE[row.resource](owner.user._id)
   const shown = async (client: ApiClient) =>
     (await client.get(`${operation.path}?limit=100`)).body.data.map((item: { id: string }) => item.id)
   expect(await shown(owner.client)).toEqual([id])
   const [session, token] = await callers()
   for (const [, client] of [session, token].filter(entry => entry !== undefined))
     expect(await shown(client)).not.toContain(id)
-  for (const beside of ['0', 'z']) {
-    const after = await session?.[1].get(`${operation.path}?after=${id.slice(0, -1)}${beside}`)
+  for (const suffix of ['0', 'z']) {
+    const after = await session?.[1].get(`${operation.path}?after=${id.slice(0, -1)}${suffix}`)
     expect(after?.body.data.map((item: { id: string }) => item.id)).not.toContain(id)
   }
 })
 
-test.each(rows('send'))('%s: the domain of another account is refused as a sender', async (_, operation, row) => {
+test.each(rows('send'))('%s: rejects a sender domain of another account', async (_, operation, row) => {
   const owner = await api.newUser()
   const { name } = await verifiedDomain(owner.user._id)
   const before = await api.db.collection(MESSAGES.name).countDocuments()
@@ -193,7 +197,7 @@ test.each(rows('send'))('%s: the domain of another account is refused as a sende
   expect(await api.db.collection(MESSAGES.name).countDocuments()).toBe(before + 1)
 })
 
-test.each(rows('admin'))('%s: is closed to users and to tokens of admins', async (_, operation, row) => {
+test.each(rows('admin'))('%s: rejects users and tokens of admins with 403', async (_, operation, row) => {
   const victim = await api.newUser()
   const path = operation.path.replace('{id}', victim.user._id)
   const boss = await api.newUser({ role: 'admin' })
@@ -209,7 +213,7 @@ test.each(rows('admin'))('%s: is closed to users and to tokens of admins', async
 })
 
 test.each(MAIL_OPERATIONS.map(operation => [keyOf(operation), operation] as const))(
-  '%s: nobody gets in without a login',
+  '%s: rejects a request without credentials with 401',
   async (_, operation) => {
     if (operation.path === '/api/v1/session' && operation.method === 'POST') return
     const path = operation.path.replaceAll(/\{\w+\}/g, 'x_1')
@@ -218,9 +222,9 @@ test.each(MAIL_OPERATIONS.map(operation => [keyOf(operation), operation] as cons
   },
 )
 
-describe('operators of MongoDB', () => {
+describe('MongoDB operators', () => {
   const OPERATORS = [{ $gt: '' }, { $ne: null }, { $regex: '.*' }, { $where: '1' }, ['x', { $gt: '' }]]
-  /** Fields of sending that are refused with any value, after all others are right. */
+  /** Fields of sending that are rejected with any value, after the other fields were validated. */
   const NOT_BUILT = new Set(['template', 'track', 'unsubscribe'])
   const fieldsOf = (schema: z.ZodType | undefined) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])
 
@@ -228,9 +232,9 @@ describe('operators of MongoDB', () => {
     MAIL_OPERATIONS.flatMap(operation =>
       fieldsOf(operation.body).map(field => [`${keyOf(operation)} ${field}`, operation, field] as const),
     ),
-  )('in the body are refused: %s', async (_, operation, field) => {
+  )('are rejected in the body: %s', async (_, operation, field) => {
     const boss = await api.newUser({ role: 'admin' })
-    // In these two the caller chooses the names, so an object is data there and never part of a query.
+    // In these two fields the caller chooses the names: an object is data and never part of a query.
     if (field === 'headers' || field === 'metadata') return
     const path = operation.path.replaceAll(/\{\w+\}/g, `em_${'0'.repeat(26)}`)
     for (const value of OPERATORS) {
@@ -245,13 +249,13 @@ describe('operators of MongoDB', () => {
     MAIL_OPERATIONS.flatMap(operation =>
       fieldsOf(operation.query).map(field => [`${keyOf(operation)} ${field}`, operation, field] as const),
     ),
-  )('in the query are refused: %s', async (_, operation, field) => {
+  )('are rejected in the query: %s', async (_, operation, field) => {
     const { client } = await api.newUser({ role: 'admin' })
     for (const query of [`${field}[$gt]=`, `${field}[]=a`, `${field}=1&${field}=2`, `$where=1&${field}=1`])
       expect(await client.call(operation.method, `${operation.path}?${query}`)).toMatchObject({ status: 422 })
   })
 
-  test.each(rows('item'))('in the path find nothing: %s', async (_, operation, row) => {
+  test.each(rows('item'))('find nothing in the path: %s', async (_, operation, row) => {
     const { client } = await api.newUser()
     for (const id of ['{"$gt":""}', '[$ne]', '$where', 'a,b', '%00']) {
       const path = pathOf(operation, encodeURIComponent(id))

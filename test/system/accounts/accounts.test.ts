@@ -18,7 +18,7 @@ const dayOf = (holder: string) => ({ holder, ms: DAY_MS, index: Math.floor(Date.
 const cookieOf = (headers: Headers) => headers.get('set-cookie') ?? ''
 
 describe('logging in', () => {
-  test('gives a cookie that scripts and other sites cannot use, and tells who came', async () => {
+  test('returns the user and a cookie that scripts and other sites cannot use', async () => {
     const answer = await logIn(' ROOT ', 'the first password')
     expect(answer).toMatchObject({ status: 200, body: { user: { username: 'root', role: 'admin' } } })
     expect(cookieOf(answer.headers)).toMatch(/^pw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -32,7 +32,7 @@ describe('logging in', () => {
     expect(await client.get('/api/v1/session')).toMatchObject({ status: 401, body: { code: 'not_logged_in' } })
   })
 
-  test('over https the cookie is bound to the host', async () => {
+  test('binds the cookie to the host over https', async () => {
     const https = await startPanelApi({ APP_BASE_URL: 'https://mail.example.net' })
     try {
       const user = await giveUser(https.db)
@@ -46,7 +46,7 @@ describe('logging in', () => {
     }
   })
 
-  test('a wrong password, an unknown name and a suspended account look the same', async () => {
+  test('returns the same error for a wrong password, an unknown name and a suspended account', async () => {
     const known = await giveUser(api.db)
     const suspended = await giveUser(api.db, { status: 'suspended' })
     const answers = [
@@ -59,7 +59,7 @@ describe('logging in', () => {
     expect(new Set(essence.map(String)).size).toBe(1)
   })
 
-  test('the old session ends when the same browser logs in again', async () => {
+  test('ends the old session when the same browser logs in again', async () => {
     const user = await giveUser(api.db)
     const [first = ''] = cookieOf((await logIn(user.username, PASSWORD)).headers).split(';')
     await api.anonymous.call(
@@ -79,11 +79,11 @@ describe('logging in', () => {
     ['an unknown field', { username: 'root', password: 'x', role: 'admin' }, 422, 'validation_failed'],
     ['a password of a megabyte', { username: 'root', password: 'x'.repeat(1_000_000) }, 413, 'message_too_large'],
     ['a password beyond the bound', { username: 'root', password: 'x'.repeat(2_000) }, 422, 'validation_failed'],
-  ])('refused: %s', async (_, body, status, code) =>
+  ])('rejects %s', async (_, body, status, code) =>
     expect(await api.anonymous.post('/api/v1/session', body)).toMatchObject({ status, body: { code } }),
   )
 
-  test('a form of another site cannot log anybody in', async () => {
+  test('rejects a form of another site', async () => {
     const form = { 'content-type': 'text/plain' }
     const body = JSON.stringify({ username: 'root', password: 'the first password' })
     expect(await api.anonymous.call('POST', '/api/v1/session', body, form)).toMatchObject({
@@ -94,7 +94,7 @@ describe('logging in', () => {
 })
 
 describe('failed logins', () => {
-  test('are answered with 429 and the time to wait, even for the right password; other accounts are not hurt', async () => {
+  test('return 429 with the time to wait, even for the correct password, and do not affect other accounts', async () => {
     const user = await giveUser(api.db)
     const other = await giveUser(api.db)
     for (let attempt = 0; attempt < 10; attempt++) await logIn(user.username, 'wrong')
@@ -104,7 +104,7 @@ describe('failed logins', () => {
     expect(await logIn(other.username, PASSWORD)).toMatchObject({ status: 200 })
   })
 
-  test('a wrong current password counts as one', async () => {
+  test('include a wrong current password', async () => {
     const { user, client } = await api.newUser()
     const change = (current_password: string) =>
       client.call('PUT', '/api/v1/me/password', { current_password, new_password: 'another password' })
@@ -115,8 +115,8 @@ describe('failed logins', () => {
   })
 })
 
-describe('the own account', () => {
-  test('changes language and time zone, and nothing else', async () => {
+describe("the user's own account", () => {
+  test('accepts changes of language and time zone only', async () => {
     const { client } = await api.newUser()
     expect(await client.call('PATCH', '/api/v1/me', { lang: 'zh', tz: 'Asia/Shanghai' })).toMatchObject({
       status: 200,
@@ -134,7 +134,7 @@ describe('the own account', () => {
     expect(await client.get('/api/v1/me')).toMatchObject({ body: { role: 'user', lang: 'zh' } })
   })
 
-  test('a new password ends all other sessions and the old password', async () => {
+  test('a new password ends all other sessions and invalidates the old password', async () => {
     const { user, client } = await api.newUser()
     const elsewhere = await api.as(user)
     const change = { current_password: PASSWORD, new_password: 'a much better one' }
@@ -148,17 +148,17 @@ describe('the own account', () => {
   test.each([
     ['too short', 'seven77'],
     ['too long', 'x'.repeat(257)],
-    ['with NUL', 'eight888\0'],
-    ['with a line end', 'eight888\n'],
-  ])('a new password %s is refused', async (_, new_password) => {
+    ['contains NUL', 'eight888\0'],
+    ['contains a line end', 'eight888\n'],
+  ])('rejects a new password that is %s', async (_, new_password) => {
     const { client } = await api.newUser()
     const answer = await client.call('PUT', '/api/v1/me/password', { current_password: PASSWORD, new_password })
     expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '/new_password' }] } })
   })
 })
 
-describe('accounts in the hands of an admin', () => {
-  test('are created with a made password that works, and listed in pages', async () => {
+describe('accounts, managed by an admin', () => {
+  test('are created with a generated password that works, and listed in pages', async () => {
     const { client } = await admin()
     const created = await client.post('/api/v1/admin/users', { username: 'Carol@Example.com' })
     expect(created).toMatchObject({
@@ -179,7 +179,7 @@ describe('accounts in the hands of an admin', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
-  test('with a given password show none', async () => {
+  test('created with a given password return none', async () => {
     const { client } = await admin()
     const created = await client.post('/api/v1/admin/users', {
       username: 'dave',
@@ -190,7 +190,7 @@ describe('accounts in the hands of an admin', () => {
     expect(await logIn('dave', 'given by hand')).toMatchObject({ body: { user: { role: 'admin' } } })
   })
 
-  test('the same name in other letters is a conflict, also at the same moment', async () => {
+  test('reject the same name in other letter case, also concurrently', async () => {
     const { client } = await admin()
     const answers = await Promise.all(
       ['erin', 'ERIN', 'Erin', 'eriN'].map(username => client.post('/api/v1/admin/users', { username })),
@@ -199,14 +199,14 @@ describe('accounts in the hands of an admin', () => {
   })
 
   test.each([[''], ['a b'], ['-x'], ['x'.repeat(129)], ['名'], ['a\nb'], [{ $ne: '' }]])(
-    'the name %j is refused',
+    'reject the name %j',
     async username => {
       const { client } = await admin()
       expect(await client.post('/api/v1/admin/users', { username })).toMatchObject({ status: 422 })
     },
   )
 
-  test('a suspended account loses its session and tokens at once, and gets in again when it is active', async () => {
+  test('a suspended account loses its sessions and tokens immediately; an active one accepts its tokens and logins again', async () => {
     const { client } = await admin()
     const { user, client: victim } = await api.newUser()
     const token = await api.withToken(user, { scopes: ['domains:read'] })
@@ -223,7 +223,7 @@ describe('accounts in the hands of an admin', () => {
     expect(await logIn(user.username, PASSWORD)).toMatchObject({ status: 200 })
   })
 
-  test('a reset password is shown once and ends all sessions', async () => {
+  test('resetting a password ends all sessions and returns a new password', async () => {
     const { client } = await admin()
     const { user, client: victim } = await api.newUser()
     const reset = await client.post(`/api/v1/admin/users/${user._id}/reset-password`, {})
@@ -232,7 +232,7 @@ describe('accounts in the hands of an admin', () => {
     expect(await logIn(user.username, reset.body.password)).toMatchObject({ status: 200 })
   })
 
-  test('have a daily limit of recipients, none at first, that an admin sets and everybody concerned sees', async () => {
+  test('have a daily recipient limit, unlimited at first, that an admin sets and the user sees', async () => {
     const boss = await admin()
     const { user, client } = await api.newUser()
     const path = `/api/v1/admin/users/${user._id}`
@@ -244,13 +244,13 @@ describe('accounts in the hands of an admin', () => {
     await leaseQuota(api.mongo, dayOf(user._id), { limit: 500, need: 7, wanted: 7 })
     expect(await client.get('/api/v1/me')).toMatchObject({ body: { recipients_per_day: 500 } })
     const list = await boss.client.get('/api/v1/admin/users?limit=100')
-    const figures = list.body.data.map((one: { id: string; recipients_per_day: number; recipients_today: number }) => [
+    const limits = list.body.data.map((one: { id: string; recipients_per_day: number; recipients_today: number }) => [
       one.id,
       one.recipients_per_day,
       one.recipients_today,
     ])
-    expect(figures).toContainEqual([user._id, 500, 7])
-    expect(figures).toContainEqual([boss.user._id, 0, 0])
+    expect(limits).toContainEqual([user._id, 500, 7])
+    expect(limits).toContainEqual([boss.user._id, 0, 0])
     const log = await boss.client.get(`/api/v1/audit-logs?user_id=${user._id}`)
     expect(log.body.data.map(({ action }: { action: string }) => action)).toEqual(['user.changed'])
     expect(await boss.client.call('PATCH', path, { recipients_per_day: 0 })).toMatchObject({
@@ -258,7 +258,7 @@ describe('accounts in the hands of an admin', () => {
     })
   })
 
-  test('are created with a daily limit, or without one', async () => {
+  test('are created with or without a daily limit', async () => {
     const { client } = await admin()
     const create = (body: object) => client.post('/api/v1/admin/users', body)
     const limited = await create({ username: 'limited', recipients_per_day: 25 })
@@ -283,13 +283,13 @@ describe('accounts in the hands of an admin', () => {
     [{ recipients_per_day: 1_000_000_001 }],
     [{ recipients_per_day: null }],
     [{ recipients_per_day: 5, role: 'admin' }],
-  ])('the change %j is refused', async body => {
+  ])('reject the change %j', async body => {
     const { client } = await admin()
     const { user } = await api.newUser()
     expect(await client.call('PATCH', `/api/v1/admin/users/${user._id}`, body)).toMatchObject({ status: 422 })
   })
 
-  test('nobody sets the own limit without being an admin', async () => {
+  test('a user cannot change the own limit', async () => {
     const { user, client } = await api.newUser()
     expect(await client.call('PATCH', '/api/v1/me', { recipients_per_day: 5 })).toMatchObject({ status: 422 })
     expect(await client.call('PATCH', `/api/v1/admin/users/${user._id}`, { recipients_per_day: 5 })).toMatchObject({
@@ -297,13 +297,13 @@ describe('accounts in the hands of an admin', () => {
     })
   })
 
-  test('the answer never holds a hash', async () => {
+  test('lists contain no hash', async () => {
     const { client } = await admin()
     const list = await client.get('/api/v1/admin/users?limit=100')
     expect(JSON.stringify(list.body)).not.toMatch(/argon2|hash/)
   })
 
-  test('unknown accounts are 404', async () => {
+  test('an unknown account returns 404', async () => {
     const { client } = await admin()
     expect(await client.call('PATCH', '/api/v1/admin/users/usr_none', { recipients_per_day: 1 })).toMatchObject({
       status: 404,
@@ -317,7 +317,7 @@ describe('accounts in the hands of an admin', () => {
       expect(await client.call(method, path, method === 'POST' ? {} : undefined)).toMatchObject({ status: 404 })
   })
 
-  test('a user is not let in, nor is a token of an admin', async () => {
+  test('reject users and tokens of admins', async () => {
     const { client } = await api.newUser()
     expect(await client.get('/api/v1/admin/users')).toMatchObject({ status: 403, body: { code: 'forbidden' } })
     const { user } = await admin()
@@ -328,7 +328,7 @@ describe('accounts in the hands of an admin', () => {
 })
 
 describe('the last active admin', () => {
-  test('cannot be suspended, also not when two suspend each other at once', async () => {
+  test('cannot be suspended, not even when two admins suspend each other at once', async () => {
     const alone = await startPanelApi()
     try {
       const [one, two] = await Promise.all([alone.newUser({ role: 'admin' }), alone.newUser({ role: 'admin' })])
@@ -353,7 +353,7 @@ describe('the last active admin', () => {
 })
 
 describe('the audit log', () => {
-  test('says who did what to whom, from where, newest first, and holds no secret', async () => {
+  test('records who did what to whom and from where, newest first, without secrets', async () => {
     const boss = await admin()
     const { body: created } = await boss.client.post('/api/v1/admin/users', { username: 'frank' })
     await boss.client.post(`/api/v1/admin/users/${created.id}/suspend`)
@@ -367,7 +367,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(await listAudit(api.db, undefined, { limit: 100 }))).not.toContain(created.password)
   })
 
-  test('an admin sees all accounts, a user and a token of an admin only their own', async () => {
+  test("shows all accounts to an admin, and only the own entries to a user and to an admin's token", async () => {
     const boss = await admin()
     const { user, client } = await api.newUser()
     await boss.client.post(`/api/v1/admin/users/${user._id}/suspend`)
@@ -382,13 +382,13 @@ describe('the audit log', () => {
   })
 })
 
-test('a role that was taken away holds with the next request', async () => {
+test('a removed role takes effect with the next request', async () => {
   const { user, client } = await admin()
   await updateUser(api.db, user._id, { role: 'user' })
   expect(await client.get('/api/v1/admin/users')).toMatchObject({ status: 403 })
 })
 
-test('answers carry the headers of data, and methods that a path does not know are 405', async () => {
+test('responses carry the security headers, and unknown methods return 405', async () => {
   const { client } = await api.newUser()
   const { headers } = await client.get('/api/v1/me')
   expect(headers.get('cache-control')).toBe('no-store')

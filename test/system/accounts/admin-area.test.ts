@@ -1,4 +1,4 @@
-/** What an admin sees and does in the operator's area, over HTTP against real DNS and a real database. */
+/** The admin area over HTTP, against real DNS and a real database. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-test('sending addresses: names in the reverse tree and listings, each by its own', async () => {
+test('reports reverse names and blocklist entries for each sending address', async () => {
   const { body } = await admin.get('/api/v1/admin/sending-addresses')
   expect(body.hostname).toBe('mail.sender.test')
   const rows: { address: string; status: string; ptr: { status: string }; blocklists: { status: string }[] }[] =
@@ -71,7 +71,7 @@ test('sending addresses: names in the reverse tree and listings, each by its own
   expect(body.data[1].blocklists[0]).toMatchObject({ codes: ['127.0.0.2'], reason: 'https://list.test/why' })
 })
 
-test('lists are asked once in a while, however often the page is opened', async () => {
+test('caches the results of blocklists, even with fresh=true', async () => {
   await admin.get('/api/v1/admin/sending-addresses')
   const before = recursor.queries()
   await Promise.all([
@@ -84,7 +84,7 @@ test('lists are asked once in a while, however often the page is opened', async 
 describe('certificates', () => {
   const list = async () => (await admin.get('/api/v1/admin/certificates')).body
 
-  test('those that SMTP processes serve are shown with their faults, a new one in place of the old', async () => {
+  test('lists the certificates of SMTP processes with their problems, and replaces a renewed one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pw-tls-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
@@ -117,10 +117,10 @@ describe('certificates', () => {
     await collectionOf(api.db, CERTIFICATES).deleteMany({})
   })
 
-  test('none is served', async () => expect((await list()).data).toEqual([]))
+  test('lists nothing if none is served', async () => expect((await list()).data).toEqual([]))
 })
 
-describe('another try for a destination', () => {
+describe('retrying a destination', () => {
   const deliveries = () => collectionOf(api.db, DELIVERIES)
   const give = (site: string, change: Partial<DeliveryDoc>): DeliveryDoc => ({
     _id: `${newId('em')}.0`,
@@ -136,7 +136,7 @@ describe('another try for a destination', () => {
     created_at: new Date(),
     ...change,
   })
-  test('moves what failed before, and leaves scheduled, claimed and others alone', async () => {
+  test('reschedules deliveries that failed before, and leaves scheduled, claimed and other ones unchanged', async () => {
     const rows = {
       waiting: give('late.example', {}),
       system: give('late.example', { lane: 'system' }),
@@ -172,7 +172,7 @@ describe('resources', () => {
   const by = (kind: string, name: string) => ({ kind, namespace: 'web', name, uid: name })
   const shown = { ...STATE, observed_at: '2026-11-21T10:00:00.000Z' }
 
-  test('all kinds of the mail half, by namespace and name; records of people and revoked tokens are not there', async () => {
+  test('lists all kinds of the mail module by namespace and name, without unmanaged records and revoked tokens', async () => {
     const { user, client } = await api.newUser()
     const domain = await giveDomain(api.db, user._id, 'managed.example', {
       managed_by: by('MailDomain', 'b'),
@@ -194,12 +194,12 @@ describe('resources', () => {
       state: shown,
     })
     expect(body.data[0].state).toBeNull()
-    // The owner of the record sees where its resource stands, too.
+    // The owner of the record sees the state of its resource, too.
     expect((await client.get('/api/v1/domains/managed.example')).body.resource).toEqual(shown)
     expect((await client.get('/api/v1/domains/by-hand.example')).body.resource).toBeNull()
   })
 
-  test('and those of the subscription half, in the envelope', async () => {
+  test('lists those of the subscription module in the envelope', async () => {
     const app = { _id: 900_001, app_key: 'managed', app_name: 'Managed shop', live: true, status: '1' }
     await api.db
       .collection<typeof app & { managed_by: object; k8s: object }>('sub_apps')

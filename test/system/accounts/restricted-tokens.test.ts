@@ -1,4 +1,4 @@
-/** Tokens that may less than their account: for certain domains only, or for tests only. */
+/** Tokens with fewer rights than their account: for certain domains only, or for tests only. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CAPTURED, saveCaptured } from '../../../services/mail/store/captured.ts'
 import { DELIVERIES } from '../../../services/mail/store/deliveries.ts'
@@ -25,7 +25,7 @@ const mail = (from: string, change: object = {}) => ({
   ...change,
 })
 
-/** An account with two domains, and a token narrowed by `change`. */
+/** An account with two domains, and a token restricted by `change`. */
 async function account(change: Partial<TokenDoc> = {}) {
   const user = await giveUser(api.mongo.db)
   const [mine, other] = [`a-${user._id.slice(-8)}.example`, `b-${user._id.slice(-8)}.example`]
@@ -54,13 +54,13 @@ const ACTIONS = [
 ] as const
 
 describe('a token for certain domains', () => {
-  test.each(READS)('reads /emails/{id}%s of mail from them alone', async what => {
+  test.each(READS)('reads /emails/{id}%s of mail from its domains only', async what => {
     const { mine, other, call, stored } = await account()
     expect((await call('GET', `/api/v1/emails/${(await stored(mine))._id}${what}`)).status).toBe(200)
     expect((await call('GET', `/api/v1/emails/${(await stored(other))._id}${what}`)).status).toBe(404)
   })
 
-  test.each(ACTIONS)('does nothing to mail from other domains: %s %s', async (method, what, body) => {
+  test.each(ACTIONS)('cannot change mail from other domains: %s %s', async (method, what, body) => {
     const { other, call, scheduled } = await account()
     const id = await scheduled(other)
     const before = await collectionOf(api.mongo.db, MESSAGES).findOne({ _id: id })
@@ -68,15 +68,15 @@ describe('a token for certain domains', () => {
     expect(await collectionOf(api.mongo.db, MESSAGES).findOne({ _id: id })).toEqual(before)
   })
 
-  test.each(ACTIONS)('acts on mail from its own: %s %s', async (method, what, body) => {
+  test.each(ACTIONS)('can change mail from its domains: %s %s', async (method, what, body) => {
     const { mine, call, scheduled } = await account()
     const id = await scheduled(mine, { to: ['bob@example.net', 'carl@example.net'] })
-    // One recipient waits for its time, the other for another attempt.
+    // One recipient waits for its scheduled time, the other for another attempt.
     await collectionOf(api.mongo.db, DELIVERIES).updateOne({ _id: `${id}.0` }, { $set: { att: 1 } })
     expect((await call(method, `/api/v1/emails/${id}${what}`, body())).status).toBeOneOf([200, 202])
   })
 
-  test('lists mail from them alone, whatever is filtered, and pages through it', async () => {
+  test('lists and pages through mail from its domains only, with any filter', async () => {
     const { mine, other, call, stored } = await account()
     const own = []
     for (let n = 0; n < 3; n++) {
@@ -96,7 +96,7 @@ describe('a token for certain domains', () => {
     expect(await ids(`domain=${mine}`)).toEqual(own)
   })
 
-  test('hears of mail from them alone in the event stream', async () => {
+  test('receives events of mail from its domains only', async () => {
     const { mine, other, value, stored } = await account()
     const abort = new AbortController()
     const headers = { authorization: `Bearer ${value}` }
@@ -112,7 +112,7 @@ describe('a token for certain domains', () => {
     expect([...text.matchAll(/^id: \d+\/(.*)$/gm)].map(([, id]) => id)).toEqual([event._id])
   })
 
-  test('does not read what is counted or captured for the account as a whole', async () => {
+  test('cannot read the statistics and captured mail of the whole account', async () => {
     const { user, call } = await account()
     const m = (await giveMessage(api.mongo.db, user._id))._id
     const exp = new Date(later(1))
@@ -131,7 +131,7 @@ describe('a token for certain domains', () => {
 describe('a test token', () => {
   const tester = () => account({ mode: 'test', domains: [] })
 
-  test.each(ACTIONS)('does nothing to mail that goes out: %s %s', async (method, what, body) => {
+  test.each(ACTIONS)('cannot change live mail: %s %s', async (method, what, body) => {
     const { mine, call, scheduled } = await tester()
     const id = await scheduled(mine)
     const before = await collectionOf(api.mongo.db, MESSAGES).findOne({ _id: id })
@@ -140,7 +140,7 @@ describe('a test token', () => {
     expect(await collectionOf(api.mongo.db, MESSAGES).findOne({ _id: id })).toEqual(before)
   })
 
-  test('is let to test messages, of which nothing ever waits', async () => {
+  test('may call the operations for test messages, none of which ever waits', async () => {
     const { mine, call, scheduled } = await tester()
     const id = await scheduled(mine, { test: true })
     const answers = []
@@ -157,7 +157,7 @@ describe('a test token', () => {
       '/api/v1/emails/raw',
       ({ from, to }: { from: string; to: string }) => ({ from, to, raw: 'RnJvbTogYUBiLmV4YW1wbGUNCg==' }),
     ],
-  ] as const)('does not use up the idempotency keys of the live ones: POST %s', async (path, shape) => {
+  ] as const)('does not use the idempotency keys of live tokens: POST %s', async (path, shape) => {
     const { mine, call, whole } = await tester()
     const body = shape(mail(`ann@${mine}`))
     if ('raw' in body) body.raw = Buffer.from(`From: ann@${mine}\r\nSubject: Hi\r\n\r\nHi\r\n`).toString('base64')

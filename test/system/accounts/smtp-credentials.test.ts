@@ -17,7 +17,7 @@ let count = 0
 const name = () => `login-${++count}`
 
 describe('a new login', () => {
-  test('shows its made password once, with where to connect', async () => {
+  test('returns its generated password once, with the connection settings', async () => {
     const { user, client } = await api.newUser()
     const created = await client.post(path, {
       username: 'Shop@Example.com',
@@ -52,7 +52,7 @@ describe('a new login', () => {
     expect(list.body.data[0]).not.toHaveProperty('password')
   })
 
-  test('may have a fallback sender and leave for empty senders, which can be taken back', async () => {
+  test('may have a fallback sender and permission for null senders, both removable', async () => {
     const { client } = await api.newUser()
     const given = { allowed_senders: ['@example.com'], fallback_sender: 'Ops@Example.com', allow_null_sender: true }
     const { status, body } = await client.post(path, { username: name(), ...given })
@@ -66,7 +66,7 @@ describe('a new login', () => {
     expect(plain.body).toMatchObject({ fallback_sender: null, allow_null_sender: false })
   })
 
-  test('takes a name once over all accounts, whatever its letters', async () => {
+  test('takes a name once across all accounts, in any letter case', async () => {
     const [one, two] = await Promise.all([api.newUser(), api.newUser()])
     const answers = await Promise.all([
       one.client.post(path, { username: 'Unique' }),
@@ -79,10 +79,10 @@ describe('a new login', () => {
     ['a name with a space', { username: 'a b' }],
     ['a short password', { username: 'x', password: 'short' }],
     ['a password with NUL', { username: 'x', password: 'long enough\0' }],
-    ['a sender that is none', { username: 'x', allowed_senders: ['nobody'] }],
+    ['an invalid sender', { username: 'x', allowed_senders: ['nobody'] }],
     ['a public suffix as sender', { username: 'x', allowed_senders: ['@com'] }],
     ['a sender with a line end', { username: 'x', allowed_senders: ['a@b.example\r\nBcc: c@d.example'] }],
-    ['a network that is none', { username: 'x', allowed_cidrs: ['10.0.0.0/33'] }],
+    ['an invalid network', { username: 'x', allowed_cidrs: ['10.0.0.0/33'] }],
     ['a negative limit', { username: 'x', messages_per_hour: -1 }],
     ['half a message', { username: 'x', messages_per_hour: 0.5 }],
     ['a fallback sender that is no address', { username: 'x', fallback_sender: '@example.com' }],
@@ -92,14 +92,14 @@ describe('a new login', () => {
     ],
     ['a field that is not offered', { username: 'x', user_id: 'usr_other' }],
     ['an operator object', { username: 'x', allowed_senders: { $exists: true } }],
-  ])('is refused with %s', async (_, body) => {
+  ])('is rejected with %s', async (_, body) => {
     const { client } = await api.newUser()
     expect(await client.post(path, body)).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
   })
 })
 
 describe('the password', () => {
-  test('is copied by the owner who is logged in, by no token and no admin, and the copy is on record', async () => {
+  test("can be read by its owner's session only, and reading it is audited", async () => {
     const { user, client } = await api.newUser()
     const { body } = await client.post(path, { username: name(), password: 'set by hand' })
     const copy = `${path}/${body.id}/password`
@@ -111,7 +111,7 @@ describe('the password', () => {
     expect(log.body.data[0]).toMatchObject({ action: 'smtp_credential.password_read', target: { id: body.id } })
   })
 
-  test('of a record with only a hash must be set again before it can be copied', async () => {
+  test('must be set again before it can be read if only its hash is stored', async () => {
     const { user, client } = await api.newUser()
     const { _id } = await giveCredential(api.db, user._id, name())
     expect(await client.get(`${path}/${_id}`)).toMatchObject({ body: { copyable: false } })
@@ -124,7 +124,7 @@ describe('the password', () => {
     expect(await client.get(`${path}/${_id}/password`)).toMatchObject({ body: { password: set.body.password } })
   })
 
-  test('whose encryption key is lost is not copyable until it is set again, and works all the same', async () => {
+  test('is not readable until it is set again if its encryption key is lost, and is still valid', async () => {
     const { user, client } = await api.newUser()
     const { body } = await client.post(path, { username: name() })
     const lost = createSecrets('the secret of an earlier start, of 32 bytes')
@@ -143,7 +143,7 @@ describe('the password', () => {
     expect(await client.get(`${path}/${body.id}/password`)).toMatchObject({ status: 200 })
   })
 
-  test('does not open when its ciphertext was moved to another record', async () => {
+  test('cannot be decrypted when its ciphertext was moved to another record', async () => {
     const { user, client } = await api.newUser()
     const [one, two] = await Promise.all([
       client.post(path, { username: name() }),
@@ -161,7 +161,7 @@ describe('the password', () => {
   })
 })
 
-test('limits are changed one by one; what is absent stays', async () => {
+test('limits change one by one; absent fields keep their values', async () => {
   const { client } = await api.newUser()
   const { body } = await client.post(path, { username: name(), messages_per_hour: 5, allowed_cidrs: ['10.0.0.0/8'] })
   const change = (fields: object) => client.call('PATCH', `${path}/${body.id}`, fields)
@@ -172,7 +172,7 @@ test('limits are changed one by one; what is absent stays', async () => {
   expect(await change({ password_hash: 'x' })).toMatchObject({ status: 422 })
 })
 
-test('a removed login is gone and its name is free', async () => {
+test('a removed login is gone and its name is available again', async () => {
   const { client } = await api.newUser()
   const username = name()
   const { body } = await client.post(path, { username })
@@ -196,7 +196,7 @@ test('a login that a resource manages is read-only', async () => {
     })
 })
 
-test('a token that may not send gets no password to send with, and still limits and removes logins', async () => {
+test('a token without the scope emails:send gets no SMTP password, and still limits and removes logins', async () => {
   const { user, client } = await api.newUser()
   const token = await api.withToken(user, { scopes: ['smtp:read', 'smtp:write'] })
   const refused = {
@@ -212,7 +212,7 @@ test('a token that may not send gets no password to send with, and still limits 
   expect(await token.call('DELETE', `${path}/${body.id}`)).toMatchObject({ status: 204 })
 })
 
-describe('a token that makes logins', () => {
+describe('a token that creates logins', () => {
   const NETWORKS = ['127.0.0.0/8', '2001:db8::/32']
   const maker = async (limits: object) => {
     const { user, client } = await api.newUser()
@@ -233,7 +233,7 @@ describe('a token that makes logins', () => {
     ['one of them and another', ['127.0.0.1', '192.0.2.1'], false],
     ['a network around one of them', ['0.0.0.0/0'], false],
     ['every network', [], false],
-  ])('lets in nobody from outside of its own networks: %s', async (_, allowed_cidrs, good) => {
+  ])('cannot create a login for other networks than its own: %s', async (_, allowed_cidrs, good) => {
     const { token, client, give } = await maker({ allowed_cidrs: NETWORKS })
     const answer = (status: number) => (good ? { status } : refusedAt('allowed_cidrs'))
     expect(await token.post(path, { username: name(), allowed_cidrs })).toMatchObject(answer(201))
@@ -244,7 +244,7 @@ describe('a token that makes logins', () => {
     expect((await client.get(`${path}/${wide}/password`)).body.password === known).toBe(!good)
   })
 
-  test('makes nothing that outlives it, and still narrows and removes', async () => {
+  test('creates nothing that outlives it, and still limits and removes logins', async () => {
     const { token, give } = await maker({ expires_at: new Date(Date.now() + 3_600_000) })
     const id = await give([])
     expect(await token.post(path, { username: name() })).toMatchObject(refusedAt('expires_at'))
@@ -253,7 +253,7 @@ describe('a token that makes logins', () => {
     expect(await token.call('DELETE', `${path}/${id}`)).toMatchObject({ status: 204 })
   })
 
-  test('makes any login without limits of its own, and changes what leaves the networks alone', async () => {
+  test('creates any login if it is unrestricted, and may change fields other than the networks', async () => {
     const free = await maker({})
     const { body } = await free.token.post(path, { username: name() })
     expect(await free.token.call('PUT', `${path}/${body.id}/password`, {})).toMatchObject({ status: 200 })

@@ -1,4 +1,4 @@
-/** Each operation, called by everything that may less than a login: the guard answers before anything is looked at. */
+/** Calls each operation with every kind of restricted caller: authorization precedes validation and lookups. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Access, SCOPES, scopesFor } from '../../../services/mail/http/shared/access.ts'
@@ -23,8 +23,8 @@ const ROWS: readonly Row[] = MAIL_OPERATIONS.flatMap((operation): Row[] => {
 const BY_SCOPE = ROWS.filter(([, , { kind }]) => kind === 'account')
 const BY_LOGIN = ROWS.filter(([, , { kind }]) => kind !== 'account')
 
-/** The answer to a call with nothing right in it but the caller. */
-async function knock(client: ApiClient, { method, path }: AnyEndpoint): Promise<[number, string | undefined]> {
+/** Response to a call in which nothing is valid but the caller. */
+async function callAs(client: ApiClient, { method, path }: AnyEndpoint): Promise<[number, string | undefined]> {
   const answer = await client.call(method, path.replaceAll(/\{\w+\}/g, 'x_1'), method === 'GET' ? undefined : {})
   return [answer.status, answer.body?.code]
 }
@@ -34,14 +34,14 @@ test('the lists are not empty', () => {
   expect(BY_LOGIN.length).toBeGreaterThan(15)
 })
 
-test.each(BY_SCOPE)('%s: a token with every scope but one that it needs is refused', async (_, operation, access) => {
+test.each(BY_SCOPE)('%s: rejects a token that lacks one of the required scopes', async (_, operation, access) => {
   for (const needed of access.kind === 'account' ? scopesFor(access) : []) {
     const client = await api.withToken(user, { scopes: SCOPES.filter(scope => scope !== needed) })
-    expect(await knock(client, operation)).toEqual([403, 'insufficient_scope'])
+    expect(await callAs(client, operation)).toEqual([403, 'insufficient_scope'])
   }
 })
 
-test('whoever learns the password of an SMTP login may send', () => {
+test('operations that return the password of an SMTP login require the scope emails:send', () => {
   const withPassword = BY_SCOPE.filter(
     ([, { response }]) => response instanceof z.ZodObject && 'password' in response.shape,
   )
@@ -51,34 +51,34 @@ test('whoever learns the password of an SMTP login may send', () => {
   ])
 })
 
-test.each(BY_LOGIN)('%s: no token opens it, whatever its scopes', async (_, operation) => {
-  expect(await knock(await api.withToken(user, { scopes: [...SCOPES] }), operation)).toEqual([403, 'forbidden'])
+test.each(BY_LOGIN)('%s: rejects a token with every scope', async (_, operation) => {
+  expect(await callAs(await api.withToken(user, { scopes: [...SCOPES] }), operation)).toEqual([403, 'forbidden'])
 })
 
 describe('API_TOKEN', () => {
-  test('is meant for the two addresses of sending', () => {
+  test('is meant for the two sending operations', () => {
     const legacy = ROWS.filter(([, , access]) => access.kind === 'account' && access.legacy)
     expect(legacy.map(([key]) => key).toSorted()).toEqual(['POST /api/send', 'POST /api/v1/emails'])
   })
 
   test.each(ROWS)('%s', async (_, operation, access) => {
-    const answer = await knock(api.anonymous.with({ authorization: `Bearer ${API_TOKEN}` }), operation)
+    const answer = await callAs(api.anonymous.with({ authorization: `Bearer ${API_TOKEN}` }), operation)
     const open = access.kind === 'account' && access.legacy
     expect(answer).toEqual(open ? [422, 'validation_failed'] : [403, 'insufficient_scope'])
   })
 })
 
-test.each(ROWS)('%s: a token that ran out, or of another network, is refused', async (_, operation) => {
+test.each(ROWS)('%s: rejects an expired token and one of another network', async (_, operation) => {
   const over = await api.withToken(user, { scopes: [...SCOPES], expires_at: new Date('2020-01-01T00:00:00Z') })
-  expect(await knock(over, operation)).toEqual([401, 'invalid_token'])
+  expect(await callAs(over, operation)).toEqual([401, 'invalid_token'])
   const elsewhere = await api.withToken(user, { scopes: [...SCOPES], allowed_cidrs: ['192.0.2.0/24'] })
-  expect(await knock(elsewhere, operation)).toEqual([403, 'network_not_allowed'])
+  expect(await callAs(elsewhere, operation)).toEqual([403, 'network_not_allowed'])
 })
 
 test.each(ROWS.filter(([, { method }]) => method !== 'GET'))(
-  '%s: a session without the header x-csrf is refused',
+  '%s: rejects a session without the header x-csrf',
   async (_, operation) => {
     const client = (await api.as(user)).with({ 'x-csrf': '' })
-    expect(await knock(client, operation)).toEqual([403, 'csrf_header_missing'])
+    expect(await callAs(client, operation)).toEqual([403, 'csrf_header_missing'])
   },
 )

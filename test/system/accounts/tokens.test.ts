@@ -15,7 +15,7 @@ const future = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISO
 const bearer = (value: string) => api.anonymous.with({ authorization: `Bearer ${value}` })
 
 describe('a new token', () => {
-  test('shows its value once; lists show the prefix, and later its last use', async () => {
+  test('returns its value once; lists contain the prefix and its last use', async () => {
     const { client } = await api.newUser()
     const created = await client.post(path, { name: 'CI', scopes: ['tokens:read', 'tokens:read'] })
     expect(created).toMatchObject({ status: 201, body: { scopes: ['tokens:read'], mode: 'live', last_used_at: null } })
@@ -29,14 +29,14 @@ describe('a new token', () => {
     expect(await client.get(`${path}/${id}`)).toMatchObject({ body: { last_used_at: expect.any(String) } })
   })
 
-  test('sends by default and nothing else', async () => {
+  test('may only send by default', async () => {
     const { client } = await api.newUser()
     expect(await client.post(path, { name: 'x', mode: 'test' })).toMatchObject({
       body: { scopes: ['emails:send'], mode: 'test', token: expect.stringMatching(/^pw_test_/) },
     })
   })
 
-  test('is limited to domains of the account, by their stored names', async () => {
+  test('is restricted to domains of the account, by their stored names', async () => {
     const { user, client } = await api.newUser()
     const other = await api.newUser()
     await giveDomain(api.db, user._id, 'mine.example')
@@ -59,20 +59,20 @@ describe('a new token', () => {
     ['without a name', {}],
     ['without a scope', { name: 'x', scopes: [] }],
     ['with a scope that does not exist', { name: 'x', scopes: ['admin'] }],
-    ['that is over already', { name: 'x', expires_at: '2020-01-01T00:00:00Z' }],
-    ['with a time that is none', { name: 'x', expires_at: 'tomorrow' }],
-    ['with a network that is none', { name: 'x', allowed_cidrs: ['home'] }],
+    ['that has already expired', { name: 'x', expires_at: '2020-01-01T00:00:00Z' }],
+    ['with an invalid time', { name: 'x', expires_at: 'tomorrow' }],
+    ['with an invalid network', { name: 'x', allowed_cidrs: ['home'] }],
     ['with a network that can be read in two ways', { name: 'x', allowed_cidrs: ['10.0.0.0/8', '010.0.0.0/8'] }],
     ['with an operator object', { name: { $gt: '' } }],
     ['with a secret of its own', { name: 'x', secret_hash: 'x' }],
-  ])('is refused %s', async (_, body) => {
+  ])('is rejected %s', async (_, body) => {
     const { client } = await api.newUser()
     expect(await client.post(path, body)).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
   })
 })
 
 describe('a token', () => {
-  test('opens what its scopes say, without cookie and CSRF header', async () => {
+  test('permits what its scopes contain, without cookie and CSRF header', async () => {
     const { user } = await api.newUser()
     const reader = await api.withToken(user, { scopes: ['domains:read'] })
     expect(await reader.get('/api/v1/domains')).toMatchObject({ status: 200 })
@@ -86,13 +86,13 @@ describe('a token', () => {
     expect(log.body.data[0].actor).toMatchObject({ via: 'token', token_id: expect.stringMatching(/^key_/) })
   })
 
-  test('decides alone, whatever cookie comes along', async () => {
+  test('takes precedence over a cookie, even if it is invalid', async () => {
     const { client } = await api.newUser()
     expect(await client.with({ authorization: 'Bearer nonsense' }).get('/api/v1/me')).toMatchObject({ status: 401 })
   })
 
   test.each(['', 'Bearer', 'Basic dXNlcjpwYXNz', 'Bearer a b', 'Bearer pw_live_x'])(
-    'is not found in "%s"',
+    'is not recognized in "%s"',
     async header => {
       const answer = await api.anonymous.with({ authorization: header }).get('/api/v1/domains')
       expect(answer).toMatchObject({ status: 401 })
@@ -100,7 +100,7 @@ describe('a token', () => {
     },
   )
 
-  test('is bound to its networks by the address that trusted proxies report', async () => {
+  test('is restricted to its networks by the address that trusted proxies report', async () => {
     const { user } = await api.newUser()
     const token = await api.withToken(user, { scopes: ['domains:read'], allowed_cidrs: ['203.0.113.0/24'] })
     const from = (ip: string) => token.with({ 'x-forwarded-for': ip }).get('/api/v1/domains')
@@ -109,7 +109,7 @@ describe('a token', () => {
     expect(await from('203.0.113.9, 198.51.100.9')).toMatchObject({ status: 403 })
   })
 
-  test('ends when it is revoked, stays in the list, and cannot be rotated any more', async () => {
+  test('is invalid after revocation, stays in the list, and cannot be rotated any more', async () => {
     const { user, client } = await api.newUser()
     const token = await giveToken(api.db, user._id, { scopes: ['domains:read'] })
     expect((await client.call('DELETE', `${path}/${token._id}`)).status).toBe(204)
@@ -119,7 +119,7 @@ describe('a token', () => {
     expect(await client.post(`${path}/${token._id}/rotate`)).toMatchObject({ status: 409 })
   })
 
-  test('gets a new value by rotation, and the old one ends', async () => {
+  test('gets a new value by rotation, which invalidates the old one', async () => {
     const { user, client } = await api.newUser()
     const token = await giveToken(api.db, user._id, { scopes: ['domains:read'] })
     const rotated = await client.post(`${path}/${token._id}/rotate`)
@@ -128,7 +128,7 @@ describe('a token', () => {
     expect(await bearer(token.value).get('/api/v1/domains')).toMatchObject({ status: 401 })
   })
 
-  test('that a resource manages is read-only', async () => {
+  test('is read-only if a resource manages it', async () => {
     const { user, client } = await api.newUser()
     const managed_by = { kind: 'APIToken', namespace: 'shop', name: 'app', uid: 'u-3' }
     const { _id } = await giveToken(api.db, user._id, { managed_by })
@@ -143,8 +143,8 @@ describe('a token', () => {
   })
 })
 
-describe('a token that makes tokens', () => {
-  test('hands on no more than it has', async () => {
+describe('a token that creates tokens', () => {
+  test('grants no more than it has', async () => {
     const { user } = await api.newUser()
     const limits = {
       scopes: ['tokens:write', 'emails:send'],
@@ -165,7 +165,7 @@ describe('a token that makes tokens', () => {
       })
   })
 
-  test('does not get a stronger token by rotating it', async () => {
+  test('does not get a stronger token by rotation', async () => {
     const { user } = await api.newUser()
     const maker = await api.withToken(user, { scopes: ['tokens:write'] })
     const strong = await giveToken(api.db, user._id, { scopes: ['smtp:write'] })
@@ -175,30 +175,30 @@ describe('a token that makes tokens', () => {
   })
 })
 
-describe('a test token gets nothing that sends for real', () => {
+describe('a test token gets nothing that sends live mail', () => {
   const tester = async (scopes = ['tokens:write', 'emails:send', 'smtp:write', 'smtp:read']) => {
     const { user, client } = await api.newUser()
     return { user, client, maker: await api.withToken(user, { mode: 'test', scopes }) }
   }
 
-  test('no live token, neither made nor by rotation', async () => {
+  test('no live token, neither created nor rotated', async () => {
     const { user, maker } = await tester()
     const refused = { status: 403, body: { code: 'insufficient_scope', errors: [{ pointer: '/mode' }] } }
     expect(await maker.post(path, { name: 'x', scopes: ['emails:send'] })).toMatchObject(refused)
     const live = await giveToken(api.db, user._id, { scopes: ['emails:send'] })
     expect(await maker.post(`${path}/${live._id}/rotate`)).toMatchObject(refused)
-    expect(await bearer(live.value).get(path)).toMatchObject({ status: 403 }) // it still opens what it did
+    expect(await bearer(live.value).get(path)).toMatchObject({ status: 403 }) // the old value still works
     expect(await maker.post(path, { name: 'x', mode: 'test' })).toMatchObject({ status: 201, body: { mode: 'test' } })
   })
 
-  test('no SMTP login, not even with the scope that tokens could have before', async () => {
+  test('no SMTP login, not even with the scope that earlier tokens could have', async () => {
     const { maker } = await tester()
     const answer = await maker.post('/api/v1/smtp-credentials', { username: 'by-a-test-token' })
     expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
     expect(await maker.get('/api/v1/smtp-credentials')).toMatchObject({ status: 200 })
   })
 
-  test('and none is made with that scope', async () => {
+  test('and no test token is created with that scope', async () => {
     const { client } = await tester()
     expect(await client.post(path, { name: 'x', mode: 'test', scopes: ['smtp:write'] })).toMatchObject({
       status: 422,
@@ -207,7 +207,7 @@ describe('a test token gets nothing that sends for real', () => {
   })
 })
 
-test('the configured API_TOKEN opens nothing here', async () => {
+test('the configured API_TOKEN does not open management operations', async () => {
   await api.newUser({ role: 'admin' })
   const legacy = bearer('the-old-token-of-the-configuration')
   for (const where of ['/api/v1/domains', '/api/v1/tokens', '/api/v1/me', '/api/v1/admin/users', '/api/v1/session'])

@@ -1,11 +1,11 @@
-/** Behind a reverse proxy: who a client is while the proxy is trusted, and what the admin is shown while it is not. */
+/** Reverse proxies: the client address behind a trusted proxy, and the warning about one that is not trusted. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { giveUser, PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { startPanelApi } from '../../support/http/panel-api.ts'
 import { startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
 import { until } from '../../support/time/until.ts'
 
-async function behindProxy(env: Record<string, string>) {
+async function startApi(env: Record<string, string>) {
   const api = await startPanelApi(env)
   onTestFinished(() => api.stop())
   const admin = await api.newUser({ role: 'admin' })
@@ -16,19 +16,19 @@ async function behindProxy(env: Record<string, string>) {
   return { api, admin, checks }
 }
 
-/** Wrong logins of made-up names until the address has no more. */
-async function exhaust(client: Awaited<ReturnType<typeof behindProxy>>['api']['anonymous']) {
+/** Fails logins with invented names until the address is rate limited. */
+async function exhaust(client: Awaited<ReturnType<typeof startApi>>['api']['anonymous']) {
   const tries = Array.from({ length: 51 }, (_, n) => ({ username: `made-up-${n}`, password: 'wrong password' }))
   const answers = await Promise.all(tries.map(body => client.post('/api/v1/session', body)))
   expect(answers.some(({ status }) => status === 429)).toBe(true)
 }
 
-describe('logins of a stranger', () => {
+describe('failed logins of one client', () => {
   test.each([
-    ['lock nobody else out where the proxy is trusted', 'private', 200],
-    ['lock everybody out where it is not, because all have its address', '', 429],
+    ['do not affect other clients of a trusted proxy', 'private', 200],
+    ['lock all clients of an untrusted proxy out, because they share its address', '', 429],
   ])('%s', async (_, TRUSTED_PROXIES, status) => {
-    const { api } = await behindProxy({ TRUSTED_PROXIES })
+    const { api } = await startApi({ TRUSTED_PROXIES })
     await exhaust(api.anonymous.with({ 'x-forwarded-for': '203.0.113.9' }))
     const user = await giveUser(api.db)
     const other = api.anonymous.with({ 'x-forwarded-for': '198.51.100.7' })
@@ -37,8 +37,8 @@ describe('logins of a stranger', () => {
 })
 
 describe('the health page', () => {
-  test('says nothing without a proxy, and names the one that is not trusted', async () => {
-    const { api, checks } = await behindProxy({})
+  test('reports no proxy, or the one that is not trusted', async () => {
+    const { api, checks } = await startApi({})
     expect(await checks()).toEqual({
       name: 'proxies',
       status: 'ok',
@@ -49,14 +49,14 @@ describe('the health page', () => {
     expect((await checks()).detail).toMatch(/^127\.0\.0\.1 sends forwarding headers and is not in TRUSTED_PROXIES: /)
   })
 
-  test('shows what is trusted', async () => {
-    const { api, checks } = await behindProxy({ TRUSTED_PROXIES: '127.0.0.0/8' })
+  test('reports the trusted networks', async () => {
+    const { api, checks } = await startApi({ TRUSTED_PROXIES: '127.0.0.0/8' })
     await api.anonymous.with({ 'x-forwarded-for': '203.0.113.9' }).get('/api/v1/session')
     expect(await checks()).toMatchObject({ status: 'ok', detail: 'Forwarding headers count from 127.0.0.0/8.' })
   })
 })
 
-test('port 3026 warns of its proxy, too', async () => {
+test('the subscription API logs a warning about its proxy once', async () => {
   const api = await startSubscriptionApi()
   onTestFinished(() => api.stop())
   for (const _again of [1, 2, 3]) await api.call('GET', '/overview', { headers: { forwarded: 'for=203.0.113.9' } })

@@ -1,4 +1,4 @@
-/** Who may send: slots and claims over several workers, recovery after a worker is gone, and what account and drain do. */
+/** Slots and claims across several workers, recovery after a worker's death, cancelation, retries and draining. */
 import { describe, expect, test } from 'vitest'
 import { cancel, retryNow } from '../../../services/mail/delivery/queue-control.ts'
 import type { DeliveryDoc, SlotDoc } from '../../../services/mail/store/documents.ts'
@@ -12,7 +12,7 @@ const finished = (scene: Scene, id: string) =>
 
 const PATIENT = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 2_000 }
 
-/** Puts a delivery into the state in which a worker that died left it. */
+/** Puts a delivery into the state that a dead worker leaves. */
 async function abandon(scene: Scene, id: string, change: Partial<DeliveryDoc>) {
   const due = new Date(scene.clock.now().getTime() + 60_000)
   await scene.mongo.db
@@ -21,7 +21,7 @@ async function abandon(scene: Scene, id: string, change: Partial<DeliveryDoc>) {
 }
 
 describe('slots', () => {
-  test('are shared by workers that come, and taken over from one that goes', async () => {
+  test('are balanced across new workers, and taken over from a stopped one', async () => {
     const scene = await deliveryScene()
     const first = await scene.work()
     await until(async () => (await slots(scene)).every(({ owner }) => owner !== ''))
@@ -39,7 +39,7 @@ describe('slots', () => {
     await finished(scene, id)
   })
 
-  test('are shared and handed over though Agenda invites nobody', async () => {
+  test('are balanced and taken over even if Agenda starts no job', async () => {
     const scene = await deliveryScene()
     const invited = Array.from({ length: 8 }, (_, slot) => ({
       ...{ name: 'delivery-slot', type: 'single', priority: 0, data: { key: String(slot) }, repeatInterval: 5_000 },
@@ -61,7 +61,7 @@ describe('slots', () => {
     await finished(scene, id)
   })
 
-  test('of a worker that vanished are taken without Agenda', async () => {
+  test('of a dead worker are taken over without Agenda', async () => {
     const scene = await deliveryScene()
     await scene.mongo.db
       .collection<SlotDoc>('slots')
@@ -73,8 +73,8 @@ describe('slots', () => {
   })
 })
 
-describe('a delivery that a worker left behind', () => {
-  test('before the mark is sent at once by the new owner, and counts as one attempt', async () => {
+describe('a delivery that a worker abandoned', () => {
+  test('is sent immediately by the new owner if it was not marked, as one attempt', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit()
     await abandon(scene, id, {})
@@ -83,7 +83,7 @@ describe('a delivery that a worker left behind', () => {
     expect((await scene.events(id)).map(({ type, attempt }) => `${type} ${attempt}`)).toEqual(['delivered 1'])
   })
 
-  test('after the mark has an unknown outcome', async () => {
+  test('has an unknown outcome if it was marked', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit()
     await abandon(scene, id, { ph: 'dot' })
@@ -93,7 +93,7 @@ describe('a delivery that a worker left behind', () => {
     expect(scene.receiver.received).toHaveLength(0)
   })
 
-  test('after its 250 was noted is only cleared away', async () => {
+  test('is only removed if its 250 was recorded', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit()
     await scene.mongo.db.collection('events').insertOne({
@@ -114,7 +114,7 @@ describe('a delivery that a worker left behind', () => {
     expect(scene.receiver.received).toHaveLength(0)
   })
 
-  test('without a message was never accepted: it waits, and goes after ten minutes', async () => {
+  test('was never accepted if its message is missing: it waits and is removed after ten minutes', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit()
     await scene.mongo.db.collection('messages').deleteMany({})
@@ -127,7 +127,7 @@ describe('a delivery that a worker left behind', () => {
 })
 
 describe('an account', () => {
-  test('cancels what is not on its way', async () => {
+  test('cancels deliveries that are not in flight', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const options = { ...scene, logDays: 30 }
@@ -142,14 +142,14 @@ describe('an account', () => {
     expect(scene.receiver.received).toHaveLength(1)
   })
 
-  test('cannot cancel what may be on its way', async () => {
+  test('cannot cancel a delivery that may be in flight', async () => {
     const scene = await deliveryScene()
     const id = await scene.submit()
     await abandon(scene, id, { ph: 'dot' })
     await expect(cancel({ ...scene, logDays: 30 }, scene.userId, id)).rejects.toMatchObject({ code: 'not_cancelable' })
   })
 
-  test('has waiting mail tried at once', async () => {
+  test('retries waiting mail immediately', async () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ scheduled_at: new Date(scene.clock.now().getTime() + 3_600_000) })
@@ -162,7 +162,7 @@ describe('an account', () => {
 })
 
 describe('order', () => {
-  test('bulk mail does not hold up the rest, and gets its share', async () => {
+  test('bulk mail that was queued before does not prevent the delivery of urgent mail, and is delivered as well', async () => {
     const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
     for (let i = 0; i < 40; i++) await scene.submit({ lane: 'bulk' })
     const urgent = await scene.submit()
@@ -173,7 +173,7 @@ describe('order', () => {
 })
 
 describe('a worker that stops', () => {
-  test('finishes what is in flight and gives the rest back', async () => {
+  test('finishes what is in flight and releases the rest', async () => {
     const scene = await deliveryScene({ env: { SLOTS: '1' } })
     const worker = await scene.work()
     const ids = []
@@ -187,7 +187,7 @@ describe('a worker that stops', () => {
     expect(sent.size + left.filter(({ att }) => att === 0).length).toBe(60)
   })
 
-  test('does not wait for a receiver that never answers: that delivery is for the next worker, as of unknown outcome', async () => {
+  test('does not wait for a receiver that never answers; the next worker records that delivery as ambiguous', async () => {
     const scene = await deliveryScene()
     const worker = await scene.work({ deadlines: { ...PATIENT, dot: 600_000 }, graceMs: 300 })
     const id = await scene.submit({ to: [at('hang')], ambiguous: 'fail' })

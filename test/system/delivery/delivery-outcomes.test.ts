@@ -1,4 +1,4 @@
-/** What becomes of mail: from the queue over a real socket to a receiver, and back into log, queue and message. */
+/** Outcomes of deliveries: from the queue over a real socket to a receiver, and into log, queue and message. */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
@@ -8,13 +8,13 @@ import { until } from '../../support/time/until.ts'
 
 const MINUTE = 60_000
 
-/** Waits until no delivery of the message is left, and gives the message back. */
+/** Waits until no delivery of the message remains, and returns the message. */
 async function finished(scene: Scene, id: string) {
   await until(async () => (await scene.message(id)).left === 0 && (await scene.deliveries(id)).length === 0)
   return scene.message(id)
 }
 
-/** Waits until an attempt was written down. */
+/** Waits until an attempt was recorded. */
 async function attempted(scene: Scene, id: string, attempts = 1) {
   await until(
     async () => (await scene.events(id)).length >= attempts && (await scene.deliveries(id)).every(({ tok }) => !tok),
@@ -59,7 +59,7 @@ describe('a message', () => {
     expect(scene.receiver.faults).toEqual([])
   })
 
-  test('to several recipients of one site goes out once, and each gets its own result', async () => {
+  test('to several recipients of one site is sent once, and each recipient gets its own result', async () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ to: ['a', 'rcpt-550-5.1.1', 'b', 'rcpt-451-4.2.0'].map(at) })
@@ -78,9 +78,9 @@ describe('a message', () => {
   })
 
   test.each([
-    ['refused for now', 'rcpt-451-4.3.0', 0.8, 1.2],
-    ['refused because it was too much', 'dot-450-4.7.0', 4 / 60, 6 / 60],
-  ])('%s is tried again later', async (_, local, least, most) => {
+    ['rejected temporarily', 'rcpt-451-4.3.0', 0.8, 1.2],
+    ['rejected because of its rate', 'dot-450-4.7.0', 4 / 60, 6 / 60],
+  ])('%s is retried later', async (_, local, least, most) => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ to: [at(local)] })
@@ -92,7 +92,7 @@ describe('a message', () => {
     expect(deliveries[0]?.ph).toBeUndefined()
   })
 
-  test('that stays refused expires, with a report to its sender', async () => {
+  test('that is rejected temporarily until it expires is reported to its sender', async () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({
@@ -111,7 +111,7 @@ describe('a message', () => {
 })
 
 describe('a final failure', () => {
-  test('is reported to the sender with a null sender, once for all recipients', async () => {
+  test('is reported to the sender once for all recipients, with a null sender', async () => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({
@@ -150,7 +150,7 @@ describe('a final failure', () => {
 })
 
 describe('an attempt whose reply to the dot is lost', () => {
-  test.each(['drop', 'hang'])('(%s) is repeated a quarter of an hour later, and flagged', async local => {
+  test.each(['drop', 'hang'])('(%s) is repeated after 15 minutes and marked as ambiguous', async local => {
     const scene = await deliveryScene()
     await scene.work()
     const id = await scene.submit({ to: [at(local)] })
@@ -173,7 +173,7 @@ describe('an attempt whose reply to the dot is lost', () => {
 })
 
 describe('mail that must not go out', () => {
-  test('waits while its domain has no active key; it is never sent unsigned', async () => {
+  test('waits while its domain has no active key, instead of being sent unsigned', async () => {
     const scene = await deliveryScene()
     await scene.mongo.db.collection('domains').updateOne({}, { $set: { 'dkim.0.state': 'retiring' } })
     await scene.work()
@@ -196,7 +196,7 @@ describe('mail that must not go out', () => {
     expect(await finished(scene, id)).toMatchObject({ rcpts: [{ status: 'delivered' }] })
   })
 
-  test('to a domain that takes none is refused without a connection', async () => {
+  test('to a domain with private addresses only bounces without a connection', async () => {
     const scene = await deliveryScene({ env: { DELIVERY_ALLOW_PRIVATE: 'false' } })
     await scene.work()
     const id = await scene.submit()
@@ -206,7 +206,7 @@ describe('mail that must not go out', () => {
 })
 
 describe('modes', () => {
-  test('relay: everything goes to the relay, all recipients of a message at once', async () => {
+  test('relay: sends everything to the relay, with all recipients of a message in one transaction', async () => {
     const scene = await deliveryScene()
     const relayed = await deliveryScene({
       env: { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${scene.receiver.port}` },
@@ -217,7 +217,7 @@ describe('modes', () => {
     expect(scene.receiver.received.map(({ rcpts }) => rcpts.length)).toEqual([3])
   })
 
-  test('capture: nothing leaves, and the account finds the signed mail', async () => {
+  test('capture: sends nothing and stores the signed mail for the account', async () => {
     const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
     await scene.work()
     const id = await scene.submit({ to: ['a@one.example', 'b@one.example', 'c@two.example'] })
@@ -231,7 +231,7 @@ describe('modes', () => {
     expect(await readCaptured(scene.mongo, 'usr_other', id)).toEqual([])
   })
 
-  test('capture: who asked for it finds a report of delivery in the inbox of the account', async () => {
+  test('capture: stores a requested success report in the inbox of the account', async () => {
     const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
     await scene.work()
     const recipients = [

@@ -1,4 +1,4 @@
-/** The whole path on real parts: swaks in, MX by a real name server, a real Postfix out, the signature checked by mailauth. */
+/** End to end on real parts: swaks, MX records of a real name server, a real Postfix, and mailauth to verify signatures. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ describe('direct delivery to Postfix', () => {
     await Promise.all([dns.stop(), postfix.stop(), rm(dataDir, { recursive: true, force: true })])
   })
 
-  /** The message with this subject, as Postfix stored it, once it is there. */
+  /** Waits for the message with this subject and returns it as Postfix stored it. */
   async function arrived(subject: string): Promise<string> {
     const find = async () => (await postfix.mail()).find(mail => mail.includes(`\nSubject: ${subject}\n`))
     await until(async () => (await find()) !== undefined, 30_000)
@@ -80,34 +80,37 @@ describe('direct delivery to Postfix', () => {
     ['STARTTLS, AUTH PLAIN', starttls, ['--tls', '--auth', 'PLAIN']],
     ['STARTTLS, AUTH LOGIN', starttls, ['--tls', '--auth', 'LOGIN']],
     ['implicit TLS', implicit, ['--tls-on-connect', '--auth', 'PLAIN']],
-  ])('swaks by %s: Postfix has the message, over TLS, with a valid signature and no Bcc', async (name, port, mode) => {
-    const subject = `by ${name}`
-    await sh(program('swaks'), [
-      '--server',
-      '127.0.0.1',
-      '--port',
-      port(),
-      ...mode,
-      '--auth-user',
-      'demo',
-      '--auth-password',
-      smtpPassword,
-      '--from',
-      'hello@sender.example',
-      '--to',
-      'you@inbox.test,hidden@inbox.test',
-      '--header',
-      `Subject: ${subject}`,
-      '--header',
-      'Bcc: hidden@inbox.test',
-    ])
-    const mail = await arrived(subject)
-    expect(mail).not.toMatch(/^Bcc:/im)
-    expect(mail).toMatch(/with ESMTPS id/)
-    expect(await verdict(mail)).toEqual({ result: 'pass', domain: 'sender.example' })
-  })
+  ])(
+    'delivers a message from swaks by %s to Postfix over TLS, with a valid signature and without Bcc',
+    async (name, port, mode) => {
+      const subject = `by ${name}`
+      await sh(program('swaks'), [
+        '--server',
+        '127.0.0.1',
+        '--port',
+        port(),
+        ...mode,
+        '--auth-user',
+        'demo',
+        '--auth-password',
+        smtpPassword,
+        '--from',
+        'hello@sender.example',
+        '--to',
+        'you@inbox.test,hidden@inbox.test',
+        '--header',
+        `Subject: ${subject}`,
+        '--header',
+        'Bcc: hidden@inbox.test',
+      ])
+      const mail = await arrived(subject)
+      expect(mail).not.toMatch(/^Bcc:/im)
+      expect(mail).toMatch(/with ESMTPS id/)
+      expect(await verifySignature(mail)).toEqual({ result: 'pass', domain: 'sender.example' })
+    },
+  )
 
-  test('swaks and HTTP to quoted local parts: Postfix has both messages, from a quoted sender', async () => {
+  test('delivers messages with quoted local parts from SMTP and HTTP to Postfix', async () => {
     const given = ['--server', '127.0.0.1', '--port', implicit(), '--tls-on-connect', '--auth', 'PLAIN']
     await sh(program('swaks'), [
       ...[...given, '--auth-user', 'demo', '--auth-password', smtpPassword],
@@ -120,7 +123,7 @@ describe('direct delivery to Postfix', () => {
         'Subject: quoted by SMTP',
       ],
     ])
-    expect(await verdict(await arrived('quoted by SMTP'))).toMatchObject({ result: 'pass' })
+    expect(await verifySignature(await arrived('quoted by SMTP'))).toMatchObject({ result: 'pass' })
     const message = {
       from: 'Team <"the team"@sender.example>',
       to: '"john doe"@inbox.test',
@@ -130,10 +133,10 @@ describe('direct delivery to Postfix', () => {
     expect((await api('POST', '/api/send', message, { authorization: `Bearer ${token}` })).status).toBe(202)
     const mail = await arrived('quoted by HTTP')
     expect(mail).toMatch(/^From: Team <"the team"@sender\.example>\nTo: <"john doe"@inbox\.test>$/m)
-    expect(await verdict(mail)).toMatchObject({ result: 'pass' })
+    expect(await verifySignature(mail)).toMatchObject({ result: 'pass' })
   })
 
-  test('curl by HTTP: the answer is 202, Postfix has the message, and the log tells the conversation', async () => {
+  test('delivers a message from HTTP to Postfix and logs the attempt', async () => {
     const message = {
       from: 'hello@sender.example',
       to: 'you@inbox.test',
@@ -142,16 +145,16 @@ describe('direct delivery to Postfix', () => {
     }
     const answer = await api('POST', '/api/send', message, { authorization: `Bearer ${token}` })
     expect(answer.status).toBe(202)
-    expect(await verdict(await arrived('by HTTP'))).toEqual({ result: 'pass', domain: 'sender.example' })
+    expect(await verifySignature(await arrived('by HTTP'))).toEqual({ result: 'pass', domain: 'sender.example' })
     const attempts = async () =>
       (await api('GET', `/api/v1/emails/${answer.body.id}/attempts`)).body.data as Record<string, unknown>[]
     await until(async () => (await attempts()).length > 0)
     expect((await attempts())[0]).toMatchObject({ smtp_code: 250, mx_host: 'mx.inbox.test' })
   })
 
-  /** What mailauth, which is not ours, says of the signature; the key comes from our API as it would from DNS. */
-  async function verdict(stored: string): Promise<{ result: string; domain: string }> {
-    // Postfix's delivery agent puts its own lines on top and ends lines as Unix does.
+  /** Verifies with mailauth; the public key comes from the API as it would from DNS. */
+  async function verifySignature(stored: string): Promise<{ result: string; domain: string }> {
+    // Postfix's delivery agent adds lines at the top and ends lines with LF.
     const raw = stored.replaceAll('\n', '\r\n')
     const { results } = await dkimVerify(Buffer.from(raw), {
       resolver: async (name: string) => {

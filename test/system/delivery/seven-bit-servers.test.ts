@@ -1,4 +1,4 @@
-/** Mail in 8 bits for servers that take 7: what arrives reads the same, and its signature holds. */
+/** 8-bit mail for servers without 8BITMIME: the content stays the same, and the signature is valid. */
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
@@ -41,7 +41,7 @@ const MESSAGES: [name: string, message: Buffer][] = [
   ],
 ]
 
-/** What Python's mail parser reads in each message: type, file name and content of every leaf. */
+/** Parses with Python's mail parser: type, file name and content of every leaf. */
 async function readByPython(messages: readonly Buffer[]): Promise<string[][][]> {
   const script = `
 import base64, email, email.policy, json, sys

@@ -1,4 +1,4 @@
-/** One domain by the API alone: from nothing to verified against Knot, and away again, with the zone as it was. */
+/** The life of a domain through the API: from registration to verified against Knot and removal, which restores the zone. */
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -73,7 +73,7 @@ describe('one domain by the API alone', () => {
   let before: string[]
   let accountId: string
 
-  test('an account is tried before it is stored, and never shows its credentials', async () => {
+  test('an account is tested before it is stored, and never returns its credentials', async () => {
     const refused = await call(
       'POST',
       '/dns-accounts',
@@ -101,7 +101,7 @@ describe('one domain by the API alone', () => {
     expect((await call('POST', `/dns-accounts/${accountId}/test`)).body.tested.ok).toBe(true)
   })
 
-  test('a new domain says what it needs, and nothing is there', async () => {
+  test('a new domain lists the records that it needs, none of which exists', async () => {
     before = server.transfer('shop.test')
     const { body } = await call('POST', '/domains', { name: 'Shop.Test' })
     expect(body).toMatchObject({ name: 'shop.test', status: 'pending', check: null, dns: { manage: false } })
@@ -124,7 +124,7 @@ describe('one domain by the API alone', () => {
     dig('mail.sender.test', 'A')
   })
 
-  test('the plan is shown, applied while it holds, and refused when the zone moved on', async () => {
+  test('a plan is returned, applied while it is current, and rejected when the zone has changed', async () => {
     await call('PATCH', '/domains/shop.test', { dns_account_id: accountId })
     const plan = await call('POST', '/domains/shop.test/dns/plan', {})
     transcript.push(
@@ -147,7 +147,7 @@ describe('one domain by the API alone', () => {
     expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['done', 'done', 'done', 'done', 'done'])
   })
 
-  test('the check verifies it, and the history says so', async () => {
+  test('a check verifies the domain and is added to its history', async () => {
     const { body } = await call('POST', '/domains/shop.test/verify')
     expect(body).toMatchObject({ outcome: 'verified', event: 'domain.verified' })
     const domain = (await call('GET', '/domains/shop.test')).body
@@ -162,9 +162,9 @@ describe('one domain by the API alone', () => {
     dig(domain.records[1].name, 'TXT')
   })
 
-  test('the verdict on a record that no release asks for any more is not shown', async () => {
+  test('the result of a record that no release requires any more is not returned', async () => {
     const shown = (await call('GET', '/domains/shop.test')).body.records
-    const verdict = {
+    const result = {
       row: 'return_path',
       status: 'failed',
       observed: ['x'],
@@ -173,7 +173,7 @@ describe('one domain by the API alone', () => {
       instructions: [],
     }
     const stored = api.db.collection<{ name: string }>('domains')
-    const { modifiedCount } = await stored.updateOne({ name: 'shop.test' }, { $push: { 'check.records': verdict } })
+    const { modifiedCount } = await stored.updateOne({ name: 'shop.test' }, { $push: { 'check.records': result } })
     expect(modifiedCount).toBe(1)
     const domain = await call('GET', '/domains/shop.test')
     expect(domain).toMatchObject({ status: 200, body: { records: shown } })
@@ -209,7 +209,7 @@ describe('one domain by the API alone', () => {
     expect((await call('POST', '/domains/shop.test/dkim/rotate', { private_key: 'nonsense' })).status).toBe(422)
   })
 
-  test('settings are kept, and records are kept only with an account', async () => {
+  test('settings are stored, and managing records requires an account', async () => {
     const changed = await call('PATCH', '/domains/shop.test', {
       dns: { manage: true, dmarc: { policy: 'quarantine', rua: ['dmarc@shop.test'] } },
     })
@@ -232,7 +232,7 @@ describe('one domain by the API alone', () => {
     )
   })
 
-  test('it goes, and the zone is as it was', async () => {
+  test('removing the domain restores the zone', async () => {
     expect((await call('DELETE', '/domains/shop.test')).status).toBe(204)
     expect(server.transfer('shop.test')).toEqual(before)
     dig('shop.test', 'TXT')
@@ -242,8 +242,8 @@ describe('one domain by the API alone', () => {
   })
 })
 
-describe('what stands in the way', () => {
-  test('a CNAME and two SPF records are conflicts with reasons, the rest is written', async () => {
+describe('conflicting records and servers', () => {
+  test('a CNAME and two SPF records are reported as conflicts, and the rest is written', async () => {
     const { zone: _, ...rest } = account().credentials
     const { body } = await call('POST', '/dns-accounts', { provider: 'rfc2136', credentials: rest })
     await call('POST', '/domains', { name: 'locked.test' })
@@ -258,7 +258,7 @@ describe('what stands in the way', () => {
     expect(server.transfer('locked.test')).toEqual(expect.arrayContaining(before))
   })
 
-  test('a server that went away keeps the domain, unless its records may stay', async () => {
+  test('an unreachable server prevents removal unless the records may stay', async () => {
     const { body } = await call('GET', '/dns-accounts')
     const [{ id }] = body.data
     await server.stop()

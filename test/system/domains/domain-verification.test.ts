@@ -1,4 +1,4 @@
-/** Claims are checked against a real authoritative server, through a resolver that may lie, fail or lag. */
+/** Domain verification against a real authoritative server, through a resolver that returns wrong, failing or outdated answers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { providerOf } from '../../../services/mail/dns/dns-context.ts'
 import { findDnsAccount } from '../../../services/mail/domains/dns-accounts/store/dns-accounts.ts'
@@ -34,9 +34,9 @@ const NAMES = [
   'seventeen',
   'eighteen',
 ]
-let world: DnsWorld
+let environment: DnsWorld
 beforeAll(async () => {
-  world = await startDnsWorld([
+  environment = await startDnsWorld([
     ...NAMES.map(name => ({
       name: `${name}.test`,
       lines: ['@ IN TXT "v=spf1  mx -all"', '@ IN TXT "site=1"', '@ IN MX 10 mx'],
@@ -47,30 +47,30 @@ beforeAll(async () => {
     { name: 'vendor.test', lines: ['dmarc IN TXT "v=DMARC1; p=quarantine"'] },
   ])
 })
-afterEach(() => world.recursor.misbehave.clear())
-afterAll(() => world?.stop())
+afterEach(() => environment.recursor.misbehave.clear())
+afterAll(() => environment?.stop())
 
 const statusOf = (domain: DomainDoc | { records: { row: string; status: string }[] }, row: string) =>
   ('records' in domain ? domain.records : (domain.check?.records ?? [])).find(record => record.row === row)?.status
-/** A domain of a new user with an account, published. */
+/** A domain of a new user with a DNS account, published. */
 async function published(name: string, change: Partial<DomainDoc> = {}) {
-  const account = await world.account(`usr_${name}`)
-  const domain = await world.claim(`usr_${name}`, name, { dns_account_id: account._id, ...change })
-  const result = await publishDns(world.deps, domain)
+  const account = await environment.account(`usr_${name}`)
+  const domain = await environment.claim(`usr_${name}`, name, { dns_account_id: account._id, ...change })
+  const result = await publishDns(environment.deps, domain)
   expect(result.stopped).toBeUndefined()
-  return world.domain(domain._id)
+  return environment.domain(domain._id)
 }
 
-describe('from nothing to verified', () => {
-  test('records are missing, then written, then seen from every side', async () => {
-    const account = await world.account('usr_1')
-    const domain = await world.claim('usr_1', 'one.test', { dns_account_id: account._id })
-    const before = world.server.transfer('one.test')
-    const first = await verifyDomain(world.deps, domain._id)
+describe('a new domain', () => {
+  test('is verified after its missing records were written', async () => {
+    const account = await environment.account('usr_1')
+    const domain = await environment.claim('usr_1', 'one.test', { dns_account_id: account._id })
+    const before = environment.server.transfer('one.test')
+    const first = await verifyDomain(environment.deps, domain._id)
     expect(first).toMatchObject({ outcome: 'pending', by: 'request' })
     expect(statusOf(first, 'ownership')).toBe('pending')
     expect(statusOf(first, 'spf')).toBe('failed')
-    const { items } = await publishDns(world.deps, await world.domain(domain._id))
+    const { items } = await publishDns(environment.deps, await environment.domain(domain._id))
     expect(items.map(({ row, action, status }) => `${row.split(':')[0]} ${action} ${status}`)).toEqual([
       'ownership create done',
       'dkim create done',
@@ -78,25 +78,25 @@ describe('from nothing to verified', () => {
       'dmarc create done',
       'address keep kept',
     ])
-    const check = await verifyDomain(world.deps, domain._id)
+    const check = await verifyDomain(environment.deps, domain._id)
     expect(check).toMatchObject({ outcome: 'verified', event: 'domain.verified', errors: [] })
     expect(check.records.filter(({ status }) => status !== 'verified').map(({ row }) => row)).toEqual([
       'tls_rpt',
       'mta_sts',
     ])
-    expect(await world.domain(domain._id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
-    expect(world.server.dig('one.test', 'TXT')).toContain('"v=spf1  mx ip4:192.0.2.10 -all"')
+    expect(await environment.domain(domain._id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
+    expect(environment.server.dig('one.test', 'TXT')).toContain('"v=spf1  mx ip4:192.0.2.10 -all"')
 
-    await unpublishDns(world.deps, await world.domain(domain._id))
-    expect(world.server.transfer('one.test')).toEqual(before)
+    await unpublishDns(environment.deps, await environment.domain(domain._id))
+    expect(environment.server.transfer('one.test')).toEqual(before)
   })
 
-  test('the history tells each step, newest first', async () => {
+  test('has a history of checks, newest first', async () => {
     const domain = await published('two.test')
-    await verifyDomain(world.deps, domain._id)
-    world.clock.advance(HOUR)
-    await verifyDomain(world.deps, domain._id)
-    const checks = await listChecks(world.deps.db, domain._id, { limit: 10 })
+    await verifyDomain(environment.deps, domain._id)
+    environment.clock.advance(HOUR)
+    await verifyDomain(environment.deps, domain._id)
+    const checks = await listChecks(environment.deps.db, domain._id, { limit: 10 })
     expect(checks.map(({ outcome, event }) => [outcome, event])).toEqual([
       ['verified', undefined],
       ['verified', 'domain.verified'],
@@ -105,19 +105,19 @@ describe('from nothing to verified', () => {
   })
 })
 
-describe('resolvers that misbehave', () => {
+describe('a misbehaving resolver', () => {
   test.each(['servfail', 'silence'] as const)(
-    '%s leaves a verified domain verified, and says so',
+    '(%s) leaves a verified domain verified and reports a temporary failure',
     async kind => {
       const name = kind === 'silence' ? 'three.test' : 'four.test'
       const domain = await published(name)
-      await verifyDomain(world.deps, domain._id)
-      world.recursor.misbehave.set('*', kind)
+      await verifyDomain(environment.deps, domain._id)
+      environment.recursor.misbehave.set('*', kind)
       for (let i = 0; i < 5; i++) {
-        world.clock.advance(7 * HOUR)
-        expect((await verifyDomain(world.deps, domain._id)).outcome).toBe('temporary')
+        environment.clock.advance(7 * HOUR)
+        expect((await verifyDomain(environment.deps, domain._id)).outcome).toBe('temporary')
       }
-      const after = await world.domain(domain._id)
+      const after = await environment.domain(domain._id)
       expect(after.status).toBe('verified')
       expect(after.check).toMatchObject({ failures: 0 })
       const ownership = after.check?.records.find(({ row }) => row === 'ownership')
@@ -129,41 +129,41 @@ describe('resolvers that misbehave', () => {
     60_000,
   )
 
-  test('a lie about the ownership record neither verifies nor takes away', async () => {
-    const claim = await world.claim('usr_liar', 'five.test')
-    world.recursor.misbehave.set('_postwright-challenge.five.test', { txt: [claim.verification_token] })
-    expect((await verifyDomain(world.deps, claim._id)).outcome).toBe('pending')
+  test('that forges the ownership record neither verifies a domain nor revokes one', async () => {
+    const claim = await environment.claim('usr_liar', 'five.test')
+    environment.recursor.misbehave.set('_postwright-challenge.five.test', { txt: [claim.verification_token] })
+    expect((await verifyDomain(environment.deps, claim._id)).outcome).toBe('pending')
     const domain = await published('six.test')
-    await verifyDomain(world.deps, domain._id)
-    world.recursor.misbehave.set('_postwright-challenge.six.test', 'nxdomain')
-    const check = await verifyDomain(world.deps, domain._id)
+    await verifyDomain(environment.deps, domain._id)
+    environment.recursor.misbehave.set('_postwright-challenge.six.test', 'nxdomain')
+    const check = await verifyDomain(environment.deps, domain._id)
     expect(statusOf(check, 'ownership')).toBe('pending')
-    expect((await world.domain(domain._id)).status).toBe('verified')
+    expect((await environment.domain(domain._id)).status).toBe('verified')
   })
 })
 
-describe('losing the records', () => {
-  test('is announced after a day and takes effect after three more', async () => {
+describe('a domain whose records disappear', () => {
+  test('fails after a day of warning and three more days', async () => {
     const domain = await published('seven.test')
-    await verifyDomain(world.deps, domain._id)
-    await unpublishDns(world.deps, domain)
+    await verifyDomain(environment.deps, domain._id)
+    await unpublishDns(environment.deps, domain)
     const events: (string | undefined)[] = []
     for (let hours = 0; hours <= 102; hours += 6) {
-      const { event } = await verifyDomain(world.deps, domain._id)
+      const { event } = await verifyDomain(environment.deps, domain._id)
       if (event) events.push(`${hours} h ${event}`)
-      world.clock.advance(6 * HOUR)
+      environment.clock.advance(6 * HOUR)
     }
     expect(events).toEqual(['0 h domain.failing', '24 h domain.lost', '96 h domain.failed'])
-    expect((await world.domain(domain._id)).status).toBe('failed')
+    expect((await environment.domain(domain._id)).status).toBe('failed')
   }, 60_000)
 
-  test('is repaired where the owner chose to manage, until somebody fights back', async () => {
+  test('is repaired if its records are managed, until another program keeps removing them', async () => {
     const domain = await published('eight.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
+    await verifyDomain(environment.deps, domain._id)
     const wreck = async () => {
-      const state = await world.domain(domain._id)
-      await unpublishDns(world.deps, state)
-      return verifyDomain(world.deps, domain._id)
+      const state = await environment.domain(domain._id)
+      await unpublishDns(environment.deps, state)
+      return verifyDomain(environment.deps, domain._id)
     }
     const events = []
     for (let i = 0; i < 6; i++) events.push(await wreck())
@@ -173,171 +173,175 @@ describe('losing the records', () => {
       [undefined, 1],
     ])
     expect(events.at(-1)?.errors[0]).toMatch(/paused until .* another program/)
-    const { dns } = await world.domain(domain._id)
+    const { dns } = await environment.domain(domain._id)
     expect(dns?.repairs_paused_until).toBeInstanceOf(Date)
   }, 60_000)
 })
 
-/** The provider of a domain, for hands that are not ours. */
-async function stranger({ user_id, name }: DomainDoc) {
-  const account = await findDnsAccount(world.deps.db, user_id, `dns_${user_id}`)
-  const provider = providerOf(world.deps, account ?? expect.fail('no account'))
+/** The provider of a domain, for changes that Postwright did not make. */
+async function providerAccess({ user_id, name }: DomainDoc) {
+  const account = await findDnsAccount(environment.deps.db, user_id, `dns_${user_id}`)
+  const provider = providerOf(environment.deps, account ?? expect.fail('no account'))
   const zone = (await provider.findZone(name)) ?? expect.fail('no zone')
   return { provider, zone }
 }
 
-describe('what a repair makes of the ledger', () => {
-  test('a fight is noticed also beside a record that is outdated and gone', async () => {
+describe('repairs', () => {
+  test('detect a conflict with another program also if an outdated record is missing', async () => {
     const domain = await published('eighteen.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
-    const key = await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
-    await verifyDomain(world.deps, domain._id)
-    const { provider, zone } = await stranger(domain)
+    await verifyDomain(environment.deps, domain._id)
+    const key = await requestKey(environment.deps, domain, { algorithm: 'ed25519-sha256' })
+    await verifyDomain(environment.deps, domain._id)
+    const { provider, zone } = await providerAccess(domain)
     const owner = `${key.selector}._domainkey.eighteen.test`
     for (const record of await provider.list(zone, owner)) await provider.remove(zone, record)
-    await revokeKey(world.deps, domain, key.selector)
+    await revokeKey(environment.deps, domain, key.selector)
     const errors: string[] = []
     for (let i = 0; i < 6; i++) {
       for (const record of await provider.list(zone, '_postwright-challenge.eighteen.test'))
         await provider.remove(zone, record)
-      errors.push(...(await verifyDomain(world.deps, domain._id)).errors)
+      errors.push(...(await verifyDomain(environment.deps, domain._id)).errors)
     }
     expect(errors).toEqual([expect.stringMatching(/paused until .* another program/)])
-    const { dns_owned } = await world.domain(domain._id)
+    const { dns_owned } = await environment.domain(domain._id)
     expect(dns_owned?.map(({ name }) => name)).not.toContain(owner)
   }, 60_000)
 
-  test('an SPF record that the owner adds beside ours takes our terms in', async () => {
+  test('merge our terms into an SPF record that the owner adds', async () => {
     const domain = await published('bare.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
-    const { provider, zone } = await stranger(domain)
+    await verifyDomain(environment.deps, domain._id)
+    const { provider, zone } = await providerAccess(domain)
     await provider.create(zone, { name: 'bare.test', type: 'TXT', value: 'v=spf1 mx -all', ttl: 600 }, 'by hand')
-    const check = await verifyDomain(world.deps, domain._id)
+    const check = await verifyDomain(environment.deps, domain._id)
     expect(statusOf(check, 'spf')).toBe('conflict')
     expect(check.event).toBe('domain.repaired')
-    expect(world.server.transfer('bare.test').filter(line => line.includes('spf1'))).toEqual([
+    expect(environment.server.transfer('bare.test').filter(line => line.includes('spf1'))).toEqual([
       expect.stringContaining('"v=spf1 mx ip4:192.0.2.10 -all"'),
     ])
   })
 })
 
 describe('ownership', () => {
-  test('another account takes a name over only when the old record is gone, and the old keys never sign again', async () => {
+  test('passes to another account only when the old record is gone, and the old keys never sign again', async () => {
     const holder = await published('nine.test')
-    await verifyDomain(world.deps, holder._id)
-    const account = await world.account('usr_heir')
-    const heir = await world.claim('usr_heir', 'nine.test', { dns_account_id: account._id })
-    await publishDns(world.deps, heir)
-    const blocked = await verifyDomain(world.deps, heir._id)
+    await verifyDomain(environment.deps, holder._id)
+    const account = await environment.account('usr_heir')
+    const successor = await environment.claim('usr_heir', 'nine.test', { dns_account_id: account._id })
+    await publishDns(environment.deps, successor)
+    const blocked = await verifyDomain(environment.deps, successor._id)
     expect(blocked).toMatchObject({ outcome: 'pending', errors: [expect.stringContaining('still published')] })
-    expect((await world.domain(heir._id)).status).toBe('pending')
-    await unpublishDns(world.deps, await world.domain(holder._id))
-    await publishDns(world.deps, await world.domain(heir._id))
-    expect((await verifyDomain(world.deps, heir._id)).event).toBe('domain.verified')
-    const [old, now] = [await world.domain(holder._id), await world.domain(heir._id)]
+    expect((await environment.domain(successor._id)).status).toBe('pending')
+    await unpublishDns(environment.deps, await environment.domain(holder._id))
+    await publishDns(environment.deps, await environment.domain(successor._id))
+    expect((await verifyDomain(environment.deps, successor._id)).event).toBe('domain.verified')
+    const [old, now] = [await environment.domain(holder._id), await environment.domain(successor._id)]
     expect(now.status).toBe('verified')
     expect(old).toMatchObject({ status: 'failed', dkim: [{ state: 'revoked' }] })
     expect(old.dkim[0]?.selector).not.toBe(now.dkim[0]?.selector)
   }, 60_000)
 
-  test('a parent of another account blocks its sub-domains', async () => {
+  test('of a parent domain by another account blocks its sub-domains', async () => {
     const parent = await published('ten.test')
-    await verifyDomain(world.deps, parent._id)
+    await verifyDomain(environment.deps, parent._id)
     const child = await published('mail.ten.test')
-    const { errors } = await verifyDomain(world.deps, child._id)
+    const { errors } = await verifyDomain(environment.deps, child._id)
     expect(errors).toEqual([expect.stringContaining('ten.test above it')])
-    expect((await world.domain(child._id)).status).toBe('pending')
+    expect((await environment.domain(child._id)).status).toBe('pending')
   })
 
-  test('a holder loses its name only to a claim that nothing else stands in the way of', async () => {
+  test('passes only to an account that no sub-domain blocks', async () => {
     const holder = await published('fourteen.test')
-    await verifyDomain(world.deps, holder._id)
-    const child = await world.claim('usr_fourteen.test', 'mail.fourteen.test', {
+    await verifyDomain(environment.deps, holder._id)
+    const child = await environment.claim('usr_fourteen.test', 'mail.fourteen.test', {
       dns_account_id: holder.dns_account_id ?? '',
     })
-    await publishDns(world.deps, child)
-    await verifyDomain(world.deps, child._id)
-    await unpublishDns(world.deps, await world.domain(holder._id))
-    const account = await world.account('usr_heir14')
-    const heir = await world.claim('usr_heir14', 'fourteen.test', { dns_account_id: account._id })
-    await publishDns(world.deps, heir)
-    const { errors } = await verifyDomain(world.deps, heir._id)
+    await publishDns(environment.deps, child)
+    await verifyDomain(environment.deps, child._id)
+    await unpublishDns(environment.deps, await environment.domain(holder._id))
+    const account = await environment.account('usr_heir14')
+    const successor = await environment.claim('usr_heir14', 'fourteen.test', { dns_account_id: account._id })
+    await publishDns(environment.deps, successor)
+    const { errors } = await verifyDomain(environment.deps, successor._id)
     expect(errors).toEqual([expect.stringContaining('the sub-domain mail.fourteen.test')])
-    expect(await world.domain(holder._id)).toMatchObject({ status: 'verified', dkim: [{ state: 'active' }] })
+    expect(await environment.domain(holder._id)).toMatchObject({ status: 'verified', dkim: [{ state: 'active' }] })
 
-    await removeDomain(world.deps, child.user_id, child._id)
-    expect((await verifyDomain(world.deps, heir._id)).event).toBe('domain.verified')
-    expect((await world.domain(holder._id)).status).toBe('failed')
+    await removeDomain(environment.deps, child.user_id, child._id)
+    expect((await verifyDomain(environment.deps, successor._id)).event).toBe('domain.verified')
+    expect((await environment.domain(holder._id)).status).toBe('failed')
   }, 60_000)
 
-  test('a suspended claim takes no name from its holder', async () => {
+  test('does not pass to a suspended domain', async () => {
     const holder = await published('fifteen.test')
-    await verifyDomain(world.deps, holder._id)
-    await unpublishDns(world.deps, await world.domain(holder._id))
-    const account = await world.account('usr_heir15')
+    await verifyDomain(environment.deps, holder._id)
+    await unpublishDns(environment.deps, await environment.domain(holder._id))
+    const account = await environment.account('usr_heir15')
     const change = { dns_account_id: account._id, status: 'suspended', suspended_by: 'resource' } as const
-    const heir = await world.claim('usr_heir15', 'fifteen.test', change)
-    await publishDns(world.deps, heir)
-    await verifyDomain(world.deps, heir._id)
-    expect((await world.domain(heir._id)).status).toBe('suspended')
-    expect((await world.domain(holder._id)).status).toBe('verified')
+    const successor = await environment.claim('usr_heir15', 'fifteen.test', change)
+    await publishDns(environment.deps, successor)
+    await verifyDomain(environment.deps, successor._id)
+    expect((await environment.domain(successor._id)).status).toBe('suspended')
+    expect((await environment.domain(holder._id)).status).toBe('verified')
   }, 60_000)
 
-  test('who lost a name, and the keys with it, gets a new key and may prove it again', async () => {
+  test('can be proved again, with a new key, by an account that lost it', async () => {
     const holder = await published('seventeen.test')
-    await verifyDomain(world.deps, holder._id)
-    expect(await revokeVerification(world.deps.db, await world.domain(holder._id), world.clock.now())).toBe(true)
-    expect((await verifyDomain(world.deps, holder._id)).outcome).toBe('pending')
-    await publishDns(world.deps, await world.domain(holder._id))
-    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.recovered')
-    expect((await world.domain(holder._id)).dkim.map(({ state }) => state)).toEqual(['revoked', 'active'])
+    await verifyDomain(environment.deps, holder._id)
+    expect(
+      await revokeVerification(environment.deps.db, await environment.domain(holder._id), environment.clock.now()),
+    ).toBe(true)
+    expect((await verifyDomain(environment.deps, holder._id)).outcome).toBe('pending')
+    await publishDns(environment.deps, await environment.domain(holder._id))
+    expect((await verifyDomain(environment.deps, holder._id)).event).toBe('domain.recovered')
+    expect((await environment.domain(holder._id)).dkim.map(({ state }) => state)).toEqual(['revoked', 'active'])
   })
 
-  test('an ownership record in blanks, which verified its holder, also keeps the name for it', async () => {
+  test('is kept by a record with surrounding blanks that verified its holder', async () => {
     const dns = { manage: false, by_hand: ['ownership' as const] }
     const holder = await published('blanks.test', { verification_token: 'held', dns })
-    expect((await verifyDomain(world.deps, holder._id)).event).toBe('domain.verified')
-    const account = await world.account('usr_heir16')
-    const heir = await world.claim('usr_heir16', 'blanks.test', { dns_account_id: account._id })
-    await publishDns(world.deps, heir)
-    const { errors } = await verifyDomain(world.deps, heir._id)
+    expect((await verifyDomain(environment.deps, holder._id)).event).toBe('domain.verified')
+    const account = await environment.account('usr_heir16')
+    const successor = await environment.claim('usr_heir16', 'blanks.test', { dns_account_id: account._id })
+    await publishDns(environment.deps, successor)
+    const { errors } = await verifyDomain(environment.deps, successor._id)
     expect(errors).toEqual([expect.stringContaining('still published')])
-    expect((await world.domain(holder._id)).status).toBe('verified')
+    expect((await environment.domain(holder._id)).status).toBe('verified')
   }, 60_000)
 
-  test('two accounts that prove a name in the same moment do not both get it', async () => {
+  test('passes to one of two accounts that prove it at the same moment', async () => {
     const first = await published('eleven.test')
-    const account = await world.account('usr_twin')
-    const second = await world.claim('usr_twin', 'eleven.test', { dns_account_id: account._id })
-    await publishDns(world.deps, second)
-    await Promise.all([verifyDomain(world.deps, first._id), verifyDomain(world.deps, second._id)])
-    const states = [await world.domain(first._id), await world.domain(second._id)].map(({ status }) => status)
+    const account = await environment.account('usr_twin')
+    const second = await environment.claim('usr_twin', 'eleven.test', { dns_account_id: account._id })
+    await publishDns(environment.deps, second)
+    await Promise.all([verifyDomain(environment.deps, first._id), verifyDomain(environment.deps, second._id)])
+    const states = [await environment.domain(first._id), await environment.domain(second._id)].map(
+      ({ status }) => status,
+    )
     expect(states.toSorted()).toEqual(['pending', 'verified'])
   })
 })
 
-describe('rotation', () => {
-  test('a new key signs only after it is visible and caches are over; the old one stays, then goes', async () => {
+describe('DKIM key rotation', () => {
+  test('activates a new key when it is visible and caches have expired, and retires the old one later', async () => {
     const domain = await published('twelve.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
-    const start = world.clock.now().getTime()
+    await verifyDomain(environment.deps, domain._id)
+    const start = environment.clock.now().getTime()
     const timeline: string[] = []
-    const look = async () => {
-      await verifyDomain(world.deps, domain._id)
-      const { dkim } = await world.domain(domain._id)
+    const recordKeys = async () => {
+      await verifyDomain(environment.deps, domain._id)
+      const { dkim } = await environment.domain(domain._id)
       const published = dkim.map(({ selector, state }) => {
-        const answer = world.server.dig(`${selector}._domainkey.twelve.test`, 'TXT')
+        const answer = environment.server.dig(`${selector}._domainkey.twelve.test`, 'TXT')
         const record = /p=[A-Za-z0-9]/.test(answer) ? 'key' : /p="/.test(answer) ? 'empty' : 'none'
         return `${state}/${record}`
       })
-      timeline.push(`${Math.round((world.clock.now().getTime() - start) / 60_000)} min: ${published.join(' ')}`)
+      timeline.push(`${Math.round((environment.clock.now().getTime() - start) / 60_000)} min: ${published.join(' ')}`)
     }
-    const key = await requestKey(world.deps, await world.domain(domain._id), {})
-    await expect(activateKey(world.deps, domain, key.selector)).rejects.toMatchObject({ code: 'conflict' })
-    await expect(requestKey(world.deps, domain, {})).rejects.toMatchObject({ code: 'conflict' })
+    const key = await requestKey(environment.deps, await environment.domain(domain._id), {})
+    await expect(activateKey(environment.deps, domain, key.selector)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(requestKey(environment.deps, domain, {})).rejects.toMatchObject({ code: 'conflict' })
     for (const minutes of [0, 1, 1, 10, 6 * 24 * 60, 24 * 60, 1, 30 * 24 * 60, 1]) {
-      world.clock.advance(minutes * 60_000)
-      await look()
+      environment.clock.advance(minutes * 60_000)
+      await recordKeys()
     }
     expect(timeline).toEqual([
       '0 min: active/key pending/key',
@@ -350,35 +354,37 @@ describe('rotation', () => {
       '53293 min: active/key',
       '53294 min: active/key',
     ])
-    expect(world.server.transfer('twelve.test').filter(line => line.includes('_domainkey'))).toHaveLength(1)
+    expect(environment.server.transfer('twelve.test').filter(line => line.includes('_domainkey'))).toHaveLength(1)
   }, 60_000)
 
-  test('an Ed25519 key joins the RSA key, and is withdrawn at once on demand', async () => {
+  test('an Ed25519 key is added to the RSA key and revoked on request', async () => {
     const domain = await published('thirteen.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
-    const key = await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
-    await verifyDomain(world.deps, domain._id)
-    await verifyDomain(world.deps, domain._id)
+    await verifyDomain(environment.deps, domain._id)
+    const key = await requestKey(environment.deps, domain, { algorithm: 'ed25519-sha256' })
+    await verifyDomain(environment.deps, domain._id)
+    await verifyDomain(environment.deps, domain._id)
     const states = async () =>
-      (await world.domain(domain._id)).dkim.map(({ algorithm, state }) => `${algorithm} ${state}`)
+      (await environment.domain(domain._id)).dkim.map(({ algorithm, state }) => `${algorithm} ${state}`)
     expect(await states()).toEqual(['rsa-sha256 active', 'ed25519-sha256 active'])
     const rsa = domain.dkim[0]?.selector ?? ''
-    await expect(revokeKey(world.deps, domain, rsa)).rejects.toMatchObject({ code: 'conflict' })
-    await revokeKey(world.deps, domain, key.selector)
-    await verifyDomain(world.deps, domain._id)
-    expect(world.server.dig(`${key.selector}._domainkey.thirteen.test`, 'TXT')).toContain('"v=DKIM1; k=ed25519; p="')
+    await expect(revokeKey(environment.deps, domain, rsa)).rejects.toMatchObject({ code: 'conflict' })
+    await revokeKey(environment.deps, domain, key.selector)
+    await verifyDomain(environment.deps, domain._id)
+    expect(environment.server.dig(`${key.selector}._domainkey.thirteen.test`, 'TXT')).toContain(
+      '"v=DKIM1; k=ed25519; p="',
+    )
     expect(await states()).toEqual(['rsa-sha256 active', 'ed25519-sha256 revoked'])
   })
 
-  test('two keys that are due in the same check get selectors of their own', async () => {
+  test('two keys that are rotated in the same check get different selectors', async () => {
     const domain = await published('sixteen.test', { dns: { manage: true } })
-    await verifyDomain(world.deps, domain._id)
-    await requestKey(world.deps, domain, { algorithm: 'ed25519-sha256' })
-    for (let i = 0; i < 2; i++) await verifyDomain(world.deps, domain._id)
-    await updateSettings(world.deps.db, domain._id, { dkim_rotation_days: 30 })
-    world.clock.advance(31 * 24 * HOUR)
-    await verifyDomain(world.deps, domain._id)
-    const { dkim } = await world.domain(domain._id)
+    await verifyDomain(environment.deps, domain._id)
+    await requestKey(environment.deps, domain, { algorithm: 'ed25519-sha256' })
+    for (let i = 0; i < 2; i++) await verifyDomain(environment.deps, domain._id)
+    await updateSettings(environment.deps.db, domain._id, { dkim_rotation_days: 30 })
+    environment.clock.advance(31 * 24 * HOUR)
+    await verifyDomain(environment.deps, domain._id)
+    const { dkim } = await environment.domain(domain._id)
     expect(dkim.map(({ state, algorithm }) => `${algorithm} ${state}`)).toEqual([
       'rsa-sha256 active',
       'ed25519-sha256 active',
@@ -387,13 +393,13 @@ describe('rotation', () => {
     ])
     expect(new Set(dkim.map(({ selector }) => selector)).size).toBe(4)
     for (const { selector, public_key } of dkim)
-      expect(world.server.dig(`${selector}._domainkey.sixteen.test`, 'TXT')).toContain(public_key.slice(0, 40))
+      expect(environment.server.dig(`${selector}._domainkey.sixteen.test`, 'TXT')).toContain(public_key.slice(0, 40))
   })
 })
 
-test('aliases are followed and wildcards are not taken for a key', async () => {
-  const claim = await world.claim('usr_alias', 'alias.test')
-  const check = await verifyDomain(world.deps, claim._id)
+test('follows aliases and does not accept wildcard records as keys', async () => {
+  const claim = await environment.claim('usr_alias', 'alias.test')
+  const check = await verifyDomain(environment.deps, claim._id)
   expect(check.records.find(({ row }) => row === 'dmarc')).toMatchObject({
     status: 'verified',
     observed: ['v=DMARC1; p=quarantine'],
@@ -408,21 +414,21 @@ test('aliases are followed and wildcards are not taken for a key', async () => {
   })
 })
 
-test('the job checks what is due, once each, and leaves the rest', async () => {
-  const due = await Promise.all(NAMES.slice(0, 4).map(name => world.claim('usr_job', `job.${name}.test`)))
-  const later = await world.claim('usr_job', 'later.one.test')
-  const far = new Date(world.clock.now().getTime() + 100 * HOUR)
-  await updateDomain(world.deps.db, later._id, { next_check_at: far })
-  world.clock.advance(2 * 60_000)
+test('the job checks every domain that is due once, and no other', async () => {
+  const due = await Promise.all(NAMES.slice(0, 4).map(name => environment.claim('usr_job', `job.${name}.test`)))
+  const later = await environment.claim('usr_job', 'later.one.test')
+  const far = new Date(environment.clock.now().getTime() + 100 * HOUR)
+  await updateDomain(environment.deps.db, later._id, { next_check_at: far })
+  environment.clock.advance(2 * 60_000)
   const run = { signal: new AbortController().signal, touch: async () => undefined }
-  expect(await checkDueDomains(world.deps, run)).toBeGreaterThanOrEqual(4)
-  expect(await checkDueDomains(world.deps, run)).toBe(0)
-  for (const { _id } of due) expect((await world.domain(_id)).check?.attempts).toBe(1)
-  expect((await world.domain(later._id)).check).toBeUndefined()
+  expect(await checkDueDomains(environment.deps, run)).toBeGreaterThanOrEqual(4)
+  expect(await checkDueDomains(environment.deps, run)).toBe(0)
+  for (const { _id } of due) expect((await environment.domain(_id)).check?.attempts).toBe(1)
+  expect((await environment.domain(later._id)).check).toBeUndefined()
 })
 
-test('no secret came into the log', () => {
-  expect(world.logged.length).toBeGreaterThan(20)
-  const text = world.logged.join('\n')
-  for (const secret of [world.server.key.secret, 'PRIVATE KEY', 'key_secret']) expect(text).not.toContain(secret)
+test('logs no secrets', () => {
+  expect(environment.logged.length).toBeGreaterThan(20)
+  const text = environment.logged.join('\n')
+  for (const secret of [environment.server.key.secret, 'PRIVATE KEY', 'key_secret']) expect(text).not.toContain(secret)
 })

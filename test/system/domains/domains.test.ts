@@ -16,7 +16,7 @@ afterAll(() => api.stop())
 const admin = async () => (await api.newUser({ role: 'admin' })).client
 
 describe('a new domain', () => {
-  test('has one form, waits for verification and has a DKIM key of 2048 bits', async () => {
+  test('has a normalized name, waits for verification and has a DKIM key of 2048 bits', async () => {
     const { user, client } = await api.newUser()
     const created = await client.post('/api/v1/domains', { name: ' Bücher.Example. ' })
     expect(created).toMatchObject({
@@ -37,7 +37,7 @@ describe('a new domain', () => {
     expect(publicKey.asymmetricKeyDetails?.modulusLength).toBe(2048)
   })
 
-  test('is found by id and by name in any writing', async () => {
+  test('is found by id and by name in any notation', async () => {
     const { client } = await api.newUser()
     const { body } = await client.post('/api/v1/domains', { name: 'find.example' })
     for (const key of [body.id, 'find.example', 'FIND.example.', 'find%2Eexample'])
@@ -46,7 +46,7 @@ describe('a new domain', () => {
       expect((await client.get(`/api/v1/domains/${key}`)).status).toBe(404)
   })
 
-  test('keeps its private key sealed, bound to its place', async () => {
+  test('stores its private key encrypted', async () => {
     const { client } = await api.newUser()
     const { body } = await client.post('/api/v1/domains', { name: 'closed.example' })
     const stored = await findDomainById(api.db, body.id)
@@ -56,7 +56,7 @@ describe('a new domain', () => {
   })
 
   test.each(['com', 'co.uk', 'github.io', 'localhost', '192.0.2.1', 'a b.example', '_dmarc.example.com', ''])(
-    'is refused with the name %j',
+    'is rejected with the name %j',
     async name => {
       const { client } = await api.newUser()
       expect(await client.post('/api/v1/domains', { name })).toMatchObject({
@@ -66,7 +66,7 @@ describe('a new domain', () => {
     },
   )
 
-  test('is a conflict when the account has the name already, also at the same moment', async () => {
+  test('is a conflict if the account has the name, also concurrently', async () => {
     const { client } = await api.newUser()
     const answers = await Promise.all(
       ['twice.example', 'TWICE.example', 'twice.example.'].map(name => client.post('/api/v1/domains', { name })),
@@ -74,7 +74,7 @@ describe('a new domain', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
   })
 
-  test('may have a name that another account claims too, with a selector of its own', async () => {
+  test('may have a name that another account registered too, with a different selector', async () => {
     const [one, two] = await Promise.all([api.newUser(), api.newUser()])
     const first = await one.client.post('/api/v1/domains', { name: 'shared.example' })
     const second = await two.client.post('/api/v1/domains', { name: 'shared.example' })
@@ -84,7 +84,7 @@ describe('a new domain', () => {
 })
 
 describe('an admin', () => {
-  test('marks a domain verified; it is shown as such and may send', async () => {
+  test('marks a domain as verified, which then may send', async () => {
     const boss = await admin()
     const { user, client } = await api.newUser()
     const { body } = await client.post('/api/v1/domains', { name: 'marked.example' })
@@ -97,7 +97,7 @@ describe('an admin', () => {
     expect(log.body.data[0]).toMatchObject({ action: 'domain.verified_by_admin', target: { name: 'marked.example' } })
   })
 
-  test('cannot verify a name for two accounts, also not at the same moment', async () => {
+  test('cannot verify a name for two accounts, not even concurrently', async () => {
     const boss = await admin()
     const [one, two] = await Promise.all([api.newUser(), api.newUser()])
     const claims = await Promise.all(
@@ -128,7 +128,7 @@ describe('the DNS account of a domain', () => {
     return account._id
   }
 
-  test('is bound and taken away, and a kept domain is then no longer kept', async () => {
+  test('can be set and removed; removing it ends the management of the records', async () => {
     const { user, client } = await api.newUser()
     const account = await giveAccount(user._id)
     const { _id } = await giveDomain(api.db, user._id, 'bound.example', { dns: { manage: true, spf: ['mx'] } })
@@ -141,7 +141,7 @@ describe('the DNS account of a domain', () => {
     expect((await findDomainById(api.db, _id))?.dns).toEqual({ manage: false, spf: ['mx'] })
   })
 
-  test('must be of the same account', async () => {
+  test('must belong to the same account', async () => {
     const { user, client } = await api.newUser()
     const foreign = await giveAccount((await api.newUser()).user._id)
     const { _id } = await giveDomain(api.db, user._id, 'foreign.example')
@@ -157,7 +157,7 @@ describe('the DNS account of a domain', () => {
 })
 
 describe('deleting', () => {
-  test('gives the name up for good', async () => {
+  test('releases the name', async () => {
     const { client } = await api.newUser()
     const { body } = await client.post('/api/v1/domains', { name: 'gone.example' })
     expect((await client.call('DELETE', `/api/v1/domains/${body.id}`)).status).toBe(204)
@@ -165,7 +165,7 @@ describe('deleting', () => {
     expect(await client.post('/api/v1/domains', { name: 'gone.example' })).toMatchObject({ status: 201 })
   })
 
-  test('is refused while a resource manages the domain, and the resource is named', async () => {
+  test('is rejected while a resource manages the domain, which the error names', async () => {
     const { user, client } = await api.newUser()
     const managed_by = { kind: 'MailDomain', namespace: 'shop', name: 'shop-example', uid: 'u-1' }
     const { _id } = await giveDomain(api.db, user._id, 'managed.example', { managed_by })
@@ -180,7 +180,7 @@ describe('deleting', () => {
   })
 })
 
-test('a list goes by pages and keeps its order', async () => {
+test('a list is paginated and keeps its order', async () => {
   const { user, client } = await api.newUser()
   for (const name of ['c', 'a', 'b']) await giveDomain(api.db, user._id, `${name}.example`)
   const first = await client.get('/api/v1/domains?limit=2')

@@ -21,7 +21,7 @@ afterAll(() => api.stop())
 describe('the inbox of capture mode', () => {
   const RAW = 'From: ann@example.com\r\nSubject: s\r\n\r\n<b>text</b>\r\n'
 
-  test('lists what was captured for the account, newest first, page by page', async () => {
+  test('lists the captured mail of the account, newest first, in pages', async () => {
     const ids: string[] = []
     for (let n = 0; n < 3; n++) {
       const message = await giveMessage(api.mongo.db, api.user._id, { subject: `Mail ${n}` })
@@ -63,10 +63,10 @@ describe('the inbox of capture mode', () => {
   })
 })
 
-describe('the queue', () => {
+describe('the admin area', () => {
   const get = (path: string) => api.call('GET', path, { token: '', headers: admin })
 
-  test('is shown by destination, with what is suspended', async () => {
+  test('returns the queue by destination, with suspended destinations', async () => {
     const now = Date.now()
     const give = (site: string, slot: number, due: number): DeliveryDoc => ({
       _id: `${newId('em')}.0`,
@@ -115,7 +115,7 @@ describe('the queue', () => {
     })
   })
 
-  test('and the health of the parts', async () => {
+  test('returns the health of the components', async () => {
     expect((await get('/api/v1/admin/health')).body).toMatchObject({
       status: 'failing',
       checks: [
@@ -132,7 +132,7 @@ describe('the queue', () => {
     expect((await get('/api/v1/admin/health')).body).toMatchObject({ status: 'ok' })
   })
 
-  test.each(['/api/v1/admin/queues', '/api/v1/admin/health'])('%s is for admins, logged in', async path => {
+  test.each(['/api/v1/admin/queues', '/api/v1/admin/health'])("%s requires an admin's session", async path => {
     const user = await sessionHeaders(api.mongo, api.user._id)
     expect((await api.call('GET', path, { token: '', headers: user })).status).toBe(403)
     expect((await api.call('GET', path)).status).toBe(403)

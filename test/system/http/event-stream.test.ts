@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** An account of its own with a message, and its token. */
+/** A new account with a message and a token. */
 async function account() {
   const user = await giveUser(api.mongo.db)
   const token = await giveToken(api.mongo.db, user._id)
@@ -27,7 +27,7 @@ async function account() {
   }
 }
 
-/** Opens a stream; `take` resolves with the ids and types of the next events. */
+/** Opens a stream; `take` resolves with the next events. */
 async function open(token: string, lastEventId?: string) {
   const abort = new AbortController()
   onTestFinished(() => abort.abort())
@@ -61,7 +61,7 @@ async function open(token: string, lastEventId?: string) {
   return { response, take, ended, close: () => abort.abort() }
 }
 
-test('shows the events of the account as they are stored, and nobody else their own', async () => {
+test("sends the events of the caller's account as they are stored, and no others", async () => {
   const mine = await account()
   const other = await account()
   const stream = await open(mine.token.value)
@@ -78,7 +78,7 @@ test('shows the events of the account as they are stored, and nobody else their 
   })
 })
 
-test('goes on behind Last-Event-ID', async () => {
+test('continues after Last-Event-ID', async () => {
   const mine = await account()
   const stream = await open(mine.token.value)
   await mine.emit(1)
@@ -89,7 +89,7 @@ test('goes on behind Last-Event-ID', async () => {
   expect((await again.take(1)).map(({ data }) => data.id)).toEqual([missed._id])
 })
 
-test('an account holds at most five streams, and gets a place back when one closes', async () => {
+test('an account may have five streams; closing one permits another', async () => {
   const { token } = await account()
   const streams = await Promise.all(Array.from({ length: 5 }, () => open(token.value)))
   expect(streams.map(({ response }) => response.status)).toEqual([200, 200, 200, 200, 200])
@@ -99,7 +99,7 @@ test('an account holds at most five streams, and gets a place back when one clos
   await expect.poll(async () => (await open(token.value)).response.status, { timeout: 10_000 }).toBe(200)
 })
 
-test('a revoked token ends its streams', async () => {
+test('revoking a token ends its streams', async () => {
   const { token } = await account()
   const stream = await open(token.value)
   await collectionOf(api.mongo.db, tokens).updateOne({ _id: token._id }, { $set: { revoked_at: clock.now() } })

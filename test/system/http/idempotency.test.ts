@@ -19,10 +19,10 @@ const send = (key: string, body: unknown = minimal, path = '/api/v1/emails', tok
 const countOf = (key: string, operation = 'send') =>
   collectionOf(api.mongo.db, MESSAGES).countDocuments({ 'idem.key': `${operation}:${key}` })
 
-test('20 equal requests at once make one message and get one answer', async () => {
+test('stores one message for 20 concurrent equal requests, which all get the same response', async () => {
   const before = await collectionOf(api.mongo.db, DELIVERIES).countDocuments()
   const answers = await Promise.all(Array.from({ length: 20 }, () => send('parallel')))
-  // A request that meets the first one still running may also be told so; none may make a second message.
+  // A request during the first one may get 409; none may store a second message.
   const sent = answers.filter(({ status }) => status === 202)
   expect(answers.every(({ status }) => status === 202 || status === 409)).toBe(true)
   expect(sent.length).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ test('20 equal requests at once make one message and get one answer', async () =
   expect(orphans).toEqual([])
 })
 
-test('a repeat gets the first answer to the byte, marked as a replay, at both addresses of the operation', async () => {
+test('repeats the first response byte for byte, marked as a replay, at both addresses of the operation', async () => {
   const body = '{"from":"ann@example.com","to":["bob@example.net"],"subject":"x","text":"y"}'
   const first = await send('again', body)
   for (const path of ['/api/v1/emails', '/api/send']) {
@@ -51,20 +51,20 @@ test('a repeat gets the first answer to the byte, marked as a replay, at both ad
   expect(first.headers.get('idempotency-replayed')).toBeNull()
 })
 
-test('a key with another body is refused', async () => {
+test('rejects a key with another body', async () => {
   await send('other')
   const answer = await send('other', { ...minimal, text: 'Other' })
   expect([answer.status, answer.body]).toMatchObject([422, { code: 'idempotency_key_reused' }])
   expect(await countOf('other')).toBe(1)
 })
 
-test('only success takes the key: after a refusal the corrected request passes', async () => {
+test('a rejected request does not use the key: the corrected request succeeds', async () => {
   expect((await send('fix', { ...minimal, from: 'ann@foreign.example' })).status).toBe(403)
   expect((await send('fix', { ...minimal, to: 'nobody' })).status).toBe(422)
   expect((await send('fix')).status).toBe(202)
 })
 
-test('accounts and operations have keys of their own', async () => {
+test('keys are separate for each account and operation', async () => {
   const other = await giveUser(api.mongo.db)
   await giveDomain(api.mongo.db, other._id, 'other.example', { status: 'verified', verified_by: 'dns' })
   const { value } = await giveToken(api.mongo.db, other._id)
@@ -80,7 +80,7 @@ test('accounts and operations have keys of their own', async () => {
   )
 })
 
-test('a key counts for 24 hours', async () => {
+test('a key expires after 24 hours', async () => {
   await send('old')
   const messages = collectionOf(api.mongo.db, MESSAGES)
   await messages.updateOne({ 'idem.key': 'send:old' }, { $set: { 'idem.until': new Date(Date.now() - 1) } })
@@ -88,11 +88,11 @@ test('a key counts for 24 hours', async () => {
   expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([202, null])
 })
 
-test.each(['k'.repeat(256), 'with space', '{"$gt":""}', '__proto__'])('the key %j is as good as any', async key => {
+test.each(['k'.repeat(256), 'with space', '{"$gt":""}', '__proto__'])('accepts the key %j', async key => {
   expect([(await send(key)).status, (await send(key)).headers.get('idempotency-replayed')]).toEqual([202, 'true'])
 })
 
-test.each(['', 'k'.repeat(257), 'caf\u00e9', 'tab\there'])('the key %j is refused', async key => {
+test.each(['', 'k'.repeat(257), 'caf\u00e9', 'tab\there'])('rejects the key %j', async key => {
   const answer = await send(key)
   expect([answer.status, answer.body]).toMatchObject([400, { code: 'invalid_request' }])
 })
@@ -113,7 +113,7 @@ describe('a batch', () => {
     expect(data.map(({ id }) => id)).toEqual(data.map(({ email }) => email.id))
   })
 
-  test('lists fifty errors at most, and one at least for each message', async () => {
+  test('lists up to fifty errors, and at least one for each message', async () => {
     const wrong = { ...minimal, cc: Array(40).fill('nobody') }
     const errorsOf = ({ body }: { body: unknown }) =>
       (body as { data: { error: { errors: unknown[] } }[] }).data.map(({ error }) => error.errors.length)
@@ -121,7 +121,7 @@ describe('a batch', () => {
     expect((await batch([wrong, wrong])).body).toMatchObject({ errors: { length: 50 } })
   })
 
-  test('with half of a surrogate pair or Latin-1 in one of its messages is refused as a whole', async () => {
+  test('that contains a lone surrogate or Latin-1 is rejected completely', async () => {
     const before = await countAll()
     const text = JSON.stringify([minimal, { ...minimal, subject: '@@' }])
     const half = text.replace('@@', String.raw`\ud83d`)
@@ -142,7 +142,7 @@ describe('a batch', () => {
     { ...minimal, track: {} },
   ]
 
-  test('strict sends none when one is not valid, and names all faults under their index', async () => {
+  test('in strict mode sends none if one is invalid, and returns all errors with their index', async () => {
     const before = await countAll()
     const answer = await batch(mixed)
     expect(answer.status).toBe(422)
@@ -155,7 +155,7 @@ describe('a batch', () => {
     expect(await countAll()).toBe(before)
   })
 
-  test('partial sends those that are valid', async () => {
+  test('in partial mode sends the valid ones', async () => {
     const answer = await batch(mixed, '?mode=partial')
     expect(answer.status).toBe(202)
     expect(codes(answer.body)).toEqual([
@@ -166,7 +166,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('with a key is repeated message by message', async () => {
+  test('with a key repeats the responses of all messages', async () => {
     const key = newId('k')
     const first = await send(key, mixed, '/api/v1/emails/batch?mode=partial')
     const before = await countAll()
@@ -181,7 +181,7 @@ describe('a batch', () => {
     ['one message more', [...mixed, minimal], '?mode=partial'],
     ['a first message that is not valid', [{ ...minimal, to: 'nobody' }, minimal], '?mode=partial'],
     ['another mode', mixed, '?mode=strict'],
-  ])('with the key of another one (%s) sends nothing at all', async (_, body, query) => {
+  ])('with the key of another batch (%s) sends nothing', async (_, body, query) => {
     const key = newId('k')
     await send(key, mixed, '/api/v1/emails/batch?mode=partial')
     const before = await countAll()
@@ -190,7 +190,7 @@ describe('a batch', () => {
     expect(await countAll()).toBe(before)
   })
 
-  test('with a key that the messages of another batch, a day ago, had is a new one', async () => {
+  test('may reuse the expired key of another batch', async () => {
     const key = newId('k')
     await send(key, [minimal, minimal], '/api/v1/emails/batch')
     const past = { $set: { 'idem.until': new Date(Date.now() - 1) } }
@@ -202,10 +202,10 @@ describe('a batch', () => {
   test.each<[string, unknown, string]>([
     ['nothing', [], ''],
     ['101 messages', Array.from({ length: 101 }, () => minimal), ''],
-    ['no list', minimal, ''],
+    ['an object instead of a list', minimal, ''],
     ['an unknown mode', [minimal], '?mode=loose'],
-    ['items that are no messages', [1, null, 'x'], ''],
-  ])('of %s is refused', async (_, body, query) => {
+    ['items that are not messages', [1, null, 'x'], ''],
+  ])('of %s is rejected', async (_, body, query) => {
     const answer = await batch(body, query)
     expect([answer.status, answer.body]).toMatchObject([422, { code: 'validation_failed' }])
   })

@@ -1,4 +1,4 @@
-/** Large bodies have a bounded room in memory, of which one account gets half; mail of common size needs none. */
+/** The memory for large bodies is bounded, and one account may use half of it; mail of common size does not count. */
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -10,7 +10,7 @@ import { until } from '../../support/time/until.ts'
 const MIB = 1024 * 1024
 const PART = Buffer.alloc(MIB, 'a')
 
-test('an account whose large bodies fill its half is told to wait, others and small mail are not', async () => {
+test('rejects large bodies of an account that uses its half, and accepts those of others and small mail', async () => {
   const api = await sendApiForThisTest({ MAX_MESSAGE_BYTES: String(40 * MIB) })
   const second = await giveUser(api.mongo.db)
   await giveDomain(api.mongo.db, second._id, 'second.example', { status: 'verified', verified_by: 'dns' })
@@ -21,7 +21,7 @@ test('an account whose large bodies fill its half is told to wait, others and sm
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     })
     const answered = once(call, 'response') as Promise<[IncomingMessage]>
-    answered.catch(() => undefined) // a call that is given up below
+    answered.catch(() => undefined) // a call that is aborted below
     call.on('error', () => undefined)
     onTestFinished(() => {
       call.destroy()
@@ -37,7 +37,7 @@ test('an account whose large bodies fill its half is told to wait, others and sm
     return (await answered)[0].statusCode
   }
   const held = []
-  // The last piece is the one too much: whoever goes on writing may lose the answer to the end of the connection.
+  // Only the last piece exceeds the limit: writing more would lose the response to a closed connection.
   for (const mib of [30, 30, 21]) held.push(await open(api.token, 'a@example.com', mib))
   const answers = await Promise.race(held.map(({ answered }) => answered))
   expect(answers[0]).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5', connection: 'close' } })
@@ -50,10 +50,10 @@ test('an account whose large bodies fill its half is told to wait, others and sm
 }, 30_000)
 
 test.each<[string, (text: string) => Buffer, number]>([
-  ['gzip', gzipSync, 4], // 20 MB of zeros become 20 KB, which may stand for 20 MiB
+  ['gzip', gzipSync, 4], // 20 MB of zeros become 20 KB, which count as 20 MiB
   ['deflate', deflateSync, 4],
-  ['br', brotliCompressSync, 1], // may stand for anything
-])('what is inside of a body that comes as %s counts before it is unpacked', async (encoding, pack, fit) => {
+  ['br', brotliCompressSync, 1], // counts as the maximum
+])('counts the decompressed size of a %s body before decompression', async (encoding, pack, fit) => {
   const api = await sendApiForThisTest({ MAX_MESSAGE_BYTES: String(40 * MIB) })
   const email = { from: 'a@example.com', to: 'b@example.net', subject: 'Packed' }
   const attachments = [{ filename: 'a', content: 'A'.repeat(20_000_000) }]
@@ -79,6 +79,6 @@ test.each<[string, (text: string) => Buffer, number]>([
       headers: { ...headers, authorization: `Bearer ${api.token}` },
       body: large,
     })
-  // All of it is free again.
+  // All memory is available again.
   await until(async () => (await Promise.all(Array.from({ length: fit }, send))).every(({ status }) => status === 202))
 })

@@ -1,4 +1,4 @@
-/** What one account may ask of the management API: a rate on every operation, domains, and a share of what is expensive. */
+/** Limits of one account in the management API: request rate, number of domains, and a share of expensive work. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,21 +17,21 @@ import { MAIL_OPERATIONS, type PanelApi, startPanelApi } from '../../support/htt
 import { testFoundation } from '../../support/processes/test-foundation.ts'
 import { until } from '../../support/time/until.ts'
 
-/** The panel for one test. */
+/** The panel API for one test. */
 async function panelWith(env: Record<string, string>): Promise<PanelApi> {
   const api = await startPanelApi(env)
   onTestFinished(() => api.stop())
   return api
 }
 
-/** Statuses, and how many answers have each. */
+/** Counts responses by status. */
 function count(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
-describe('every operation counts against the rate of a minute', () => {
+describe('every operation counts towards the request rate', () => {
   let api: PanelApi
   let byToken: ApiClient
   let bySession: ApiClient
@@ -48,28 +48,31 @@ describe('every operation counts against the rate of a minute', () => {
     const { kind, scope } = access as { kind: string; scope?: string }
     return { method, path: path.replaceAll(/\{\w+\}/g, 'x_1'), kind, scope }
   })
-  // What submits or changes a message has SEND_REQUESTS_PER_SECOND.
+  // Operations that submit or change messages are limited by SEND_REQUESTS_PER_SECOND.
   const sends = rows.filter(({ method, path }) => method !== 'GET' && /^\/api\/(send|v1\/emails)/.test(path))
   const counted = rows.filter(row => !sends.includes(row) && row.kind !== 'public')
   const refused = { status: 429, body: { code: 'rate_limited' } }
 
-  test('they are all but a few', () => {
+  test('except for eight and the public ones', () => {
     expect([sends.length, counted.length > 60]).toEqual([8, true])
   })
 
-  test.each(counted.filter(({ kind }) => kind === 'account'))('$method $path by token', async ({ method, path }) => {
-    const answer = await byToken.call(method, path, method === 'GET' ? undefined : {})
-    expect(answer).toMatchObject(refused)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-  })
+  test.each(counted.filter(({ kind }) => kind === 'account'))(
+    '$method $path is limited for a token',
+    async ({ method, path }) => {
+      const answer = await byToken.call(method, path, method === 'GET' ? undefined : {})
+      expect(answer).toMatchObject(refused)
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    },
+  )
 
-  test.each(counted)('$method $path by session', async ({ method, path }) => {
+  test.each(counted)('$method $path is limited for a session', async ({ method, path }) => {
     const answer = await bySession.call(method, path, method === 'GET' ? undefined : {})
     expect(answer).toMatchObject(refused)
   })
 })
 
-test('logins from one address have a rate, right ones too, and the next address has its own', async () => {
+test('logins have a rate for each address, successful ones included', async () => {
   const api = await panelWith({ API_REQUESTS_PER_MINUTE: '3', TRUSTED_PROXIES: '127.0.0.0/8' })
   const { user } = await api.newUser()
   const logIn = (from: string) =>
@@ -83,7 +86,7 @@ test('logins from one address have a rate, right ones too, and the next address 
 })
 
 describe('domains', () => {
-  test('are as many as an account may have, however many it asks for at once', async () => {
+  test('are limited for each account, also concurrently', async () => {
     const api = await panelWith({ DOMAINS_PER_ACCOUNT: '3' })
     const { user, client } = await api.newUser()
     const register = (n: number) => client.post('/api/v1/domains', { name: `d${n}.example.com` })
@@ -100,7 +103,7 @@ describe('domains', () => {
     expect((await (await api.newUser()).client.post('/api/v1/domains', { name: 'd1.example.com' })).status).toBe(201)
   })
 
-  test('that an account registers at once wait behind one another, some of them, and others do not wait for them', async () => {
+  test('that one account registers concurrently are queued or rejected, and others do not wait for them', async () => {
     const api = await panelWith({})
     const [greedy, other] = [await api.newUser(), await api.newUser()]
     const done: string[] = []
@@ -110,9 +113,9 @@ describe('domains', () => {
       return answer
     }
     const many = Array.from({ length: 30 }, (_, n) => register(greedy, `d${n}.example.com`))
-    const beside = register(other, 'other.example.org')
+    const foreign = register(other, 'other.example.org')
     const answers = await Promise.all(many)
-    expect(await beside).toMatchObject({ status: 201 })
+    expect(await foreign).toMatchObject({ status: 201 })
     const counts = count(answers)
     expect(Object.keys(counts)).toEqual(['201', '429'])
     expect(counts[201]).toBeGreaterThanOrEqual(11)
@@ -123,7 +126,7 @@ describe('domains', () => {
 })
 
 describe('DKIM keys', () => {
-  test('that would be refused are not made', async () => {
+  test('are not generated for a request that is rejected', async () => {
     const mongo = await freshDatabase()
     onTestFinished(() => mongo.stop())
     const foundation = testFoundation(mongo, {})
@@ -141,7 +144,7 @@ describe('DKIM keys', () => {
     expect(made).toBe(1)
   })
 
-  test('that an account asks for at once are made one after the other, some of them', async () => {
+  test('that one account requests concurrently are queued or rejected', async () => {
     const api = await panelWith({})
     const { user, client } = await api.newUser()
     const names = Array.from({ length: 25 }, (_, n) => `k${n}.example.com`)
@@ -154,7 +157,7 @@ describe('DKIM keys', () => {
   })
 })
 
-test('credentials of DNS providers are tried a few at a time for one account', async () => {
+test('credentials of DNS providers are tested four at a time for one account', async () => {
   const held: ServerResponse[] = []
   const provider = createServer((_, answer) => void held.push(answer)).listen(0, '127.0.0.1')
   await once(provider, 'listening')
@@ -183,7 +186,7 @@ describe('DNS', () => {
   })
   afterAll(() => dns.stop())
 
-  test('is asked once for a domain that is checked many times at once, and again after a while or a change', async () => {
+  test('repeated checks of one domain return the first result without new queries, until a change', async () => {
     const api = await panelWith(dns.env)
     const { user, client } = await api.newUser()
     const { _id } = await giveDomain(api.db, user._id, 'once.example.com')
@@ -200,7 +203,7 @@ describe('DNS', () => {
     expect((await check()).body.id).not.toBe(first.body.id)
   })
 
-  test('of one account leaves room for others', async () => {
+  test('checks of one account leave capacity for others', async () => {
     const api = await panelWith(dns.env)
     const [greedy, other] = [await api.newUser(), await api.newUser()]
     const ids = []
@@ -213,15 +216,15 @@ describe('DNS', () => {
       return answer
     }
     const many = ids.map(id => check(greedy.client, id))
-    const beside = check(other.client, mine._id)
-    expect(await beside).toMatchObject({ status: 202 })
+    const foreign = check(other.client, mine._id)
+    expect(await foreign).toMatchObject({ status: 202 })
     expect(done.length).toBeLessThanOrEqual(9)
     const counts = count(await Promise.all(many))
     expect(counts[202]).toBeGreaterThanOrEqual(24)
     expect((counts[202] ?? 0) + (counts[429] ?? 0)).toBe(40)
   })
 
-  test('is checked by schedule in turns of the accounts', async () => {
+  test('scheduled checks alternate between accounts', async () => {
     const mongo = await freshDatabase()
     onTestFinished(() => mongo.stop())
     await ensureIndexes(mongo.db, [domains])
@@ -240,7 +243,7 @@ describe('DNS', () => {
   })
 })
 
-test('an access of each kind is meant', () => {
+test('the operations cover every kind of access', () => {
   const kinds = new Set(MAIL_OPERATIONS.map(({ access }) => (access as Access | { kind: 'public' }).kind))
   expect([...kinds].toSorted()).toEqual(['account', 'admin', 'public', 'session'])
 })

@@ -24,10 +24,10 @@ async function scheduled(hours = 1): Promise<string> {
   return (body as { id: string }).id
 }
 
-describe('another time for a scheduled message', () => {
+describe('rescheduling a message', () => {
   const patch = (id: string, at: unknown) => api.call('PATCH', `/api/v1/emails/${id}`, { body: { scheduled_at: at } })
 
-  test('moves every recipient and the lifetime along', async () => {
+  test('moves every recipient and the expiry', async () => {
     const id = await scheduled()
     const at = inHours(48)
     const answer = await patch(id, at.toISOString())
@@ -45,14 +45,14 @@ describe('another time for a scheduled message', () => {
     ['too far ahead', () => inHours(31 * 24).toISOString()],
     ['no time', () => 'soon'],
     ['an operator', () => ({ $gt: '' })],
-  ])('%s is refused', async (_, at) => {
+  ])('rejects %s', async (_, at) => {
     const id = await scheduled()
     const before = await deliveriesOf(id)
     expect((await patch(id, at())).status).toBe(422)
     expect(await deliveriesOf(id)).toEqual(before)
   })
 
-  test('a message that is under way keeps its time', async () => {
+  test('rejects a message that is in flight', async () => {
     const { body } = await api.call('POST', '/api/v1/emails', { body: minimal })
     const { id } = body as { id: string }
     const answer = await patch(id, inHours(1).toISOString())
@@ -63,7 +63,7 @@ describe('another time for a scheduled message', () => {
   })
 })
 
-describe('a new copy', () => {
+describe('resending a message', () => {
   const stored =
     'Received: from api ([192.0.2.1])\r\n\tby x\r\nFrom: ann@example.com\r\nMessage-ID: <old@example.com>\r\n\r\nHi\r\n'
   const give = () =>
@@ -82,7 +82,7 @@ describe('a new copy', () => {
       ...(headers && { headers }),
     })
 
-  test('goes to those that failed, with a new Message-ID and one trace', async () => {
+  test('sends to the failed recipients, with a new Message-ID and one Received field', async () => {
     const answer = await resend((await give())._id)
     expect(answer.status).toBe(202)
     const { id, message_id, recipients } = answer.body as { id: string; message_id: string; recipients: unknown[] }
@@ -95,7 +95,7 @@ describe('a new copy', () => {
     expect(raw).toMatch(/\r\n\r\nHi\r\n$/)
   })
 
-  test('goes to all when asked, once for one key', async () => {
+  test('sends to all recipients on request, once for one key', async () => {
     const { _id } = await give()
     const first = await resend(_id, { to: 'all' }, { 'idempotency-key': 'copy' })
     expect((first.body as { recipients: unknown[] }).recipients).toHaveLength(2)
@@ -103,25 +103,25 @@ describe('a new copy', () => {
     expect([second.text, second.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
   })
 
-  test('of a message that nobody failed to get, or whose body is gone, is refused', async () => {
+  test('rejects a message without failed recipients or without a stored body', async () => {
     const fine = await giveMessage(api.mongo.db, api.user._id, { raw: stored })
     expect((await resend(fine._id)).status).toBe(409)
     expect((await resend((await giveMessage(api.mongo.db, api.user._id))._id, { to: 'all' })).status).toBe(404)
     expect((await resend(fine._id, { to: 'everybody' })).status).toBe(422)
   })
 
-  test('needs the right to send', async () => {
+  test('requires the scope emails:send', async () => {
     const { value } = await giveToken(api.mongo.db, api.user._id, { scopes: ['emails:read'] })
     const answer = await api.call('POST', `/api/v1/emails/${(await give())._id}/resend`, { token: value })
     expect(answer.status).toBe(403)
   })
 })
 
-describe('what waits', () => {
+describe('a waiting message', () => {
   const act = (id: string, what: string, token = api.token) =>
     api.call('POST', `/api/v1/emails/${id}/${what}`, { token })
 
-  test('is canceled, every recipient of it, and then there is nothing left to cancel', async () => {
+  test('can be canceled once, for every recipient', async () => {
     const id = await scheduled()
     const answer = await act(id, 'cancel')
     expect(answer.status).toBe(200)
@@ -142,7 +142,7 @@ describe('what waits', () => {
     ])
   })
 
-  test('for another attempt is tried now', async () => {
+  test('is retried immediately', async () => {
     const id = await scheduled()
     await collectionOf(api.mongo.db, DELIVERIES).updateMany({ m: id }, { $set: { att: 1 } })
     expect((await act(id, 'retry')).status).toBe(200)
@@ -150,7 +150,7 @@ describe('what waits', () => {
     expect((await act((await giveMessage(api.mongo.db, api.user._id))._id, 'retry')).status).toBe(409)
   })
 
-  test('for its own time keeps it: nothing that was scheduled goes out early', async () => {
+  test('that is scheduled cannot be sent early by a retry', async () => {
     const id = await scheduled()
     const before = await deliveriesOf(id)
     const answer = await act(id, 'retry')
@@ -164,7 +164,7 @@ test.each([
   ['POST', '/retry', undefined],
   ['PATCH', '', { scheduled_at: '2026-11-30T00:00:00Z' }],
   ['POST', '/resend', { to: 'all' }],
-])('%s%s of a message of another account is 404', async (method, part, body) => {
+])('%s%s of a message of another account returns 404', async (method, part, body) => {
   const id = await scheduled()
   const stranger = (await giveToken(api.mongo.db, (await giveUser(api.mongo.db))._id)).value
   const answer = await api.call(method, `/api/v1/emails/${id}${part}`, { token: stranger, ...(body && { body }) })

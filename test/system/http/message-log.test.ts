@@ -55,8 +55,8 @@ afterAll(() => api.stop())
 const get = (path: string, options: { token?: string; headers?: Record<string, string> } = {}) =>
   api.call('GET', path, options)
 
-describe('one message', () => {
-  test('with the state of each recipient', async () => {
+describe('a message', () => {
+  test('is returned with the state of each recipient', async () => {
     const { status, body } = await get(`/api/v1/emails/${message._id}`)
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -74,7 +74,7 @@ describe('one message', () => {
     })
   })
 
-  test('what waits says when it is tried next', async () => {
+  test('that waits is returned with its next attempts', async () => {
     const answer = await api.call('POST', '/api/v1/emails', {
       body: {
         from: 'ann@example.com',
@@ -92,7 +92,7 @@ describe('one message', () => {
     })
   })
 
-  test('its history starts with the acceptance of each recipient', async () => {
+  test('has a history that starts with the acceptance for each recipient', async () => {
     const { body } = await get(`/api/v1/emails/${message._id}/events`)
     expect((body as { data: { type: string; recipient: string }[] }).data.map(e => `${e.type} ${e.recipient}`)).toEqual(
       [
@@ -104,7 +104,7 @@ describe('one message', () => {
     )
   })
 
-  test('its attempts with server, TLS, reply, duration and conversation', async () => {
+  test('has attempts with server, TLS, reply, duration and conversation', async () => {
     const { body } = await get(`/api/v1/emails/${message._id}/attempts`)
     expect(body).toMatchObject({
       data: [
@@ -125,7 +125,7 @@ describe('one message', () => {
     })
   })
 
-  test('its bytes, as a download', async () => {
+  test('can be downloaded', async () => {
     const { status, headers, text } = await get(`/api/v1/emails/${message._id}/raw`)
     expect([status, text]).toEqual([200, RAW])
     expect(headers.get('content-type')).toMatch(/^message\/rfc822/)
@@ -133,7 +133,7 @@ describe('one message', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('its preview shows the html, and the policy keeps it from doing anything', async () => {
+  test('has an HTML preview with a restrictive policy', async () => {
     const { headers, text } = await get(`/api/v1/emails/${message._id}/preview`)
     expect(headers.get('content-security-policy')).toBe(
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
@@ -144,12 +144,12 @@ describe('one message', () => {
     expect(text).toContain('<img src="data:image/png;base64,iVBO">')
   })
 
-  test('a preview of plain text escapes it', async () => {
+  test('of plain text is escaped in its preview', async () => {
     const plain = await giveMessage(api.mongo.db, api.user._id, { raw: 'From: a@example.com\r\n\r\n<b>1 & 2</b>' })
     expect((await get(`/api/v1/emails/${plain._id}/preview`)).text).toContain('&lt;b&gt;1 &amp; 2&lt;/b&gt;')
   })
 
-  test.each(['raw', 'preview'])('%s of a message whose body is gone', async part => {
+  test.each(['raw', 'preview'])('returns 404 for %s if its body is not stored', async part => {
     const old = await giveMessage(api.mongo.db, api.user._id)
     const answer = await get(`/api/v1/emails/${old._id}/${part}`)
     expect([answer.status, answer.body]).toMatchObject([404, { detail: expect.stringMatching(/not kept/) }])
@@ -164,7 +164,7 @@ describe('another account', () => {
     ['GET', '/attempts'],
     ['GET', '/raw'],
     ['GET', '/preview'],
-  ])('%s %s of a message is 404, as if it were not there', async (method, part) => {
+  ])('gets the same 404 for %s %s as for a message that does not exist', async (method, part) => {
     const body = method === 'PATCH' ? { scheduled_at: '2026-11-30T00:00:00Z' } : undefined
     const ask = (id: string, token: string) =>
       api.call(method, `/api/v1/emails/${id}${part}`, { token, ...(body && { body }) })
@@ -174,7 +174,7 @@ describe('another account', () => {
     expect(strip(foreign)).toEqual(strip(missing))
   })
 
-  test('its lists and figures are empty', async () => {
+  test('has empty lists and statistics', async () => {
     expect((await get('/api/v1/emails', { token: stranger })).body).toMatchObject({ data: [] })
     expect((await get('/api/v1/stats', { token: stranger })).body).toMatchObject({
       totals: { messages: 0 },
@@ -183,8 +183,8 @@ describe('another account', () => {
   })
 })
 
-describe('who may read', () => {
-  test('a token that only sends may not; a session may', async () => {
+describe('reading', () => {
+  test('is possible with a session, and not with a token that may only send', async () => {
     const { value } = await giveToken(api.mongo.db, api.user._id, { scopes: ['emails:send'] })
     expect((await get('/api/v1/emails', { token: value })).status).toBe(403)
     expect((await get('/api/v1/emails', { token: '' })).status).toBe(401)
@@ -194,7 +194,7 @@ describe('who may read', () => {
 })
 
 describe('the list', () => {
-  test('pages by cursor', async () => {
+  test('is paginated by cursor', async () => {
     const user = await giveUser(api.mongo.db)
     const { value: token } = await giveToken(api.mongo.db, user._id)
     const made: string[] = []
@@ -223,14 +223,14 @@ describe('the list', () => {
     'colour=red',
     'status[$ne]=x',
     'tag=a&tag=b',
-  ])('%s is refused', async query => {
+  ])('rejects %s', async query => {
     const answer = await get(`/api/v1/emails?${query}`)
     expect([answer.status, answer.body]).toMatchObject([422, { code: 'validation_failed' }])
   })
 })
 
 test.each(['q', 'from', 'to', 'domain', 'tag', 'message_id'])(
-  'a filter with a NUL or a line break is refused: %s',
+  'rejects a filter with NUL or a line break: %s',
   async field => {
     for (const value of ['a%00b', 'a%0Ab'])
       expect(await get(`/api/v1/emails?${field}=${value}`)).toMatchObject({
@@ -240,7 +240,7 @@ test.each(['q', 'from', 'to', 'domain', 'tag', 'message_id'])(
   },
 )
 
-test('figures by day and recipient domain are counted once and kept', async () => {
+test('statistics by day and recipient domain are computed once and cached', async () => {
   const user = await giveUser(api.mongo.db)
   const { value: token } = await giveToken(api.mongo.db, user._id)
   const day = (days: number) => new Date(Date.now() - days * 86_400_000)
@@ -272,6 +272,6 @@ test('figures by day and recipient domain are counted once and kept', async () =
   expect((await get('/api/v1/stats?since=2020-01-01', { token })).status).toBe(422)
 })
 
-test('the limits are told', async () => {
+test('returns the limits', async () => {
   expect((await get('/api/v1/limits')).body).toMatchObject({ recipients: 50, message_bytes: 26_214_400, batch: 100 })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MAIL_OPERATIONS, startPanelApi } from '../../support/http/panel-api.ts'
 
-test('the document lists every operation of the API, for anybody', async () => {
+test('lists every operation of the API without authentication', async () => {
   const api = await startPanelApi({ APP_BASE_URL: 'https://mail.example.net' })
   try {
     const response = await fetch(`${api.url}/openapi.json`)

@@ -12,7 +12,7 @@ import { until } from '../../support/time/until.ts'
 
 const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
 
-test('an account sends as fast as its rate, over all of its tokens and all processes', async () => {
+test('the request rate of an account counts for all of its tokens and processes', async () => {
   const api = await sendApiForThisTest({ SEND_REQUESTS_PER_SECOND: '5' })
   const second = await startSendApi(
     { SEND_REQUESTS_PER_SECOND: '5' },
@@ -44,7 +44,7 @@ test('an account sends as fast as its rate, over all of its tokens and all proce
   ).toBe(true)
 })
 
-test('an account sends to as many recipients a day as its limit, over all processes, and is told of it', async () => {
+test('the daily recipient limit of an account counts for all processes and is reported in headers', async () => {
   const clock = testClock(new Date('2026-11-21T23:59:00Z'))
   const mongo = await freshDatabase()
   const api = await startSendApi({}, { mongo, clock })
@@ -66,8 +66,8 @@ test('an account sends to as many recipients a day as its limit, over all proces
   expect((await send(three, {}, api)).status).toBe(202)
   const refused = await send(three)
   expect(refused).toMatchObject({ status: 429, body: { code: 'daily_quota_exceeded' } })
-  const told = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
-  expect(told.map(name => refused.headers.get(name))).toEqual(['60', '5', '2', '60'])
+  const headerNames = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+  expect(headerNames.map(name => refused.headers.get(name))).toEqual(['60', '5', '2', '60'])
   const { value: testToken } = await giveToken(mongo.db, api.user._id, { mode: 'test' })
   expect((await send(three, { token: testToken })).status).toBe(202)
 
@@ -94,19 +94,19 @@ test('an account sends to as many recipients a day as its limit, over all proces
   for (const process of [api, second]) expect((await send(three, {}, process)).status).toBe(202)
 })
 
-test('reading by token has a rate of its own, and so has the panel', async () => {
+test('reads by token and reads in the panel have separate rates', async () => {
   const api = await sendApiForThisTest({ API_REQUESTS_PER_MINUTE: '3', PANEL_REQUESTS_PER_MINUTE: '5' })
   const statuses = []
   for (let n = 0; n < 4; n++) statuses.push((await api.call('GET', '/api/v1/emails')).status)
   expect(statuses).toEqual([200, 200, 200, 429])
   expect((await api.call('POST', '/api/send', { body: minimal })).status).toBe(202)
   const headers = await sessionHeaders(api.mongo, api.user._id)
-  const byPeople = []
-  for (let n = 0; n < 6; n++) byPeople.push((await api.call('GET', '/api/v1/emails', { token: '', headers })).status)
-  expect(byPeople).toEqual([200, 200, 200, 200, 200, 429])
+  const bySession = []
+  for (let n = 0; n < 6; n++) bySession.push((await api.call('GET', '/api/v1/emails', { token: '', headers })).status)
+  expect(bySession).toEqual([200, 200, 200, 200, 200, 429])
 })
 
-test('while the database is away every request gets 503 with Retry-After, and afterwards all is well', async () => {
+test('returns 503 with Retry-After while the database does not answer, and recovers', async () => {
   const mongod = await startTestMongod()
   const mongo = await connectMongo(mongod.uri, silentLog)
   const api = await startSendApi({ SEND_REQUESTS_PER_SECOND: '1000' }, { mongo })

@@ -28,8 +28,8 @@ const rawOf = async (id: unknown) => {
   return (await readBody(api.mongo, _id, parts))?.toString() ?? ''
 }
 
-describe('the call of old callers', () => {
-  test('is answered with 202 once the message lies in the database', async () => {
+describe('POST /api/send', () => {
+  test('returns 202 after the message was stored', async () => {
     const answer = await post('{"from":"ann@example.com","to":"bob@example.net","subject":"Hello","text":"Hi"}', {
       path: '/api/send',
     })
@@ -54,7 +54,7 @@ describe('the call of old callers', () => {
     expect(raw).toMatch(/\r\n\r\nHi\r\n$/)
   })
 
-  test('keeps working with fields that we do not know or do not have yet', async () => {
+  test('accepts unknown and unsupported fields with warnings', async () => {
     const answer = await post({ ...minimal, apikey: 1, template: { id: 't' } }, { path: '/api/send' })
     expect(answer.status).toBe(202)
     expect(answer.body).toMatchObject({
@@ -70,7 +70,7 @@ describe('the call of old callers', () => {
     [{ ...minimal, to: undefined }, '/to'],
     [{ ...minimal, subject: undefined }, '/subject'],
     [{ ...minimal, text: undefined }, '/text'],
-  ])('lacks a field: %#', async (body, pointer) => {
+  ])('requires the field: %#', async (body, pointer) => {
     const answer = await post(body, { path: '/api/send' })
     expect(answer.status).toBe(422)
     expect(answer.body).toMatchObject({
@@ -80,8 +80,8 @@ describe('the call of old callers', () => {
   })
 })
 
-describe('the full set of fields', () => {
-  test('makes one message with every recipient in the envelope and Bcc in no header', async () => {
+describe('POST /api/v1/emails', () => {
+  test('stores one message with every recipient in the envelope and Bcc in no header', async () => {
     const { status, body } = await post({
       ...minimal,
       to: ['Bob <bob@example.net>', { email: 'b2@example.net', name: 'Lee, B' }],
@@ -116,7 +116,7 @@ describe('the full set of fields', () => {
     expect(raw).toContain('filename=a.txt')
   })
 
-  test('a scheduled message waits', async () => {
+  test('a scheduled message waits until its time', async () => {
     const at = new Date(Date.now() + 3_600_000)
     const { body } = await post({ ...minimal, scheduled_at: at.toISOString() })
     expect(body).toMatchObject({ status: 'scheduled', recipients: [{ status: 'scheduled' }] })
@@ -124,7 +124,7 @@ describe('the full set of fields', () => {
     expect(await collectionOf(api.mongo.db, DELIVERIES).findOne({ m: id })).toMatchObject({ due: at })
   })
 
-  test.each(['template', 'track', 'unsubscribe'])('%s is not there yet and is refused by name', async field => {
+  test.each(['template', 'track', 'unsubscribe'])('rejects the unsupported field %s by name', async field => {
     const answer = await post({ ...minimal, [field]: {} })
     expect([answer.status, answer.body]).toMatchObject([
       422,
@@ -138,7 +138,7 @@ describe('the full set of fields', () => {
       'a test token',
       async () => post(minimal, { token: (await giveToken(api.mongo.db, api.user._id, { mode: 'test' })).value }),
     ],
-  ])('%s sends nothing and shows a simulated delivery', async (_, submit) => {
+  ])('%s sends nothing and simulates a delivery', async (_, submit) => {
     const { status, body } = await submit()
     expect(status).toBe(202)
     const { id } = body as { id: string }
@@ -146,7 +146,7 @@ describe('the full set of fields', () => {
     expect(await collectionOf(api.mongo.db, DELIVERIES).countDocuments({ m: id })).toBe(0)
   })
 
-  test('a dry run shows the message and stores nothing', async () => {
+  test('a dry run returns a preview and stores nothing', async () => {
     const before = await stored().countDocuments()
     const answer = await post(
       { ...minimal, html: '<p>Hi</p>', bcc: 'x@example.net' },
@@ -166,7 +166,7 @@ describe('the full set of fields', () => {
     expect(await stored().countDocuments()).toBe(before)
   })
 
-  test('the panel sends with its session', async () => {
+  test('accepts a session with a CSRF header', async () => {
     const headers = await sessionHeaders(api.mongo, api.user._id)
     expect((await post(minimal, { token: '', headers })).status).toBe(202)
     const { 'x-csrf': _, ...withoutCsrf } = headers
@@ -175,11 +175,11 @@ describe('the full set of fields', () => {
   })
 })
 
-describe('a finished message', () => {
+describe('a raw message', () => {
   const raw = (text: string) => Buffer.from(text).toString('base64')
   const envelope = { from: 'ann@example.com', to: ['bob@example.net', 'c@example.net'] }
 
-  test('goes out as it is, with its envelope', async () => {
+  test('is sent unchanged except for line ends and Bcc, with its envelope', async () => {
     const text = 'From: Ann <ann@example.com>\nTo: list@example.net\nBcc: secret@example.net\nSubject: raw\n\nline\n'
     const answer = await post({ ...envelope, raw: raw(text) }, { path: '/api/v1/emails/raw' })
     expect(answer.status).toBe(202)
@@ -202,15 +202,15 @@ describe('a finished message', () => {
     ['a bare CR', { raw: raw('From: ann@example.com\r\n\r\na\rb') }, 422, 'bad_line_endings'],
     ['no base64', { raw: 'From: ann' }, 422, 'validation_failed'],
     ['an unknown field', { raw: raw('From: ann@example.com\r\n\r\nx'), envelope: {} }, 422, 'validation_failed'],
-    ['nobody to send to', { to: [], raw: raw('From: ann@example.com\r\n\r\nx') }, 422, 'validation_failed'],
-  ])('with %s is refused', async (_, fields, status, code) => {
+    ['no recipients', { to: [], raw: raw('From: ann@example.com\r\n\r\nx') }, 422, 'validation_failed'],
+  ])('with %s is rejected', async (_, fields, status, code) => {
     const answer = await post({ ...envelope, ...fields }, { path: '/api/v1/emails/raw' })
     expect([answer.status, answer.body]).toMatchObject([status, { code }])
   })
 })
 
-describe('who may not send', () => {
-  test('the domain is unknown, of another account, or not verified', async () => {
+describe('rejects', () => {
+  test('an unknown domain, a domain of another account and one that is not verified', async () => {
     const other = await giveUser(api.mongo.db)
     await giveDomain(api.mongo.db, other._id, 'victim.example', { status: 'verified', verified_by: 'dns' })
     await giveDomain(api.mongo.db, api.user._id, 'new.example')
@@ -244,7 +244,7 @@ describe('who may not send', () => {
     if (status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
 
-  test('who sends nothing to be known by is told of the header', async () => {
+  test('a request without credentials with a detail that names the header', async () => {
     const { body } = await post(minimal, { token: '', path: '/api/send' })
     expect(body).toMatchObject({ detail: 'Send a token in the header `Authorization: Bearer …`, or log in.' })
   })
@@ -259,7 +259,7 @@ describe('who may not send', () => {
   }
 })
 
-test('the configured API_TOKEN sends for the first admin, and does nothing else', async () => {
+test('the configured API_TOKEN may only send, for the first admin', async () => {
   const token = 'legacy-token-of-the-installation'
   const own = await sendApiForThisTest({ API_TOKEN: token })
   const admin = await giveUser(own.mongo.db, { role: 'admin' })
@@ -276,7 +276,7 @@ test('the configured API_TOKEN sends for the first admin, and does nothing else'
   expect(await call('GET', '/api/v1/events/stream')).toBe(403)
 })
 
-describe('bad input gets a problem and stores nothing', () => {
+describe('rejects without storing anything', () => {
   test.each<[string, unknown, number, string]>([
     ['broken JSON', '{"from":', 400, 'invalid_json'],
     ['no JSON object', '[]', 422, 'validation_failed'],
@@ -313,7 +313,7 @@ describe('bad input gets a problem and stores nothing', () => {
     expect(await stored().countDocuments()).toBe(before)
   })
 
-  test('a body that is no JSON', async () => {
+  test('a body that is not JSON', async () => {
     const answer = await post('from=a', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       path: '/api/send',
@@ -329,7 +329,7 @@ describe('bad input gets a problem and stores nothing', () => {
     ['application/json; charset=utf-16le', 415],
     ['text/json', 415],
     ['text/plain', 415],
-  ])('JSON that calls itself %s: %i', async (type, status) => {
+  ])('JSON with the content type %s: %i', async (type, status) => {
     const answer = await post(JSON.stringify(minimal), { headers: { 'content-type': type }, path: '/api/send' })
     expect([answer.status, answer.status === 415 && answer.body]).toMatchObject([
       status,
@@ -337,14 +337,14 @@ describe('bad input gets a problem and stores nothing', () => {
     ])
   })
 
-  test('a body over the limit, and a message over it', async () => {
+  test('a body and a message above the limit', async () => {
     const small = await sendApiForThisTest({ MAX_MESSAGE_BYTES: '10000' })
     const send = (text: string) => small.call('POST', '/api/send', { body: { ...minimal, text } })
     expect([(await send('a'.repeat(8000))).status, (await send('a'.repeat(20_000))).status]).toEqual([202, 413])
     expect((await send('a'.repeat(7 * 1024 * 1024))).status).toBe(413)
   })
 
-  test('a large body of a stranger is refused before it is read', async () => {
+  test('a large body without credentials before it is read', async () => {
     const answer = await post({ ...minimal, text: 'a'.repeat(2_000_000) }, { token: '', path: '/api/send' }).catch(
       (error: unknown) => error,
     )

@@ -1,4 +1,4 @@
-/** The backup of docs/install.md on one machine: writes locked, files copied, and a start from the copy. */
+/** The backup of docs/install.md on one machine: lock writes, copy the files, and start from the copy. */
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { runningEmbeddedUri } from '../../../services/platform/mongod/embedded-m
 import { type Postwright, startPostwright, trialSettings } from '../../support/processes/postwright-process.ts'
 import { until } from '../../support/time/until.ts'
 
-test('a copy of the files of a running database starts elsewhere with everything that was accepted until then', async () => {
+test('a copy of the files of a running database starts elsewhere with everything that was accepted before', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-backup-'))
   const [original, copy] = [join(folder, 'original'), join(folder, 'copy')]
   const running: Postwright[] = []
@@ -40,10 +40,10 @@ test('a copy of the files of a running database starts elsewhere with everything
 
   const restored = await logIn(await start(copy), password)
   const subjects = async () => (await restored('GET', '/inbox')).data.map(({ subject }) => subject)
-  // What was accepted but not yet delivered at the time of the copy is delivered now.
+  // What was accepted but not delivered at the time of the copy is delivered now.
   await until(async () => (await subjects()).includes('before the backup'))
   expect(await subjects()).not.toContain('after the backup')
-  // Opens only with the same SESSION_SECRET, which lies in the folder as well.
+  // Can be decrypted only with the same SESSION_SECRET, which the folder contains as well.
   expect(await restored('GET', `/smtp-credentials/${made.id}/password`)).toMatchObject({
     password: 'a password to be kept',
   })
@@ -54,7 +54,7 @@ interface Body extends Record<string, unknown> {
 }
 type Api = (method: string, path: string, body?: object) => Promise<Body>
 
-/** The mail API with the admin's session. */
+/** Calls the mail API with the admin's session. */
 async function logIn({ env }: Postwright, password: string): Promise<Api> {
   let cookie = ''
   const call: Api = async (method, path, body) => {

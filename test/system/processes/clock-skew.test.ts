@@ -1,4 +1,4 @@
-/** Processes on machines whose clocks are an hour wrong, in both directions: nothing stalls and nothing is lost. */
+/** Processes on machines whose clocks are an hour ahead or behind: nothing is delayed and nothing is lost. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const SECRET = 'a secret of at least thirty-two bytes'
 const LOGIN = 'clocks'
 const ENVELOPE = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
 
-/** A database with an account that may send, and a way to start services that use it. */
+/** A database with an account that may send, and functions that start services for it. */
 async function installation() {
   const folder = await mkdtemp(join(tmpdir(), 'pw-clock-'))
   const mongod = await startTestMongod()
@@ -78,7 +78,7 @@ async function installation() {
   }
 }
 
-/** Sends so many messages over one connection, every tenth so large that its body is stored ahead of it. */
+/** Sends `count` messages over one connection, every tenth so large that its body is stored while it is received. */
 async function submit(port: number, name: string, count: number): Promise<string[]> {
   const sender = await openSender(port, LOGIN, PASSWORD)
   const accepted: string[] = []
@@ -95,8 +95,8 @@ async function submit(port: number, name: string, count: number): Promise<string
 const subjectsOf = (contents: readonly string[]) =>
   contents.map(content => /^Subject: (\S+)\r$/m.exec(content)?.[1] ?? 'none').toSorted()
 
-/** Stored times that lie further away from the database's time than delivery ever looks ahead. */
-async function strayTimes(mongo: Mongo): Promise<object[]> {
+/** Stored times that differ from the database's time by more than delivery ever plans ahead. */
+async function wrongTimes(mongo: Mongo): Promise<object[]> {
   const now = (await readDatabaseTime(mongo.db)).getTime()
   const looked: [string, string[], number][] = [
     ['messages', ['created_at'], 5 * MINUTE],
@@ -120,7 +120,7 @@ async function strayTimes(mongo: Mongo): Promise<object[]> {
   return found.flat()
 }
 
-test('SMTP processes and workers an hour ahead and behind deliver everything at once, while sweeps run all the time', async () => {
+test('SMTP processes and workers an hour ahead and behind deliver everything, while sweeps run all the time', async () => {
   const { mongo, smtp, worker } = await installation()
   const receiver = await startReceiver({ extensions: ['PIPELINING', 'SIZE 30000000', '8BITMIME'] })
   onTestFinished(() => receiver.stop())
@@ -147,9 +147,9 @@ test('SMTP processes and workers an hour ahead and behind deliver everything at 
   await until(() => receiver.received.length >= all.length, 90_000)
   expect(performance.now() - started).toBeLessThan(90_000)
   expect(subjectsOf(receiver.received.map(({ content }) => content.toString('latin1')))).toEqual(all)
-  expect(await strayTimes(mongo)).toEqual([])
+  expect(await wrongTimes(mongo)).toEqual([])
 
-  // Everybody who asks hears of the wrong clock, and nothing is refused for it.
+  // Every process reports the wrong clock, and nothing is rejected because of it.
   for (const [process, skew] of [
     [ahead, 3_600],
     [behind, -3_600],
@@ -164,7 +164,7 @@ test('SMTP processes and workers an hour ahead and behind deliver everything at 
   expect(first.process.lines.filter(({ msg }) => /clock is 3600/.test(String(msg)))).toHaveLength(1)
 })
 
-test('a worker an hour ahead that is killed leaves nothing that is due only in an hour', async () => {
+test('a killed worker an hour ahead leaves nothing that is due only in an hour', async () => {
   const { mongo, smtp, worker } = await installation()
   const silent = await startScriptedServer({ greeting: '' })
   onTestFinished(() => silent.stop())
@@ -179,9 +179,9 @@ test('a worker an hour ahead that is killed leaves nothing that is due only in a
   await until(async () => (await deliveries.countDocuments({ tok: { $exists: true } })) === 20)
   killed.process.kill('SIGKILL')
   await killed.process.exited
-  expect(await strayTimes(mongo)).toEqual([])
+  expect(await wrongTimes(mongo)).toEqual([])
 
   await worker(-HOUR, receiver.port)
-  await until(() => receiver.received.length >= 20, 60_000) // as long as a lease lasts, not an hour
-  expect(await strayTimes(mongo)).toEqual([])
+  await until(() => receiver.received.length >= 20, 60_000) // the lease expires within a minute, not after an hour
+  expect(await wrongTimes(mongo)).toEqual([])
 })

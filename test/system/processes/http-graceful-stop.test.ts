@@ -1,4 +1,4 @@
-/** A stop of the processes that speak HTTP, under load: every request that was sent gets its whole answer. */
+/** Stopping the HTTP processes under load: every request that was sent gets a complete response. */
 import { Agent, request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectMongo } from '../../../services/platform/database/mongo.ts'
@@ -11,7 +11,7 @@ import { until } from '../../support/time/until.ts'
 const MAINS = ['send', 'panel', 'admin'] as const
 const CLIENTS = 12
 
-/** The services over one database, each with a port of its own. */
+/** The services for one database, each on its own port. */
 async function installation() {
   const mongod = await startTestMongod()
   const uri = mongod.uri.replace('/?', '/drain?')
@@ -45,14 +45,14 @@ async function installation() {
   return { mongo, start, token }
 }
 
-/** What one client saw. */
+/** The results of one client. */
 interface Seen {
   answers: number[]
   /** Ids of accepted messages. */
   ids: string[]
-  /** Requests that were sent and got no whole answer. */
+  /** Requests that were sent without getting a complete response. */
   lost: string[]
-  /** Answers that ended their connection. */
+  /** Responses that announced the end of the connection. */
   closes: number
 }
 
@@ -62,7 +62,7 @@ interface Answer {
   text: string
 }
 
-/** One request. Rejects with the code of the error, or `cut` when the answer breaks off. */
+/** Sends one request. Rejects with the code of the error, or `cut` if the response ends early. */
 function ask(agent: Agent, port: number, path: string, send?: { token: string; body: string }): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { ...(send && { authorization: `Bearer ${send.token}`, 'content-type': 'application/json' }) }
@@ -82,7 +82,7 @@ function ask(agent: Agent, port: number, path: string, send?: { token: string; b
   })
 }
 
-/** Sends one request behind the other over a kept connection, until nobody listens any more. */
+/** Sends one request after another over a kept-alive connection, until the port refuses connections. */
 async function busyClient(port: number, path: string, token?: string): Promise<Seen> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const seen: Seen = { answers: [], ids: [], lost: [], closes: 0 }
@@ -103,7 +103,7 @@ async function busyClient(port: number, path: string, token?: string): Promise<S
   }
 }
 
-test('busy clients with kept connections lose no request when a process stops', async () => {
+test('busy clients with kept-alive connections lose no request when a process stops', async () => {
   const { mongo, start, token } = await installation()
   const paths = { send: '/api/v1/emails', panel: '/openapi.json', admin: '/openapi.json' }
   const results = []
@@ -112,7 +112,7 @@ test('busy clients with kept connections lose no request when a process stops', 
     const clients = Array.from({ length: CLIENTS }, () =>
       busyClient(port, paths[main], main === 'send' ? token : undefined),
     )
-    // Each connection has carried something, and all of them are busy.
+    // Each connection has carried requests, and all of them are busy.
     const served = async () => {
       const text = await (await fetch(`http://127.0.0.1:${probes}/metrics`)).text()
       const counts = [...text.matchAll(/^postwright_http_request_duration_seconds_count\{[^}]*\} (\d+)$/gm)]
@@ -129,8 +129,8 @@ test('busy clients with kept connections lose no request when a process stops', 
       code,
       lost: seen.flatMap(({ lost }) => lost),
       quick: performance.now() - asked < 15_000,
-      // Nobody was left on a connection that was about to go.
-      told: seen.every(({ closes }) => closes === 1),
+      // Every connection was closed by a response that announced it.
+      announced: seen.every(({ closes }) => closes === 1),
       answers: [...new Set(seen.flatMap(({ answers }) => answers))],
       ...(main === 'send' && {
         unanswered: (await mongo.db.collection('messages').countDocuments()) - ids.length,
@@ -138,13 +138,13 @@ test('busy clients with kept connections lose no request when a process stops', 
     })
   }
   expect(results).toEqual([
-    { main: 'send', code: 0, lost: [], quick: true, told: true, answers: [202], unanswered: 0 },
-    { main: 'panel', code: 0, lost: [], quick: true, told: true, answers: [200] },
-    { main: 'admin', code: 0, lost: [], quick: true, told: true, answers: [200] },
+    { main: 'send', code: 0, lost: [], quick: true, announced: true, answers: [202], unanswered: 0 },
+    { main: 'panel', code: 0, lost: [], quick: true, announced: true, answers: [200] },
+    { main: 'admin', code: 0, lost: [], quick: true, announced: true, answers: [200] },
   ])
 })
 
-test('readiness fails first, everything else is still served for the time that was asked for, and streams end in order', async () => {
+test('readiness fails first, requests are served for SHUTDOWN_DELAY_SECONDS, and streams end in order', async () => {
   const { start, token } = await installation()
   const { process, port, probes } = await start('send', { SHUTDOWN_DELAY_SECONDS: '2' })
   const url = `http://127.0.0.1:${port}`
@@ -162,7 +162,7 @@ test('readiness fails first, everything else is still served for the time that w
   expect(await ready(port)).toEqual([503, 'draining\n'])
   const answer = await fetch(`${url}/api/v1/emails`, { headers: { authorization } })
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
-  // A reader that comes back to a process that stops is let go at once, in order.
+  // A client that opens a stream at a stopping process gets a complete, empty stream.
   const again = await fetch(`${url}/api/v1/events/stream`, { headers: { authorization } })
   expect([again.status, await again.text()]).toEqual([200, 'retry: 2000\n\n'])
   expect(await events).toMatch(/^retry: 2000/)

@@ -1,4 +1,4 @@
-/** `npm start` as a newcomer sees it: first logins, commands that work as printed, restart, stop, taken ports. */
+/** `npm start` for a new user: first logins, printed commands, restart, stop, ports in use. */
 import { execFile, spawn } from 'node:child_process'
 import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const isThere = (path: string) =>
     () => true,
     () => false,
   )
-/** Runs a line as printed, which begins with this program. */
+/** Runs a printed line that begins with this program. */
 const shell = (name: 'curl' | 'swaks', line: string) => {
   program(name)
   return promisify(execFile)('/bin/sh', ['-c', line])
@@ -70,13 +70,13 @@ describe('npm start', () => {
     expect(postwright.output()).toMatch(/SMTP {4}127\.0\.0\.1:\d+ \(STARTTLS\), demo \/ \S+/)
   })
 
-  test('the printed curl line sends a message that lands in the inbox', async () => {
+  test('the printed curl line sends a message to the inbox', async () => {
     const { stdout } = await shell('curl', printedLine('curl').replace('curl ', 'curl -sS '))
     expect(JSON.parse(stdout)).toMatchObject({ object: 'email', status: 'queued' })
     await until(async () => (await inbox()).includes('The first message'))
   })
 
-  test('the printed swaks line sends a message that lands in the inbox', async () => {
+  test('the printed swaks line sends a message to the inbox', async () => {
     const { stdout } = await shell('swaks', printedLine('swaks'))
     expect(stdout).toMatch(/250 2\.0\.0 .*em_/)
     await until(async () => (await inbox()).includes('The second message'))
@@ -84,12 +84,12 @@ describe('npm start', () => {
 
   test.each([
     ['the panel', '/', 'text/html', 200],
-    ['its readiness', '/readyz', '*/*', 200],
+    ['the readiness probe', '/readyz', '*/*', 200],
   ])('serves %s', async (_, path, accept, status) =>
     expect((await api(path, { headers: { accept } })).status).toBe(status),
   )
 
-  test('a second start on the same ports names each with its setting and leaves the first alone', async () => {
+  test('a second start on the same ports fails, names each with its setting and does not affect the first', async () => {
     const second = startPostwright({ ...settings, DATA_DIR: `${dataDir}-second` })
     const code = await second.end('SIGCONT')
     await rm(`${dataDir}-second`, { recursive: true, force: true })
@@ -99,20 +99,20 @@ describe('npm start', () => {
     expect((await api('/readyz')).status).toBe(200)
   })
 
-  test('a second start on the same folder says who uses it', async () => {
+  test('a second start on the same folder fails and names the process that uses it', async () => {
     const second = startPostwright(await trialSettings(dataDir))
     expect(await second.end('SIGCONT')).toBe(1)
     expect(second.output()).toContain(`the Postwright with process id ${postwright.process.pid} is using`)
   })
 
-  test('Ctrl-C, even when it arrives twice, stops everything, the database included', async () => {
+  test('Ctrl-C, even twice, stops everything including the database', async () => {
     const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
     postwright.process.kill('SIGINT')
     expect(await postwright.end('SIGINT')).toBe(0)
     expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
   })
 
-  test('a restart keeps all data and shows no login again', async () => {
+  test('a restart keeps all data and prints no login again', async () => {
     postwright = startPostwright(settings)
     await postwright.printed('"msg":"ready"')
     expect(postwright.output()).not.toContain('admin /')
@@ -121,13 +121,13 @@ describe('npm start', () => {
     expect((await api('/api/v1/emails', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   })
 
-  test('a terminal that is closed stops everything, the database included', async () => {
+  test('closing the terminal stops everything including the database', async () => {
     const { pid } = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8'))
     expect(await postwright.end('SIGHUP')).toBe(0)
     expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).toBe('')
   })
 
-  test('Ctrl-C while the database is being started leaves nothing behind', async () => {
+  test('Ctrl-C while the database starts leaves no process', async () => {
     postwright = startPostwright(settings)
     await until(() => isThere(join(dataDir, 'owner.pid')))
     expect(await postwright.end('SIGINT')).toBe(0)
@@ -138,7 +138,7 @@ describe('npm start', () => {
     expect(await isThere(join(dataDir, 'owner.pid'))).toBe(false)
   })
 
-  test('so does a terminal that is closed meanwhile, to which nothing can be written any more', async () => {
+  test('closing the terminal while the database starts leaves no process either', async () => {
     const terminal = [
       'import os, pty, sys, time',
       'pid, terminal = pty.fork()',
@@ -157,7 +157,7 @@ describe('npm start', () => {
     expect(await isThere(join(dataDir, 'owner.pid'))).toBe(false)
   })
 
-  test('no secret stands in the log', () => {
+  test('the log contains no secrets', () => {
     const log = postwright
       .output()
       .split('\n')
@@ -167,7 +167,7 @@ describe('npm start', () => {
   })
 })
 
-test('a signal to npm reaches the launcher: the shell between them gives way', async () => {
+test("npm's signals reach the launcher, which replaces the shell", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-start-'))
   await writeFile(join(folder, 'node'), '#!/bin/sh\necho $$\n')
   await chmod(join(folder, 'node'), 0o755)
@@ -178,7 +178,7 @@ test('a signal to npm reaches the launcher: the shell between them gives way', a
   expect(printed).toBe(`${child.pid}\n`)
 })
 
-test('with a chosen admin password nothing is made up, and no password or token is shown', async () => {
+test('with a chosen admin password, prints no password and no token', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
   const settings = await trialSettings(dataDir)
   const chosen = { ADMIN_USERNAME: 'boss', ADMIN_PASSWORD: 'a password that boss chose', SMTP_USERNAME: 'mailer' }
@@ -199,14 +199,14 @@ test.each([
   ['direct', {}, 'messages leave this machine for the servers of their recipients, as localhost.localdomain'],
   ['relay', { RELAY_URL: 'smtp://login:s3cret@127.0.0.1:9' }, 'messages leave this machine through 127.0.0.1:9'],
 ])(
-  'in DELIVERY_MODE=%s the first start says that mail leaves, and prints no command that fails',
-  async (mode, more, said) => {
+  'in DELIVERY_MODE=%s the first start warns that mail is sent, and prints no sandbox commands',
+  async (mode, more, message) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
     const postwright = startPostwright({ ...(await trialSettings(dataDir)), DELIVERY_MODE: mode, ...more })
     await postwright.printed('shown this once')
     expect(await postwright.end('SIGTERM')).toBe(0)
     await rm(dataDir, { recursive: true, force: true })
-    expect(postwright.output()).toContain(said)
+    expect(postwright.output()).toContain(message)
     expect(postwright.output()).not.toMatch(/othing leaves|sandbox|s3cret/)
   },
 )
@@ -218,11 +218,11 @@ test.each([
     /ADMIN_PASSWORD: still has the value of the template/,
   ],
   [
-    'several faults at once',
+    'several errors at once',
     { ADMIN_API_PORT: 'abc', SENDING_IP: 'x', SUBMISSION_LISTEN: '25:plain' },
     /3 faults:[\s\S]*ADMIN_API_PORT[\s\S]*SENDING_IP[\s\S]*SUBMISSION_LISTEN/,
   ],
-])('the start refuses %s with exit code 78', async (_, fault, expected) => {
+])('the start rejects %s with exit code 78', async (_, fault, expected) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'pw-start-'))
   const postwright = startPostwright({ ...(await trialSettings(dataDir)), ...fault })
   expect(await postwright.end('SIGCONT')).toBe(78)

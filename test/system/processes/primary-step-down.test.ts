@@ -1,6 +1,6 @@
 /**
- * The primary of three members goes away while SMTP and HTTP clients send: what was answered 250 or 202 is in the
- * database exactly once, whole, and everybody else heard 451 or 503, before a client would have given up.
+ * The primary of three members fails while SMTP and HTTP clients send: what was answered with 250 or 202 is in the
+ * database exactly once and completely, and all other replies are 451 or 503 within the clients' timeouts.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,12 +16,12 @@ import { until } from '../../support/time/until.ts'
 
 const LOGIN = 'step-down'
 const ENVELOPE = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nRCPT TO:<c@example.net>\r\nDATA\r\n'
-/** Far below the ten minutes of an SMTP client, and what an HTTP client may wait. */
+/** Far below the ten minutes of an SMTP client and the usual timeout of an HTTP client (milliseconds). */
 const PATIENCE_MS = 25_000
 
-/** What clients of one kind heard. */
+/** The replies to the clients of one kind. */
 class Record {
-  /** Subjects of what was accepted, by the id in the answer. */
+  /** Subjects of accepted messages, by the id in the reply. */
   readonly accepted = new Map<string, string>()
   readonly answers = new Set<string>()
   slowest = 0
@@ -32,7 +32,7 @@ class Record {
   }
 }
 
-/** Work that clients repeat until they are told to stop. */
+/** Repeats work concurrently until the returned function is called. */
 function repeat(clients: number, work: () => Promise<void>) {
   let going = true
   const loop = async () => {
@@ -61,7 +61,7 @@ function sendOverSmtp(port: number, clients: number) {
       record.note(started, reply.slice(0, 3), /^250 2\.0\.0 queued as (em_\w+)$/.exec(reply)?.[1], subject)
       idle.push(sender)
     } catch (error) {
-      // A refused login ends in an error with the reply.
+      // A rejected login throws an error with the reply.
       record.note(started, String(error).replace(/^Error: (\d{3}).*/s, '$1'), undefined, subject)
       sender?.close()
     }
@@ -73,7 +73,7 @@ function sendOverSmtp(port: number, clients: number) {
   return { record, end }
 }
 
-/** Clients that keep a key until they hear 202, as the documentation asks them to. */
+/** Clients that keep a key until they get 202, as the documentation demands. */
 function sendOverHttp(url: string, token: string, clients: number) {
   const record = new Record()
   const pending: string[] = []
@@ -101,7 +101,7 @@ function sendOverHttp(url: string, token: string, clients: number) {
   return { record, end }
 }
 
-/** Every accepted message is there once under the id that its client got, with both deliveries and its bytes. */
+/** Checks that every accepted message is stored once with its id, both deliveries and its body. */
 async function expectKept(mongo: Mongo, accepted: ReadonlyMap<string, string>) {
   const count = async (collection: string, field: string) => {
     const docs = await mongo.db.collection(collection).find({}, { readConcern: 'majority' }).toArray()
@@ -111,19 +111,19 @@ async function expectKept(mongo: Mongo, accepted: ReadonlyMap<string, string>) {
   const subjects = await count('messages', 'subject')
   const deliveries = await count('deliveries', 'm')
   const bodies = await count('bodies', 'm')
-  const faults = [...accepted].filter(
+  const missing = [...accepted].filter(
     ([id, subject]) =>
       messages.get(id)?.[0]?.subject !== subject ||
       subjects.get(subject)?.length !== 1 ||
       deliveries.get(id)?.length !== 2 ||
       bodies.get(id)?.length !== 1,
   )
-  expect(faults).toEqual([])
-  // What was refused may have arrived (its client sends it again), never twice by itself.
+  expect(missing).toEqual([])
+  // A rejected message may have been stored (its client sends it again), but never twice.
   expect([...subjects].filter(([, docs]) => docs.length > 1).map(([subject]) => subject)).toEqual([])
 }
 
-test('a step-down, the death of a primary and another step-down lose nothing that was accepted', async () => {
+test('step-downs and the death of a primary lose no accepted message', async () => {
   const set = await startReplicaSet(3)
   onTestFinished(() => set.stop())
   const connect = async () => {

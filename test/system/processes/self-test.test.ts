@@ -1,4 +1,4 @@
-/** The program behind `helm test`, as a process against real sockets: what it prints and how it ends. */
+/** The program behind `helm test`, as a process against real sockets: output and exit code. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import { CLOSE } from '../../support/mail/scripted-server.ts'
 import { startListener } from '../../support/mail/submission-listener.ts'
 import { startTcpServer } from '../../support/mail/tcp-server.ts'
 
-/** Answers of an API by method and path; `undefined`: it closes without one. */
+/** Status of an API by method and path; `undefined` closes the connection without a response. */
 type Api = (method: string, path: string) => number | undefined
 
 const GOOD_API: Api = (method, path) =>
@@ -33,13 +33,13 @@ async function startApi(answer: Api = GOOD_API, port = 0): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Replies by command; after the handshake `secure` first. An empty text: silence. `tls`: from the first octet. */
+/** Replies by command; after the handshake `secure` first. An empty text sends nothing. `tls`: implicit TLS. */
 interface Smtp {
   clear?: Record<string, string>
   secure?: Record<string, string>
   tls?: boolean
   /** Called with every command. */
-  heard?: (command: string) => void
+  onCommand?: (command: string) => void
 }
 
 const CLEAR: Record<string, string> = {
@@ -51,12 +51,12 @@ const CLEAR: Record<string, string> = {
 const SECURE: Record<string, string> = { ...CLEAR, EHLO: '250-mail.example.com\r\n250 AUTH PLAIN LOGIN' }
 const certificate = await makeCertificate(['127.0.0.1'], 1, new Date())
 
-/** Gives the port. */
-async function startSmtp({ clear, secure, tls = false, heard }: Smtp = {}, port = 0): Promise<number> {
+/** Returns the port. */
+async function startSmtp({ clear, secure, tls = false, onCommand }: Smtp = {}, port = 0): Promise<number> {
   const server = await startTcpServer(
     socket => {
-      const say = (on: typeof socket, reply = '500 5.5.1 unknown') => {
-        const [line = '', ...close] = reply.split(CLOSE)
+      const reply = (on: typeof socket, text = '500 5.5.1 unknown') => {
+        const [line = '', ...close] = text.split(CLOSE)
         if (line) on.write(`${line}\r\n`)
         if (close.length > 0) on.end()
       }
@@ -64,22 +64,22 @@ async function startSmtp({ clear, secure, tls = false, heard }: Smtp = {}, port 
         on.on('error', () => undefined)
         on.on('data', chunk => {
           const command = String(chunk).trim().split(' ')[0] ?? ''
-          heard?.(command)
-          say(on, replies[command])
+          onCommand?.(command)
+          reply(on, replies[command])
           if (command === 'STARTTLS' && replies.STARTTLS?.startsWith('220')) encrypt(false)
         })
       }
-      const encrypt = (greets: boolean) => {
+      const encrypt = (sendGreeting: boolean) => {
         socket.removeAllListeners('data')
         const encrypted = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(certificate) })
         const replies = { ...SECURE, ...secure }
-        if (greets) say(encrypted, replies.greeting)
+        if (sendGreeting) reply(encrypted, replies.greeting)
         serve(encrypted, replies)
       }
       socket.on('error', () => undefined)
       if (tls) return encrypt(true)
       const replies = { ...CLEAR, ...clear }
-      say(socket, replies.greeting)
+      reply(socket, replies.greeting)
       return serve(socket, replies)
     },
     { port },
@@ -90,11 +90,11 @@ async function startSmtp({ clear, secure, tls = false, heard }: Smtp = {}, port 
 
 interface Outcome {
   code: number
-  /** What was printed, ports as names, in the order of the names. */
+  /** The printed lines with ports replaced, sorted. */
   lines: string[]
 }
 
-/** Runs the program; what is not given is good. */
+/** Runs the program; what is not given has no errors. */
 async function selfTest(given: {
   panel?: string
   send?: string
@@ -130,18 +130,18 @@ const GOOD_LINES = [
 ]
 const failed = ({ lines }: Outcome) => lines.filter(line => !line.startsWith('ok   '))
 
-test('all is good: exit 0, a line for each check', async () => {
+test('succeeds with a line for each check', async () => {
   const ports = `${await startSmtp()}:starttls,${await startSmtp({ tls: true })}:tls`
   expect(await selfTest({ ports })).toEqual({ code: 0, lines: [GOOD_LINES[0], ...GOOD_LINES] })
 })
 
-test('our own listeners pass', async () => {
+test("passes for Postwright's own listeners", async () => {
   const { starttls, tls } = await startListener()
   const { code, lines } = await selfTest({ ports: `${starttls}:starttls,${tls}:tls` })
   expect({ code, lines }).toEqual({ code: 0, lines: [GOOD_LINES[0], ...GOOD_LINES] })
 })
 
-describe('a bad API', () => {
+describe('a failing API', () => {
   test.each([
     ['panel', '/readyz', 500, 'FAIL panel answers: http://127.0.0.1:PORT/readyz answered 500, not 200'],
     ['panel', '/readyz', 503, 'FAIL panel answers: http://127.0.0.1:PORT/readyz answered 503, not 200'],
@@ -150,7 +150,7 @@ describe('a bad API', () => {
     ['send', '/api/send', 500, 'FAIL send API refuses strangers: http://127.0.0.1:PORT/api/send answered 500, not 401'],
     ['admin', '/readyz', 500, 'FAIL administration API answers: http://127.0.0.1:PORT/readyz answered 500, not 200'],
     ['admin', '/readyz', undefined, 'FAIL administration API answers: other side closed'],
-  ] as const)('%s: %s answers %s', async (part, where, status, line) => {
+  ] as const)('%s: %s returns %s', async (part, where, status, line) => {
     const api = await startApi((method, path) => (path === where ? status : GOOD_API(method, path)))
     const outcome = await selfTest({ [part]: api })
     expect([outcome.code, failed(outcome)]).toEqual([1, [line]])
@@ -158,11 +158,11 @@ describe('a bad API', () => {
   })
 })
 
-describe('a bad SMTP port', () => {
+describe('a failing SMTP port', () => {
   const relays = { MAIL: '250 2.1.0 Welcome, stranger' }
   test.each<[string, Smtp, string]>([
     ['relays in clear text', { clear: relays }, 'expected 530, got "250 2.1.0 Welcome, stranger"'],
-    // Before TLS a refusal says nothing: "530 Must issue STARTTLS first" is what an open relay answers as well.
+    // Before TLS a rejection proves nothing: an open relay answers "530 Must issue STARTTLS first" as well.
     ['relays behind STARTTLS', { secure: relays }, 'expected 530, got "250 2.1.0 Welcome, stranger"'],
     ['relays on TLS', { tls: true, secure: relays }, 'expected 530, got "250 2.1.0 Welcome, stranger"'],
     ['offers no STARTTLS', { clear: { EHLO: '250-mail\r\n250-XSTARTTLS\r\n250 SIZE' } }, 'STARTTLS is not offered'],
@@ -170,7 +170,7 @@ describe('a bad SMTP port', () => {
     ['offers no login', { secure: { EHLO: '250-mail\r\n250 SIZE' } }, 'AUTH is not offered'],
     ['offers no login on TLS', { tls: true, secure: { EHLO: '250 mail' } }, 'AUTH is not offered'],
     ['is not ready', { clear: { greeting: `421 4.3.2 Closing${CLOSE}` } }, 'expected 220, got "421 4.3.2 Closing"'],
-    ['closes without a word', { clear: { greeting: CLOSE } }, 'the server closed the connection'],
+    ['closes without a greeting', { clear: { greeting: CLOSE } }, 'the server closed the connection'],
     ['closes after EHLO', { clear: { EHLO: CLOSE } }, 'the server closed the connection'],
     ['closes in the middle of a reply', { clear: { EHLO: `250-mail${CLOSE}` } }, 'the server closed the connection'],
   ])('%s', async (_, smtp, reason) => {
@@ -180,7 +180,7 @@ describe('a bad SMTP port', () => {
     expect(outcome.lines).toHaveLength(GOOD_LINES.length)
   })
 
-  test('one of two: the other one is told as good', async () => {
+  test('reports the other port as good if one of two fails', async () => {
     const ports = `${await startSmtp()}:starttls,${await startSmtp({ tls: true, secure: relays })}:tls`
     const { code, lines } = await selfTest({ ports })
     expect([code, lines.map(line => line.slice(0, 9))]).toEqual([
@@ -189,7 +189,7 @@ describe('a bad SMTP port', () => {
     ])
   })
 
-  test('silence ends in time, before and after the greeting', async () => {
+  test('ends within the time limit if a server is silent, before and after the greeting', async () => {
     const mute = await startSmtp({ tls: true, secure: { greeting: '' } })
     const ports = `${await startSmtp({ clear: { EHLO: '' } })}:starttls,${mute}:tls`
     const line = 'FAIL SMTP port PORT relays for nobody: the conversation did not end within 3 s'
@@ -197,22 +197,22 @@ describe('a bad SMTP port', () => {
     expect([outcome.code, failed(outcome)]).toEqual([1, [line, line]])
   })
 
-  test('no port at all is no success', async () => {
+  test('fails without any port', async () => {
     const { code, lines } = await selfTest({ ports: '' })
     expect([code, lines[0]?.slice(0, 9)]).toEqual([1, 'FAIL SMTP'])
   })
 })
 
 describe('a Service that refuses connections', () => {
-  test('for a moment is waited for', async () => {
+  test('at first is retried', async () => {
     const [web, smtp] = [await freePort(), await freePort()]
     const opened = Promise.withResolvers<void>()
-    // When MAIL is asked for on the good port, the others were tried long ago.
-    const heard = (command: string) => {
+    // When the good port gets MAIL, the others have already been tried.
+    const onCommand = (command: string) => {
       if (command !== 'MAIL') return
       Promise.all([startApi(GOOD_API, web), startSmtp({}, smtp)]).then(() => opened.resolve(), opened.reject)
     }
-    const good = await startSmtp({ tls: true, heard })
+    const good = await startSmtp({ tls: true, onCommand })
     const outcome = await selfTest({
       ...{ panel: `http://127.0.0.1:${web}`, admin: `http://127.0.0.1:${web}` },
       ports: `${good}:tls,${smtp}:starttls`,
@@ -221,9 +221,9 @@ describe('a Service that refuses connections', () => {
     expect(outcome).toEqual({ code: 0, lines: [GOOD_LINES[0], ...GOOD_LINES] })
   })
 
-  test('for ever is told with every address that was tried', async () => {
+  test('permanently is reported with every address that was tried', async () => {
     const [web, smtp] = [await freePort(), await freePort()]
-    // A name with two addresses fails with an error that has no message of its own.
+    // A name with two addresses fails with an error whose message is empty.
     const outcome = await selfTest({
       send: `http://127.0.0.1:${web}`,
       host: 'localhost',

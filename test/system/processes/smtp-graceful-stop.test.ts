@@ -1,4 +1,4 @@
-/** A stop of the SMTP process under load: what was begun is finished, and every client hears why it has to go. */
+/** Stopping the SMTP process under load: transactions that began are completed, and every client gets 421. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
 import { openSender } from '../../support/mail/load-sender.ts'
@@ -17,11 +17,11 @@ async function loggedIn(listener: TestListener) {
   return client
 }
 
-describe('a session that has begun a message', () => {
+describe('a stopping server', () => {
   test.each([
-    ['the sender', ['MAIL FROM:<a@example.org>'], ['RCPT TO:<b@example.net>', 'DATA']],
-    ['sender and recipient', ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>'], ['DATA']],
-  ])('and told %s finishes it, and hears 421 behind the answer', async (_, before, after) => {
+    ['a sender', ['MAIL FROM:<a@example.org>'], ['RCPT TO:<b@example.net>', 'DATA']],
+    ['a sender and a recipient', ['MAIL FROM:<a@example.org>', 'RCPT TO:<b@example.net>'], ['DATA']],
+  ])('completes a transaction with %s and sends 421 after its reply', async (_, before, after) => {
     const listener = await startListener()
     const client = await loggedIn(listener)
     for (const line of before) expect((await client.ask(line)).code).toBe(250)
@@ -34,7 +34,7 @@ describe('a session that has begun a message', () => {
     expect(listener.received).toHaveLength(1)
   })
 
-  test('while its sender is looked up finishes it, too', async () => {
+  test('completes a transaction whose sender is being looked up', async () => {
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
     const listener = await startListener({
       validateSender() {
@@ -54,7 +54,7 @@ describe('a session that has begun a message', () => {
     expect(listener.received).toHaveLength(1)
   })
 
-  test('and does not go on hears 421 after a while, as does one that begins another', async () => {
+  test('sends 421 to a client that does not continue', async () => {
     const listener = await startListener({ limits: { envelopeMs: 50 } })
     const [stalls, again] = [await loggedIn(listener), await loggedIn(listener)]
     for (const client of [stalls, again]) await client.ask('MAIL FROM:<a@example.org>')
@@ -65,7 +65,7 @@ describe('a session that has begun a message', () => {
     await stopped
   })
 
-  test('and gives it up begins no other', async () => {
+  test('does not begin another transaction after RSET', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
     await client.ask('MAIL FROM:<a@example.org>')
@@ -76,7 +76,7 @@ describe('a session that has begun a message', () => {
   })
 })
 
-test('busy clients of a process that stops: each message is answered, and every 250 is stored once', async () => {
+test('answers each message of busy clients, and stores every accepted one once', async () => {
   const { mongo, port, service, stop } = await startSubmissionProcess()
   onTestFinished(stop)
   const envelope = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'

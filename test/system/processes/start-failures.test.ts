@@ -1,4 +1,4 @@
-/** What a process says when it cannot start as it was told, before anything is damaged. */
+/** What a process reports when its settings or its database do not permit a start. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { sharedMongoUri } from '../../support/database/test-database.ts'
 import { freePort, mongodBinary } from '../../support/database/test-mongod.ts'
 import { until } from '../../support/time/until.ts'
 
-/** Enough to start every main but for the database. */
+/** Settings that start every main, except for the database. */
 const GOOD = {
   MAIL_HOSTNAME: 'mail.example.com',
   SESSION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes',
@@ -39,7 +39,7 @@ function start(main: string, env: Environment): Started {
   return { child, output: () => output }
 }
 
-/** The values of the file that everybody copies. */
+/** The values of the file that users copy. */
 const template = Object.fromEntries(
   (await readFile('.env.example', 'utf8')).split('\n').flatMap(line => {
     const [, name, value] = /^([A-Z_]+)=(.*change-me.*)$/.exec(line) ?? []
@@ -47,8 +47,8 @@ const template = Object.fromEntries(
   }),
 )
 
-/** The run's replica set, in a database of this file. */
-const OF_THE_RUN = 'the database of this run'
+/** The replica set of the test run, with a database for this file. */
+const SHARED_DATABASE = 'the database of this run'
 const ownUri = () => sharedMongoUri().replace(/\/(\?|$)/, `/bad-start-${process.pid}$1`)
 afterAll(async () => {
   const mongo = await connectMongo(ownUri(), silentLog)
@@ -70,48 +70,48 @@ test.each([
   ['an unknown mode', { DELIVERY_MODE: 'pigeon' }, ['DELIVERY_MODE: ']],
   ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is needed with DELIVERY_MODE=relay']],
   [
-    'networks that are none',
+    'invalid networks',
     { SUBMISSION_PROXY_FROM: 'the balancer', TRUSTED_PROXIES: '10.0.0.0/99' },
     ['SUBMISSION_PROXY_FROM: must be networks', 'TRUSTED_PROXIES: must be networks'],
   ],
   [
-    'SPF mechanisms that nobody can read',
+    'invalid SPF mechanisms',
     { DEFAULT_SPF_MECHANISMS: 'include:_spf.example.net include:_spf,-all' },
     ['DEFAULT_SPF_MECHANISMS: "include:_spf" is no mechanism', 'DEFAULT_SPF_MECHANISMS: "-all" is no mechanism'],
   ],
   ['half a certificate', { SUBMISSION_TLS_CERT: '/tls/tls.crt' }, ['SUBMISSION_TLS_KEY: ']],
-  ['a listener that is none', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
-])('%s: exit 78, and each fault is named without its value', async (_, env: Environment, faults) => {
-  expect(faults.length).toBeGreaterThan(0)
+  ['an invalid listener', { SUBMISSION_LISTEN: '2525:ssl' }, ['SUBMISSION_LISTEN: "2525:ssl" is not']],
+])('%s: exits with 78 and names each error without its value', async (_, env: Environment, messages) => {
+  expect(messages.length).toBeGreaterThan(0)
   const { child, output } = start('services/panel.ts', { MONGODB_URI: ownUri(), ...env })
   expect(await once(child, 'exit')).toEqual([78, null])
-  for (const fault of faults) expect(output()).toContain(fault)
+  for (const message of messages) expect(output()).toContain(message)
   if (env.SESSION_SECRET) expect(output()).not.toContain(env.SESSION_SECRET)
 })
 
 test.each([
   ['no database', 'services/panel.ts', {}, /MONGODB_URI is missing/],
-  ['an address that is none', 'services/panel.ts', { MONGODB_URI: 'postgres://db/x' }, /Invalid scheme/],
+  ['an invalid address', 'services/panel.ts', { MONGODB_URI: 'postgres://db/x' }, /Invalid scheme/],
   [
     'no certificate for SMTP',
     'services/smtp.ts',
-    { MONGODB_URI: OF_THE_RUN },
+    { MONGODB_URI: SHARED_DATABASE },
     /SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate nobody can log in/,
   ],
   [
-    'a certificate that is not there',
+    'a missing certificate file',
     'services/smtp.ts',
-    { MONGODB_URI: OF_THE_RUN, SUBMISSION_TLS_CERT: '/nowhere/tls.crt', SUBMISSION_TLS_KEY: '/nowhere/tls.key' },
+    { MONGODB_URI: SHARED_DATABASE, SUBMISSION_TLS_CERT: '/nowhere/tls.crt', SUBMISSION_TLS_KEY: '/nowhere/tls.key' },
     /cannot read SUBMISSION_TLS_(CERT|KEY): ENOENT: .*\/nowhere\//,
   ],
-])('%s: exit 1 with a sentence', async (_, main, env: Environment, message) => {
-  const own = env.MONGODB_URI === OF_THE_RUN ? { MONGODB_URI: ownUri() } : {}
+])('%s: exits with 1 and a message', async (_, main, env: Environment, message) => {
+  const own = env.MONGODB_URI === SHARED_DATABASE ? { MONGODB_URI: ownUri() } : {}
   const { child, output } = start(main, { ...env, ...own })
   expect(await once(child, 'exit')).toEqual([1, null])
   expect(output()).toMatch(message)
 })
 
-test('a standalone mongod: exit 1, and what to do', async () => {
+test('a standalone mongod: exits with 1 and says what to do', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pw-standalone-'))
   const port = await freePort()
   const args = ['--port', String(port), '--bind_ip', '127.0.0.1', '--dbpath', folder, '--wiredTigerCacheSizeGB', '0.25']
@@ -126,7 +126,7 @@ test('a standalone mongod: exit 1, and what to do', async () => {
   expect(output()).toMatch(/leads to a standalone mongod; .*start mongod with --replSet and run rs\.initiate\(\)/)
 })
 
-test('a database that does not answer: the process lives, is not ready and says why', async () => {
+test('a database that does not answer: keeps running, is not ready and reports the reason', async () => {
   const [port, probes] = [await freePort(), await freePort()]
   const { child, output } = start('services/panel.ts', {
     MONGODB_URI: `mongodb://127.0.0.1:${port}/postwright?replicaSet=test`,

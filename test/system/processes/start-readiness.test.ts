@@ -1,4 +1,4 @@
-/** The start of every main: ready means that it listens and can work, and a set without a primary is waited for. */
+/** The start of every main: it is ready when it listens and can work, and it waits for a primary. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ interface Started {
   probes: number
 }
 
-/** Starts mains over this database, on free ports. */
+/** Starts mains with this database on free ports. */
 async function startMains(uri: string, mains: readonly Started['main'][] = MAINS): Promise<Started[]> {
   const folder = await mkdtemp(join(tmpdir(), 'pw-start-'))
   const { cert, key } = await makeCertificate(['127.0.0.1'], 1, new Date())
@@ -54,7 +54,7 @@ async function startMains(uri: string, mains: readonly Started['main'][] = MAINS
   return started
 }
 
-/** Asks until the process is ready; every reason that it gave before, and whether it could work at that moment. */
+/** Polls until the process is ready; collects the reasons given before, and whether it can work then. */
 async function becomeReady({ main, process, port, probes }: Started) {
   const reasons = new Set<string>()
   let over: number | string | undefined
@@ -85,7 +85,7 @@ function connects(port: number): Promise<boolean> {
 const expectedOf = (reasons: unknown, mains: readonly Started['main'][] = MAINS) =>
   mains.map(main => ({ main, ready: 'works', reasons }))
 
-/** Ends them and looks whether they ended well. */
+/** Stops the processes and returns their exit codes. */
 async function stopAll(started: readonly Started[]): Promise<(number | string)[]> {
   for (const { process } of started) process.kill('SIGTERM')
   return Promise.all(started.map(({ process }) => process.exited))
@@ -100,9 +100,9 @@ test('a process is ready when it listens and can work, not before', async () => 
 })
 
 test.each([
-  ['says that it is no primary any more', { errorCode: 10_107 }, 30, MAINS],
+  ['is no primary any more', { errorCode: 10_107 }, 30, MAINS],
   ['closes its connections', { closeConnection: true }, 10, ['worker', 'panel'] as const],
-])('a member that %s in the middle of the start is waited for', async (_, failure, times, mains) => {
+])('waits for a member that %s during the start', async (_, failure, times, mains) => {
   const mongod = await startTestMongod({ enableTestCommands: 'true' })
   onTestFinished(() => mongod.stop())
   const connection = await mongoose.createConnection(mongod.uri).asPromise()
@@ -126,7 +126,7 @@ test('a start during failovers waits for the next primary', async () => {
   await set.stepDown()
   const started = await startMains(set.uri.replace('/?', '/start?'))
   const ready = Promise.all(started.map(becomeReady))
-  // In the middle of the start of some of them, whichever is slower here.
+  // During the start of some of them, whichever is slower here.
   await until(
     () => started.some(({ process }) => process.lines.some(({ msg }) => msg === WAITING || msg === 'ready')),
     60_000,

@@ -1,4 +1,4 @@
-/** Every main ends by itself within the time that the chart gives its pod, also when the database left in the middle of work. */
+/** Every main exits within the time that the chart grants its pod, even if the database fails while it works. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,8 +26,8 @@ const MAINS = ['worker', 'smtp', 'send', 'panel', 'admin'] as const
 type Main = (typeof MAINS)[number]
 
 /**
- * The worker gets by with the 30 s of a pod that nobody asked about, and some for a slow machine; the others with the
- * chart's 60 s less its pause before the signal.
+ * The worker has the default 30 s of a pod and a margin for a slow machine; the others have the chart's 60 s minus the
+ * pause before the signal.
  */
 const PROMISED_MS: Record<Main, number> = { worker: 40_000, smtp: 55_000, send: 55_000, panel: 55_000, admin: 55_000 }
 
@@ -35,11 +35,11 @@ test.each([
   ['was killed', 'SIGKILL'],
   ['hangs', 'SIGSTOP'],
 ] as const)(
-  'the database %s while mail and requests are in hand',
+  'all processes exit in time when the database %s while mail and requests are in flight',
   async (_, signal) => {
     const folder = await mkdtemp(join(tmpdir(), 'pw-stop-'))
     const mongod = await startTestMongod()
-    // Takes a message and never says what became of it.
+    // Accepts a message and never replies to the dot.
     const relay = await startScriptedServer({ dot: '' })
     const uri = mongod.uri.replace('/?', '/stop?')
     const ports = {
@@ -107,14 +107,14 @@ test.each([
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ username: 'a', password: PASSWORD }),
     }
-    // Nobody waits for what these are told.
+    // The responses to these requests do not matter.
     for (const request of [
       send(),
       fetch(`http://127.0.0.1:${ports.panel}/api/v1/session`, logIn),
       fetch(`http://127.0.0.1:${ports.admin}/token`, logIn),
     ])
       request.catch(() => undefined)
-    // A process that answers what came later has read what came before.
+    // A process that answers a later request has read the earlier ones.
     for (const port of [ports.send, ports.panel, ports.admin]) await fetch(`http://127.0.0.1:${port}/readyz`)
     await (await converse(ports.submission, { tls: true })).reply()
 

@@ -1,4 +1,4 @@
-/** One set of rules for the header, whichever way a message comes in: SMTP, HTTP in fields, HTTP as a finished message. */
+/** The header rules apply to every channel: SMTP, HTTP fields and raw messages over HTTP. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readBody } from '../../../services/mail/store/bodies.ts'
 import { giveCredential, giveDomain, giveUser, PASSWORD } from '../../support/accounts/accounts-and-domains.ts'
@@ -22,8 +22,8 @@ afterAll(() => api.stop())
 const idIn = (text: string) => /\bem_[0-9a-z]{26}\b/.exec(text)?.[0]
 const rawOf = async (id: string | undefined) => (await readBody(mongo, id ?? '', 1))?.toString('latin1') ?? ''
 
-/** What became of a message on each way: the stored octets, or the reason why not. */
-const ways: [name: string, send: (message: Buffer) => Promise<string>][] = [
+/** Sends a message through a channel and returns the stored octets, or the reason of the rejection. */
+const channels: [name: string, send: (message: Buffer) => Promise<string>][] = [
   [
     'SMTP',
     async message => {
@@ -49,7 +49,7 @@ const ways: [name: string, send: (message: Buffer) => Promise<string>][] = [
 const message = (fields: string, body = 'hi\r\n') =>
   Buffer.from(`From: Ann <ann@example.com>\r\n${fields}\r\n\r\n${body}`, 'latin1')
 
-describe.each(ways)('over %s', (_, send) => {
+describe.each(channels)('over %s', (_, send) => {
   test.each([
     ['Sender: eve@foreign.example', 'Sender: foreign.example is not a domain of this account.'],
     ['Sender: eve@nobody.example', 'Sender: nobody.example is not a domain of this account.'],
@@ -59,11 +59,11 @@ describe.each(ways)('over %s', (_, send) => {
     ['To: a@example.net\r\nTO: b@example.net', 'A message has at most one To field.'],
     ['Message-ID: <1@example.com>\r\nMessage-ID: <2@example.com>', 'A message has at most one Message-ID field.'],
     ['Content-Type: text/plain\r\nContent-Type: text/html', 'A message has at most one Content-Type field.'],
-  ])('refused, with the reason: %s', async (fields, reason) => {
+  ])('rejects with the reason: %s', async (fields, reason) => {
     expect(await send(message(fields))).toContain(reason)
   })
 
-  test('own names pass, what only receivers may add is gone, and the client is not shown', async () => {
+  test('keeps own names, removes fields that only receivers may add, and does not reveal the client', async () => {
     const stored = await send(
       message(
         'Sender: team@example.com\r\nResent-From: ann@example.com\r\nReturn-Path: <eve@foreign.example>\r\n' +
@@ -78,7 +78,7 @@ describe.each(ways)('over %s', (_, send) => {
     ['UTF-8', 'Gr\xc3\xbc\xc3\x9fe', '=?utf-8?Q?Gr=C3=BC=C3=9Fe?='],
     ['Latin-1', 'Gr\xfc\xdfe', '=?utf-8?Q?Gr=C3=BC=C3=9Fe?='],
     ['GBK', '\xc4\xe3\xba\xc3', '=?utf-8?B?5L2g5aW9?='],
-  ])('text in %s goes encoded, so that every server takes the header', async (_name, text, encoded) => {
+  ])('encodes header text in %s, so that every server accepts it', async (_name, text, encoded) => {
     const stored = await send(message(`Subject: ${text}\r\nReply-To: ${text} <ann@example.com>`, `${text}\r\n`))
     expect(stored).toContain(`\r\nSubject: ${encoded}\r\nReply-To: ${encoded} <ann@example.com>\r\n`)
     expect(stored.slice(0, stored.indexOf('\r\n\r\n'))).toMatch(/^[\0-\x7f]*$/)
@@ -87,7 +87,7 @@ describe.each(ways)('over %s', (_, send) => {
 })
 
 test.each(['Sender', 'Return-Path', 'Authentication-Results', 'Received-SPF', 'Delivered-To', 'Resent-From'])(
-  'a message in fields cannot bring a %s of its own',
+  'HTTP fields cannot contain the header %s',
   async name => {
     const body = {
       from: 'ann@example.com',
@@ -103,14 +103,14 @@ test.each(['Sender', 'Return-Path', 'Authentication-Results', 'Received-SPF', 'D
   },
 )
 
-test('the fields of a message in fields are not there twice, in whatever letters', async () => {
+test('HTTP fields cannot contain the same header twice in different letter case', async () => {
   const headers = { 'In-Reply-To': '<1@example.net>', 'in-reply-to': '<2@example.net>' }
   const body = { from: 'ann@example.com', to: 'bob@example.net', subject: 's', text: 't', headers }
   const answer = await api.call('POST', '/api/v1/emails', { body })
   expect([answer.status, answer.text]).toMatchObject([422, expect.stringContaining('at most one In-Reply-To field')])
 })
 
-/** What scripts do that know nothing of encodings: octets of their file in the header, by smtplib of Python. */
+/** What simple scripts send: the octets of their file in the header, through Python's smtplib. */
 async function smtplib(service: SubmissionService, mail: Buffer): Promise<void> {
   const script = `
 import smtplib, ssl, sys

@@ -1,4 +1,4 @@
-/** The Postfix example of the documentation, word for word, on a real Postfix: cron mail and bounces arrive. */
+/** The Postfix example of the documentation, verbatim, with a real Postfix: it sends cron mail and bounces. */
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readBody } from '../../../services/mail/store/bodies.ts'
@@ -10,7 +10,7 @@ import { certificateFiles } from '../../support/mail/submission-listener.ts'
 import { giveSendingAccount, startSubmission } from '../../support/mail/submission-service.ts'
 import { until } from '../../support/time/until.ts'
 
-/** The two files of the documentation: main.cf and sasl_passwd. */
+/** The two files in the documentation: main.cf and sasl_passwd. */
 async function documented(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8')
   return Array.from(text.matchAll(/^ {3}```\n([\s\S]*?)^ {3}```/gm), ([, block = '']) => block.replace(/^ {3}/gm, ''))
@@ -32,7 +32,7 @@ interface Server {
   domain: string
 }
 
-/** A server as documented, whose login is changed so. */
+/** A server as documented, whose login has these changes. */
 async function startServer(change: (domain: string) => Partial<CredentialDoc>): Promise<Server> {
   const mongo = await databaseForThisTest()
   const files = await certificateFiles()
@@ -49,7 +49,7 @@ async function startServer(change: (domain: string) => Partial<CredentialDoc>): 
   return { mongo, postfix, domain: name }
 }
 
-/** The message whose subject begins so, once it was accepted. */
+/** Waits until a message whose subject begins with this text was accepted. */
 async function accepted({ mongo, postfix }: Server, subject: string): Promise<{ message: MessageDoc; raw: string }> {
   const find = () => mongo.db.collection<MessageDoc>('messages').findOne({ subject: { $regex: `^${subject}` } })
   await until(async () => (await find()) !== null, 30_000).catch(async (error: Error) => {
@@ -63,7 +63,7 @@ async function accepted({ mongo, postfix }: Server, subject: string): Promise<{ 
 const CRON = 'From: root (Cron Daemon)\nTo: admin@example.net\nSubject: Cron <root@web1> backup\n\ndisk is full\n'
 
 describe('a server with Postfix', () => {
-  test('sends its mail in the name of the fallback sender, and its bounces with an empty sender', async () => {
+  test('sends its mail as the fallback sender, and its bounces with a null sender', async () => {
     const server = await startServer(domain => ({ fallback_sender: `server@${domain}`, allow_null_sender: true }))
     const { postfix, domain } = server
 
@@ -80,7 +80,7 @@ describe('a server with Postfix', () => {
       from: `shop@${domain}`,
     })
 
-    // A recipient that is refused makes Postfix return the mail to its sender.
+    // A rejected recipient makes Postfix return the mail to its sender.
     await postfix.sendmail(['-i', '-f', 'admin@example.net', 'nobody@localhost'], CRON.replace('Cron <', 'lost <'))
     const bounce = await accepted(server, 'Undelivered Mail')
     expect(bounce.message).toMatchObject({
@@ -91,7 +91,7 @@ describe('a server with Postfix', () => {
     expect(bounce.raw).toMatch(new RegExp(`^From: "Mail Delivery System" <server@${domain}>\r$`, 'm'))
   })
 
-  test('is refused without these settings, with the reason in its log', async () => {
+  test('logs the reason of the rejection without these settings', async () => {
     const server = await startServer(() => ({}))
     await server.postfix.sendmail(['-i', 'admin@example.net'], CRON)
     await until(async () => (await server.postfix.describe()).includes('status=bounced'), 30_000)

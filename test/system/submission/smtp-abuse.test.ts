@@ -19,8 +19,8 @@ async function loggedIn(listener: TestListener, options: ConverseOptions = {}) {
   return client
 }
 
-/** A listener whose door judges the bytes as the real one does. */
-const startJudging = (over: Parameters<typeof startListener>[0] = {}) =>
+/** A listener that validates messages as the submission service does. */
+const startValidatingListener = (over: Parameters<typeof startListener>[0] = {}) =>
   startListener({
     accept: async ({ raw }) => {
       const read = readMessage(raw, 26_214_400)
@@ -35,7 +35,7 @@ async function openData(listener: TestListener) {
   return client
 }
 
-/** Shows that another client is served as if nothing had happened. */
+/** Checks that another client is served normally. */
 async function expectServed(listener: TestListener) {
   const before = listener.received.length
   const client = await loggedIn(listener)
@@ -43,7 +43,7 @@ async function expectServed(listener: TestListener) {
   expect(listener.received).toHaveLength(before + 1)
 }
 
-describe('a message smuggled behind another', () => {
+describe('a smuggled message', () => {
   const ENDINGS = {
     'LF.LF': '\n.\n',
     'LF.CRLF': '\n.\r\n',
@@ -59,13 +59,13 @@ describe('a message smuggled behind another', () => {
   }
 
   test.each(Object.entries(ENDINGS))(
-    '%s ends nothing; the whole is refused and nothing is taken',
+    '%s ends no message; the message is rejected completely and nothing is accepted',
     async (_, ending) => {
-      const listener = await startJudging()
+      const listener = await startValidatingListener()
       const client = await openData(listener)
       const attack = `From: a@example.org\r\n\r\nhi${ending}${STOLEN}`
       await client.writeInPieces(attack, [])
-      // Where the ending is no end, the dot behind the stolen message is the end of the first one.
+      // Where the ending is no end, the dot after the stolen message ends the first one.
       const reply = await client.reply()
       expect(reply.text).toMatch(/^550 5\.6\.0 /)
       expect(listener.received.map(({ mailFrom }) => mailFrom)).toEqual(['a@example.org'])
@@ -74,8 +74,8 @@ describe('a message smuggled behind another', () => {
     },
   )
 
-  test('the same in any segmentation: one message at most, and never the stolen one', async () => {
-    const listener = await startJudging()
+  test('in any segmentation is never accepted as a message of its own', async () => {
+    const listener = await startValidatingListener()
     const endings = fc.constantFrom(...Object.values(ENDINGS), '\r\n..\r\n', '\r\n..\n', '\n..\r\n')
     await fc.assert(
       fc.asyncProperty(endings, fc.array(fc.nat(200), { maxLength: 12 }), async (ending, cuts) => {
@@ -97,7 +97,7 @@ describe('a message smuggled behind another', () => {
     ['as one segment', []],
     ['with the two dots in a segment of their own', [2]],
     ['octet by octet', [1, 2, 3, 4, 5, 6, 7, 8]],
-  ])('a stuffed dot on the first line is content: %s', async (_, cuts) => {
+  ])('a dot-stuffed first line is content: %s', async (_, cuts) => {
     const listener = await startListener()
     const client = await openData(listener)
     await client.writeInPieces(`..\r\n${STOLEN}`, cuts)
@@ -106,7 +106,7 @@ describe('a message smuggled behind another', () => {
     expect(listener.received[0]?.raw.toString()).toMatch(/^\.\r\nMAIL FROM:<stolen/)
   })
 
-  test('any message comes in as it was sent, whatever its dots and the segments', async () => {
+  test('any message is received as it was sent, with any dots and segments', async () => {
     const listener = await startListener()
     const client = await loggedIn(listener)
     const line = fc.oneof(fc.constantFrom('.', '..', '. ', '', '.x'), fc.stringMatching(/^[ -~]{0,30}$/))
@@ -128,7 +128,7 @@ describe('a message smuggled behind another', () => {
   })
 })
 
-describe('plaintext behind STARTTLS', () => {
+describe('plaintext after STARTTLS', () => {
   test.each([
     [
       'a whole session',
@@ -136,7 +136,7 @@ describe('plaintext behind STARTTLS', () => {
     ],
     ['a part of a line', 'EHLO ev'],
     ['hundreds of lines', 'NOOP\r\n'.repeat(500)],
-  ])('is forgotten: %s', async (_, smuggled) => {
+  ])('is discarded: %s', async (_, smuggled) => {
     const listener = await startListener()
     const client = await converse(listener.starttls)
     await client.reply()
@@ -144,7 +144,7 @@ describe('plaintext behind STARTTLS', () => {
     client.write(`STARTTLS\r\n${smuggled}`)
     expect((await client.reply()).code).toBe(220)
     await client.startTls()
-    expect((await client.ask('MAIL FROM:<a@example.org>')).text).toMatch(/^503 /) // it did not even say hello
+    expect((await client.ask('MAIL FROM:<a@example.org>')).text).toMatch(/^503 /) // not even its EHLO counted
     const { lines } = await client.ask('EHLO client.example')
     expect(lines[0]).toMatch(/^250-mail\.example\.com/)
     expect((await client.logIn(LOGIN.username, LOGIN.password)).code).toBe(235)
@@ -152,7 +152,7 @@ describe('plaintext behind STARTTLS', () => {
   })
 })
 
-describe('commands that are none', () => {
+describe('invalid commands', () => {
   test.each([
     ['a line that never ends', 'A'.repeat(20_000)],
     ['a line that is too long', `NOOP ${'A'.repeat(20_000)}\r\n`],
@@ -172,13 +172,13 @@ describe('commands that are none', () => {
     ['an unknown command', 'WIZ', 500],
     ['a proxy command', 'XCLIENT ADDR=192.0.2.1', 500],
     ['a parameter with a line break', 'MAIL FROM:<a@example.org> ENVID=a+0D+0ARCPT', 501],
-  ])('%s', async (_, line, code) => {
+  ])('%s gets an error, and the session continues', async (_, line, code) => {
     const client = await loggedIn(await startListener())
     expect((await client.ask(line)).code).toBe(code)
     expect((await client.ask('NOOP')).code).toBe(250)
   })
 
-  test('a client that only ever says nonsense before its login is sent away', async () => {
+  test('a client that sends no useful command before its login gets 421', async () => {
     const listener = await startListener()
     const client = await converse(listener.starttls)
     await client.reply()
@@ -189,7 +189,7 @@ describe('commands that are none', () => {
     await client.closed
   })
 
-  test('random octets never bring the server down', async () => {
+  test('random octets never crash the server', async () => {
     const listener = await startListener()
     await fc.assert(
       fc.asyncProperty(
@@ -208,10 +208,10 @@ describe('commands that are none', () => {
   })
 })
 
-describe('too much', () => {
+describe('limits', () => {
   const small = { MAX_MESSAGE_BYTES: '2000' }
 
-  test('a message over the limit gets 552 at its end; its bytes are not kept', async () => {
+  test('rejects a message above the limit with 552 at its end and discards its octets', async () => {
     const listener = await startListener({ env: small })
     const client = await openData(listener)
     client.write(`${MAIL}${'x'.repeat(70)}\r\n`.repeat(30))
@@ -221,7 +221,7 @@ describe('too much', () => {
     expect(listener.received).toEqual([])
   })
 
-  test('one that goes on beyond twice the limit is cut', async () => {
+  test('closes the connection of a message that exceeds twice the limit', async () => {
     const listener = await startListener({ env: small })
     const client = await openData(listener)
     client.write(`${'x'.repeat(70)}\r\n`.repeat(100))
@@ -230,7 +230,7 @@ describe('too much', () => {
     expect(listener.received).toEqual([])
   })
 
-  test('when memory for incoming mail is used up the next message has to wait', async () => {
+  test('rejects messages temporarily while the memory for incoming mail is exhausted', async () => {
     const listener = await startListener({ limits: { receivingBytes: 32_000 } })
     const first = await openData(listener)
     const second = await openData(listener)
@@ -248,7 +248,7 @@ describe('too much', () => {
     expect((await second.reply()).code).toBe(250)
   })
 
-  test('stalled senders of one account leave room for others, and lose theirs after a window', async () => {
+  test('stalled senders of one account leave capacity for others and time out', async () => {
     const listener = await startListener({
       limits: { receivingBytes: 200_000, dataWindowMs: 3_000, bytesPerSecond: 1_000 },
       checkLogin: async userId => ({
@@ -282,7 +282,7 @@ describe('too much', () => {
     expect(await again()).toBe(250)
   })
 
-  test('clients of one address, and all together', async () => {
+  test('limit the clients of one address, and of all together', async () => {
     const listener = await startListener({
       env: { SUBMISSION_MAX_CLIENTS: '3', SUBMISSION_MAX_CLIENTS_PER_ADDRESS: '2' },
     })
@@ -300,8 +300,8 @@ describe('too much', () => {
   })
 })
 
-describe('too slow', () => {
-  test('a login that does not come', async () => {
+describe('timeouts', () => {
+  test('end a session without login', async () => {
     const listener = await startListener({ limits: { loginMs: 100 } })
     const client = await converse(listener.starttls)
     await client.reply()
@@ -309,7 +309,7 @@ describe('too slow', () => {
     await client.closed
   })
 
-  test('a TLS handshake that does not come', async () => {
+  test('close a connection without TLS handshake', async () => {
     const listener = await startListener({ limits: { handshakeMs: 50 } })
     const socket = connect(listener.tls, '127.0.0.1')
     onTestFinished(() => void socket.destroy())
@@ -317,14 +317,14 @@ describe('too slow', () => {
     await expectServed(listener)
   })
 
-  test('a client that says nothing', async () => {
+  test('end an idle session', async () => {
     const listener = await startListener({ limits: { idleMs: 100 } })
     const client = await loggedIn(listener)
     expect((await client.reply()).code).toBe(421)
     await client.closed
   })
 
-  test('a session that takes too long, command after command', async () => {
+  test('end a session that lasts too long in spite of its commands', async () => {
     const listener = await startListener({ limits: { sessionMs: 200 } })
     const client = await loggedIn(listener)
     let text = ''
@@ -333,7 +333,7 @@ describe('too slow', () => {
     await client.closed
   })
 
-  test('a message that trickles in', async () => {
+  test('end a session whose message arrives too slowly', async () => {
     const listener = await startListener({ limits: { dataWindowMs: 100, bytesPerSecond: 100_000 } })
     const client = await openData(listener)
     const timer = setInterval(() => client.write('x'), 5)
@@ -344,7 +344,7 @@ describe('too slow', () => {
   })
 })
 
-describe('places', () => {
+describe('connection slots', () => {
   const ports = ['starttls', 'tls'] as const
   const goodbyes = {
     'says QUIT': async (client: Conversation) => {
@@ -354,7 +354,7 @@ describe('places', () => {
     'drops the connection': async (client: Conversation) => client.destroy(),
   }
   test.each(ports.flatMap(port => Object.entries(goodbyes).map(([name, leave]) => [port, name, leave] as const)))(
-    'on %s a client that %s leaves its place',
+    'on %s are released by a client that %s',
     async (port, _, leave) => {
       const listener = await startListener({ env: { SUBMISSION_MAX_CLIENTS_PER_ADDRESS: '2' } })
       for (let i = 0; i < 5; i++) {
@@ -368,12 +368,12 @@ describe('places', () => {
   )
 })
 
-describe('clients that vanish', () => {
+describe('disconnecting clients', () => {
   test.each([
     ['in DATA', 'From: a@example.org\r\n\r\nhalf a me'],
     ['before the dot', MAIL],
-    ['in the end of DATA', `${MAIL}.\r`],
-  ])('%s: nothing is taken, memory and places are free again', async (_, octets) => {
+    ['within the end of DATA', `${MAIL}.\r`],
+  ])('%s: nothing is accepted, and memory and slots are released', async (_, octets) => {
     const listener = await startListener({
       env: { SUBMISSION_MAX_CLIENTS: '2' },
       limits: { receivingBytes: 20_000 },
@@ -390,7 +390,7 @@ describe('clients that vanish', () => {
     await expectServed(listener)
   })
 
-  test('after the dot: the message is taken, the answer goes nowhere', async () => {
+  test('after the dot: the message is accepted without a reply', async () => {
     const reached = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()
     const listener = await startListener({
@@ -411,8 +411,8 @@ describe('clients that vanish', () => {
   })
 })
 
-describe('a stop', () => {
-  test('answers the message in hand, says 421 to the others, and takes no more', async () => {
+describe('stop()', () => {
+  test('answers messages in flight, sends 421 to the others, and accepts no new connections', async () => {
     const reached = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()
     const listener = await startListener({
@@ -440,7 +440,7 @@ describe('a stop', () => {
     expect(listener.received).toHaveLength(2)
   })
 
-  test('does not wait for ever', async () => {
+  test('does not wait forever', async () => {
     const listener = await startListener({ limits: { drainMs: 50 } })
     const client = await openData(listener)
     await listener.stop()

@@ -15,7 +15,7 @@ async function start(): Promise<SubmissionProcess> {
   return submission
 }
 
-/** Clients that send until they are told to stop, open new connections when theirs breaks, and count what they hear. */
+/** Clients that send until they are stopped, reconnect when their connection breaks, and count the replies. */
 function startLoad({ port }: SubmissionProcess, clients: number) {
   const accepted: string[] = []
   const replies = new Map<string, number>()
@@ -53,7 +53,7 @@ function startLoad({ port }: SubmissionProcess, clients: number) {
   }
 }
 
-/** Every message that got 250 is there, with both deliveries and its bytes. */
+/** Checks that every message that got 250 is stored with both deliveries and its body. */
 async function expectKept({ mongo }: SubmissionProcess, accepted: readonly string[]) {
   const kept = async (collection: string, field: string) => {
     const found = await mongo.db
@@ -76,7 +76,7 @@ async function expectKept({ mongo }: SubmissionProcess, accepted: readonly strin
 }
 
 describe('under load', () => {
-  test('killing the SMTP process at random moments loses nothing that got 250', async () => {
+  test('killing the SMTP process at random moments loses no message that got 250', async () => {
     const submission = await start()
     const load = startLoad(submission, 8)
     for (let kill = 0; kill < 3; kill++) {
@@ -90,7 +90,7 @@ describe('under load', () => {
     await expectKept(submission, load.accepted)
   })
 
-  test('killing mongod loses nothing that got 250; clients hear 451 and are served again without a restart', async () => {
+  test('killing mongod loses no message that got 250; clients get 451 and are served again without a restart', async () => {
     const submission = await start()
     const load = startLoad(submission, 8)
     for (let kill = 0; kill < 2; kill++) {
@@ -108,7 +108,7 @@ describe('under load', () => {
   })
 })
 
-test('while mongod is away refusals are quick and memory does not grow', async () => {
+test('while mongod does not run, rejections are fast and memory does not grow', async () => {
   const submission = await start()
   const sender = await openSender(submission.port, LOGIN_NAME, PASSWORD)
   const mail = mailOf(500_000)
@@ -127,7 +127,7 @@ test('while mongod is away refusals are quick and memory does not grow', async (
   sender.close()
 })
 
-test('SIGTERM under load: every message in hand gets its answer, and the process ends with 0', async () => {
+test('SIGTERM under load answers every message in flight and exits with 0', async () => {
   const submission = await start()
   const load = startLoad(submission, 8)
   await load.more(100)

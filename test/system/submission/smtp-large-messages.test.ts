@@ -1,4 +1,4 @@
-/** Large messages over SMTP: they are stored while they come in, and whoever sends many of them fills no memory. */
+/** Large messages over SMTP are stored while they are received, so that many of them do not exhaust memory. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -31,10 +31,10 @@ const mailOf = ({ domain }: SendingAccount, more = '') =>
   `From: Ann <ann@${domain.name}>\r\nSubject: large\r\n${more}\r\n`
 const idOf = (reply: string) => /^250 2\.0\.0 queued as (em_[0-9a-z]{26})$/.exec(reply)?.[1] ?? reply
 const partsLeft = () => collectionOf(mongo.db, BODIES).countDocuments({ m: { $nin: accepted } })
-/** Ids of messages that tests were told are accepted. */
+/** Ids of accepted messages. */
 const accepted: string[] = []
 
-async function begun() {
+async function setUp() {
   const service = await startSubmission(mongo)
   const account = await giveSendingAccount(mongo)
   const submit = async (mail: string, from = `ann@${account.domain.name}`) => {
@@ -48,9 +48,9 @@ async function begun() {
 }
 
 test.each([512 * 1024 - 200, 512 * 1024, 600 * 1024, 3 * MIB])(
-  'a message of %i octets is stored as it was sent',
+  'stores a message of %i octets as it was sent',
   async size => {
-    const { account, submit } = await begun()
+    const { account, submit } = await setUp()
     const body = `${text(size)}..dots\r\nthe end\r\n`
     const id = idOf(await submit(`${mailOf(account)}${body.replace(/^\./gm, '..')}`))
     const message = await collectionOf(mongo.db, MESSAGES).findOne({ _id: id })
@@ -62,9 +62,9 @@ test.each([512 * 1024 - 200, 512 * 1024, 600 * 1024, 3 * MIB])(
   },
 )
 
-describe('of a large message that is not accepted nothing is left', () => {
+describe('leaves nothing of a rejected large message', () => {
   test.each<[string, (account: SendingAccount) => string, RegExp]>([
-    ['from a stranger', () => `From: a@stranger.example\r\n\r\n${text(2 * MIB)}`, /^550 5\.7\.1 /],
+    ['from a foreign sender', () => `From: a@stranger.example\r\n\r\n${text(2 * MIB)}`, /^550 5\.7\.1 /],
     ['with a NUL at its end', account => `${mailOf(account)}${text(2 * MIB)}\0\r\n`, /^550 5\.6\.0 .*NUL/],
     [
       'with a bare LF in the middle',
@@ -77,13 +77,13 @@ describe('of a large message that is not accepted nothing is left', () => {
       /^550 5\.6\.0 /,
     ],
   ])('%s', async (_, mail, reply) => {
-    const { account, submit } = await begun()
+    const { account, submit } = await setUp()
     expect(await submit(mail(account))).toMatch(reply)
     await until(async () => (await partsLeft()) === 0)
   })
 
-  test('whose sender goes away', async () => {
-    const { service, account } = await begun()
+  test('whose client disconnects', async () => {
+    const { service, account } = await setUp()
     const client = await logInAs(service, account)
     for (const line of [`MAIL FROM:<ann@${account.domain.name}>`, 'RCPT TO:<bob@example.net>', 'DATA'])
       await client.ask(line)
@@ -94,8 +94,8 @@ describe('of a large message that is not accepted nothing is left', () => {
   })
 })
 
-test('a large message with an idempotency key is taken once, and another under its key is refused', async () => {
-  const { account, submit } = await begun()
+test('accepts a large message with an idempotency key once, and rejects another one with its key', async () => {
+  const { account, submit } = await setUp()
   const mail = `${mailOf(account, 'X-Idempotency-Key: large-1\r\n')}${text(2 * MIB)}`
   const id = idOf(await submit(mail))
   expect(idOf(await submit(mail))).toBe(id)
@@ -107,7 +107,7 @@ test('a large message with an idempotency key is taken once, and another under i
 const peakMiB = (pid: number) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 const ENVELOPE = 'MAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n'
 
-test('sixteen messages of 12 MiB at once from one login take no more memory than their beginnings', async () => {
+test('sixteen concurrent messages of 12 MiB from one login need bounded memory', async () => {
   const submission = await startSubmissionProcess({}, { flags: ['--min-semi-space-size=16'] })
   onTestFinished(() => submission.stop())
   const mail = `From: a@example.org\r\n\r\n${text(12 * MIB)}.\r\n`
@@ -117,7 +117,7 @@ test('sixteen messages of 12 MiB at once from one login take no more memory than
   expect(peakMiB(submission.service.pid)).toBeLessThan(400)
 }, 180_000)
 
-test('a process that is killed in the middle leaves parts that count for nothing and go with the next sweep', async () => {
+test('a sweep removes the parts of a message whose process was killed', async () => {
   const submission = await startSubmissionProcess()
   onTestFinished(() => submission.stop())
   const { db } = submission.mongo
@@ -127,9 +127,9 @@ test('a process that is killed in the middle leaves parts that count for nothing
   submission.service.kill('SIGKILL')
   expect(await lost).toBe('lost')
   const sweep = (hours: number) => sweepOrphanBodies(submission.mongo, new Date(Date.now() + hours * 3_600_000))
-  const noted = () => db.collection('orphan_bodies').countDocuments()
-  expect([await sweep(1), await noted()]).toEqual([0, 0])
-  expect([await sweep(7), (await noted()) > 0]).toEqual([0, true])
+  const recorded = () => db.collection('orphan_bodies').countDocuments()
+  expect([await sweep(1), await recorded()]).toEqual([0, 0])
+  expect([await sweep(7), (await recorded()) > 0]).toEqual([0, true])
   await db.collection('orphan_bodies').updateMany({}, { $set: { seen_at: new Date(Date.now() - 7 * 3_600_000) } })
   expect(await sweep(14)).toBeGreaterThan(0)
   expect(await db.collection('bodies').countDocuments()).toBe(0)

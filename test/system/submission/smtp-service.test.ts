@@ -25,7 +25,7 @@ const idOf = (text: string) => /^250 2\.0\.0 queued as (em_[0-9a-z]{26})$/.exec(
 const mailOf = ({ domain }: SendingAccount, more = '') => `From: Ann <ann@${domain.name}>\r\n${more}\r\nhi\r\n`
 const countOf = (account: SendingAccount) => mongo.db.collection('messages').countDocuments({ user_id: account.userId })
 
-/** One message on a connection of its own; the text of its reply. */
+/** Sends one message on a new connection and returns the text of the reply. */
 async function send(service: { tls: number; starttls: number }, account: SendingAccount, mail = mailOf(account)) {
   const client = await logInAs(service, account)
   const { text } = await client.submit(`bounce@${account.domain.name}`, ['bob@example.net'], mail)
@@ -33,7 +33,7 @@ async function send(service: { tls: number; starttls: number }, account: Sending
   return text
 }
 
-test.each(['starttls', 'tls'] as const)('a message from the %s port is stored as its 250 says', async mode => {
+test.each(['starttls', 'tls'] as const)('a message from the %s port is stored as submitted', async mode => {
   const service = await startSubmission(mongo)
   const account = await giveSendingAccount(mongo)
   const client = await converse(service[mode], { tls: mode === 'tls' })
@@ -56,7 +56,7 @@ test.each(['starttls', 'tls'] as const)('a message from the %s port is stored as
   expect(raw).not.toContain('secret@example.net')
 })
 
-test('with RECEIVED_SHOWS_CLIENT recipients read the address and the name of the client', async () => {
+test('RECEIVED_SHOWS_CLIENT adds the address and the name of the client', async () => {
   const service = await startSubmission(mongo, { RECEIVED_SHOWS_CLIENT: 'true' })
   const id = idOf(await send(service, await giveSendingAccount(mongo)))
   expect((await readBody(mongo, id, 1))?.toString()).toMatch(
@@ -64,7 +64,7 @@ test('with RECEIVED_SHOWS_CLIENT recipients read the address and the name of the
   )
 })
 
-test('the slots of the database count, not those of the setting', async () => {
+test('the number of slots in the database takes precedence over the setting', async () => {
   const many = await startSubmission(mongo, { SLOTS: '64' })
   const one = await startSubmission(mongo, { SLOTS: '1' })
   const account = await giveSendingAccount(mongo)
@@ -78,7 +78,7 @@ test('the slots of the database count, not those of the setting', async () => {
   expect(deliveries[0]?.slot).not.toBe(0)
 })
 
-describe('what an account may not', () => {
+describe('an account may not', () => {
   test('send as another account, by envelope or header', async () => {
     const service = await startSubmission(mongo)
     const [one, two] = [await giveSendingAccount(mongo), await giveSendingAccount(mongo)]
@@ -101,7 +101,7 @@ describe('what an account may not', () => {
     )
   })
 
-  test('send as others than its login allows', async () => {
+  test('send with a sender that its login does not allow', async () => {
     const service = await startSubmission(mongo)
     const name = 'restricted.example'
     const account = await giveSendingAccount(mongo, { allowed_senders: [`ann@${name}`] }, { name })
@@ -117,7 +117,7 @@ test.each<[string, (account: SendingAccount) => Promise<unknown>]>([
     'login is disabled',
     ({ userId, credential }) => updateCredential(mongo.db, userId, credential._id, { disabled: true }),
   ],
-])('an open session whose %s sends nothing after five seconds', async (_, cut) => {
+])('an open session whose %s is rejected within five seconds', async (_, cut) => {
   const service = await startSubmission(mongo)
   const account = await giveSendingAccount(mongo)
   const client = await logInAs(service, account)
@@ -133,7 +133,7 @@ test.each<[string, (account: SendingAccount) => Promise<unknown>]>([
   expect(Date.now() - started).toBeLessThan(5_000)
 })
 
-test('the hourly limit of a login holds over two processes', async () => {
+test('the hourly limit of a login counts across two processes', async () => {
   const services = [await startSubmission(mongo), await startSubmission(mongo)]
   const account = await giveSendingAccount(mongo, { messages_per_hour: 5 })
   const replies = await Promise.all(
@@ -144,7 +144,7 @@ test('the hourly limit of a login holds over two processes', async () => {
   expect(await countOf(account)).toBe(5)
 })
 
-test('20 parallel messages with one X-Idempotency-Key over two processes are one message with one id', async () => {
+test('20 concurrent messages with one X-Idempotency-Key across two processes are stored once', async () => {
   const services = [await startSubmission(mongo), await startSubmission(mongo)]
   const account = await giveSendingAccount(mongo)
   const mail = mailOf(account, 'X-Idempotency-Key: order-17\r\n')

@@ -1,4 +1,4 @@
-/** The operations of the reference, as an administrator uses them; every answer is checked against the contract. */
+/** The operations of the reference, as an administrator uses them; every response is checked against the contract. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resetPassword } from '../../../services/accounts/manage-accounts.ts'
 import { findUserByName } from '../../../services/accounts/store/users.ts'
@@ -24,7 +24,7 @@ const newUser = (openid: string, more = {}) =>
   api.server('POST', '/server/user', { body: { openid, nickname: `N-${openid}`, platform: 'ios', ...more } })
 
 describe('login', () => {
-  test('gives a token, tells who it is, and takes it back', async () => {
+  test('returns a token with its administrator, and deletes it', async () => {
     const body = { username: 'ROOT ', password: 'correct horse battery' }
     const { data } = (await api.call('POST', '/token', { body, token: '' })).body
     expect(data.admin).toMatchObject({ username: 'root', role: 'super', status: '1', last_login_ip: '127.0.0.1' })
@@ -44,18 +44,18 @@ describe('login', () => {
     expect((await api.call('GET', '/token', { token: first })).body.code).toBe(40102)
   })
 
-  test('a password that is reset outside of this API ends the session', async () => {
+  test('a password reset outside of this API ends the session', async () => {
     const login = { username: 'reset-me', password: 'correct horse battery' }
     await api.call('POST', '/admin', { body: { ...login, role: 'viewer', app_keys: ['demo'] } })
     const { token } = (await api.call('POST', '/token', { token: '', body: login })).body.data
     expect((await api.call('GET', '/token', { token })).status).toBe(200)
     const account = await findUserByName(api.foundation.mongo.db, login.username)
     await resetPassword(api.foundation, account?._id ?? '', undefined)
-    api.clock.advance(5_000) // as long as a process may remember
+    api.clock.advance(5_000) // the maximum age of cached sessions
     expect((await api.call('GET', '/token', { token })).body.code).toBe(40102)
   })
 
-  test('a session ends 12 hours after its last use, and use moves the end', async () => {
+  test('a session expires 12 hours after its last use', async () => {
     const token = await api.logIn('viewer', ['demo'])
     api.clock.advance(11 * 3_600_000)
     expect((await api.call('GET', '/token', { token })).status).toBe(200)
@@ -70,7 +70,7 @@ describe('login', () => {
 const root = (method: string, path: string, given = {}) => api.call(method, path, given)
 
 describe('users', () => {
-  test('are listed newest first, found by search, counted and shown one by one', async () => {
+  test('are listed newest first, found by search, counted and returned by id', async () => {
     await newUser('wx-1', { phone: '13800000001', email: 'Ann@example.com' })
     api.clock.advance(1000)
     const second = (await newUser('wx-2', { nickname: '(special) *name' })).body.data
@@ -95,12 +95,12 @@ describe('users', () => {
     expect((await root('GET', '/user/999999')).body.code).toBe(40401)
   })
 
-  test('an empty multipart body on the list does no harm', async () => {
+  test('a list accepts an empty multipart body', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=x' }
     expect((await root('GET', '/user', { headers })).status).toBe(200)
   })
 
-  test('a date range counts both days, in the business zone', async () => {
+  test('a date range includes both days, in the business time zone', async () => {
     const total = async (start_date: string, end_date: string) =>
       (await root('GET', '/user', { query: { app_key: 'demo', start_date, end_date } })).body.data.pagination
         .total_records
@@ -110,7 +110,7 @@ describe('users', () => {
     expect(await total('0', String(Math.floor(api.clock.now().getTime() / 1000)))).toBe(2)
   })
 
-  test('statistics add up, and a disabled user counts as inactive', async () => {
+  test('statistics are consistent, and a disabled user counts as inactive', async () => {
     const { data } = (await newUser('wx-3')).body
     await root('PUT', `/user/${data.id}`, { body: { status: 0 } })
     const stats = (await root('GET', '/user_stats', { query: { type: 'overview' } })).body.data
@@ -124,7 +124,7 @@ describe('users', () => {
     expect(parts.total_users).toBe(3)
   })
 
-  test('erasing a user empties what names the person and keeps the record', async () => {
+  test('erasing a user removes personal data and keeps the record', async () => {
     const { data } = (await newUser('wx-gone', { phone: '13900000000' })).body
     await root('DELETE', `/user/${data.id}`)
     const [user] = (await root('GET', `/user/${data.id}`)).body.data.users
@@ -132,7 +132,7 @@ describe('users', () => {
     expect((await root('PUT', `/user/${data.id}`, { body: { status: '1' } })).body.code).toBe(40903)
   })
 
-  test('the export is CSV that a spreadsheet cannot run', async () => {
+  test('the export is CSV without spreadsheet formulas', async () => {
     await newUser('wx-csv', { nickname: '=1+1,"x"' })
     const { text, headers } = await root('GET', '/user/export', { query: { app_key: 'demo', search: '=1+1' } })
     expect(headers.get('content-type')).toContain('text/csv')
@@ -142,7 +142,7 @@ describe('users', () => {
 })
 
 describe('plans', () => {
-  test('creation answers an empty object and tells the address; the record comes when it is asked for', async () => {
+  test('creation returns an empty object with a Location, or the record on request', async () => {
     const made = await root('POST', '/subscription_plan', { body: monthly })
     expect(made.body.data).toEqual({})
     const location = made.headers.get('location') ?? ''
@@ -156,7 +156,7 @@ describe('plans', () => {
     expect(list.plans.map((known: { name: string }) => known.name)).toEqual(['Forever', 'Monthly'])
   })
 
-  test('an update is partial; a changed offer gets a new version, and an old state can be restored', async () => {
+  test('an update is partial, a changed offer gets a new version, and an old revision can be restored', async () => {
     const [, plan] = (await root('GET', '/subscription_plan')).body.data.plans
     const path = `/subscription_plan/${plan.id}`
     expect((await root('PUT', path, { body: { description: 'new' } })).body.data).toMatchObject({
@@ -172,7 +172,7 @@ describe('plans', () => {
     expect(back.body.data).toMatchObject({ price: '19.90', description: 'Thirty days', version: '3' })
   })
 
-  test('of two parallel creations with one name, one wins', async () => {
+  test('one of two concurrent creations with one name succeeds', async () => {
     const twice = await Promise.all(
       [1, 2].map(() => root('POST', '/subscription_plan', { body: { ...monthly, name: 'Twin' } })),
     )
@@ -182,7 +182,7 @@ describe('plans', () => {
 })
 
 describe('subscriptions', () => {
-  test('are shown with user and plan; the total is text, and filters an empty array without any', async () => {
+  test('are listed with user and plan, the total as text, and an empty array without filters', async () => {
     const plans = (await root('GET', '/subscription_plan')).body.data.plans
     const id = (name: string) => plans.find((plan: { name: string }) => plan.name === name).id
     const user = (await newUser('wx-sub', { nickname: 'Zoe', email: 'zoe@example.com' })).body.data
@@ -218,14 +218,14 @@ describe('subscriptions', () => {
     expect(found.data.pagination.total_records).toBe('2')
   })
 
-  test('a price edit does not rewrite what was bought', async () => {
+  test('keep the price at which they were bought', async () => {
     const [sold] = (await root('GET', '/subscription', { query: { app_key: 'demo', auto_renew: '0' } })).body.data
       .subscriptions
     await root('PUT', `/subscription_plan/${sold.plan_id}`, { body: { price: 99, original_price: 99 } })
     expect((await root('GET', `/subscription/${sold.id}`)).body.data.plan_price).toBe(sold.plan_price)
   })
 
-  test('can be extended, cancelled at the end of the period or now; what is final stays final', async () => {
+  test('can be extended and canceled at the end of the period or immediately; final states are final', async () => {
     const user = (await newUser('wx-act')).body.data
     const plans = (await root('GET', '/subscription_plan', { query: { app_key: 'demo', search: 'month' } })).body.data
     const made = (await root('POST', '/subscription', { body: { user_id: user.id, plan_id: plans.plans[0].id } })).body
@@ -247,7 +247,7 @@ describe('subscriptions', () => {
     expect(batch.body.data.results.map((result: { code: number }) => result.code)).toEqual([40903, 40403])
   })
 
-  test('an import checks every row first, and a second import changes nothing', async () => {
+  test('an import validates every row first, and repeating it changes nothing', async () => {
     const user = (await newUser('wx-import')).body.data
     const [plan] = (await root('GET', '/subscription_plan', { query: { app_key: 'demo', search: 'twin' } })).body.data
       .plans
@@ -302,13 +302,13 @@ describe('subscriptions', () => {
       ['application/vnd.ms-excel', 'utf-8'],
       ['', 'utf-8'],
       ['text/csv; charset=gbk', 'gb18030'],
-    ])('reads the file of the type %j', async (type, encoding) => {
+    ])('reads a file of the type %j', async (type, encoding) => {
       const { status, body } = await send(formOf(file(table, type)))
       expect(status).toBe(200)
       expect(body.data).toMatchObject({ total: 1, encoding, separator: ';', dry_run: true })
     })
 
-    test('says of a workbook what to do', async () => {
+    test('explains what to do with a spreadsheet', async () => {
       const { body } = await send(formOf(file(new Uint8Array([0x50, 0x4b, 3, 4, 20, 0]), '', 'grants.xlsx')), {
         lang: 'en',
       })
@@ -328,7 +328,7 @@ describe('subscriptions', () => {
       ['without a boundary', formOf(file(table, '')), { 'content-type': 'multipart/form-data' }, 400],
       ['of another type', formOf(file(table, '')), { 'content-type': 'application/pdf' }, 415],
       ['that is too large', formOf(file('x'.repeat(20 * 1024 * 1024), '')), {}, 413],
-    ])('%s is refused', async (_, form, headers, status) => {
+    ])('rejects a form %s', async (_, form, headers, status) => {
       expect((await send(form, headers)).status).toBe(status)
     })
   })
@@ -344,7 +344,7 @@ describe('subscriptions', () => {
 describe('switches', () => {
   const create = (body: object) => root('POST', '/switch_manage', { body })
 
-  test('creation, update and deletion give the list after the change, the changed one first', async () => {
+  test('creation, update and deletion return the new list with the changed switch first', async () => {
     const first = (await create({ name: 'dark_mode', description: 'd', type: 'boolean', value: '1' })).body.data
     expect(first.switches[0]).toMatchObject({
       name: 'dark_mode',
@@ -369,7 +369,7 @@ describe('switches', () => {
     expect(rest.body.data.switches).toHaveLength(1)
   })
 
-  test('a deleted switch can be restored from its history, with the id that salts its rollout', async () => {
+  test('a deleted switch can be restored from its history with its id, which salts its rollout', async () => {
     const query = { app_key: 'demo', name: 'limit', action: 'history' }
     const [kept] = (await root('GET', '/switch_manage', { query })).body.data.revisions
     expect(kept).toMatchObject({ deleted: true, by: 'root' })
@@ -377,7 +377,7 @@ describe('switches', () => {
     expect(back.body.data).toMatchObject({ name: 'limit', raw_value: '42', id: String(kept.record._id) })
   })
 
-  test('get, types and metadata hang on the same path', async () => {
+  test('one path serves a switch, the types and the metadata', async () => {
     const one = await root('GET', '/switch_manage', { query: { app_key: 'demo', name: 'limit' } })
     expect(one.body.data.value.test_json).toBe('42')
     const types = await root('GET', '/switch_manage', { query: { app_key: 'demo', action: 'types' } })
@@ -387,7 +387,7 @@ describe('switches', () => {
     expect(metadata.body.data).toMatchObject({ total: 2, enabled: 1, disabled: 1, by_type: { number: 1, boolean: 1 } })
   })
 
-  test('a changelog is shown newest first, and its notes stand in the value', async () => {
+  test('a changelog is returned newest first, with its notes in the value', async () => {
     const note = (version: string) => ({ version, date: '2026-01-31', title: '', features: ['x'] })
     const value = JSON.stringify({ title: 'News', logs: [note('1.2.0'), note('1.10.0')] })
     const made = (await create({ name: 'changes', type: 'changelog', value })).body.data.switches[0]
@@ -395,7 +395,7 @@ describe('switches', () => {
     expect(made.display_value).toBe('1.10.0 (2)')
   })
 
-  test('of two parallel creations with one name, one wins', async () => {
+  test('one of two concurrent creations with one name succeeds', async () => {
     const twin = { name: 'twin', type: 'boolean', value: '1' }
     const answers = await Promise.all([create(twin), create(twin)])
     expect(answers.map(({ body }) => body.code).toSorted()).toEqual([0, 40901])
@@ -403,7 +403,7 @@ describe('switches', () => {
 })
 
 describe('apps', () => {
-  test('status goes in as a number and comes out as text', async () => {
+  test('accept the status as a number and return it as text', async () => {
     const made = (await root('POST', '/app_manage', { body: { app_name: 'Second', status: 1 } })).body.data
     expect(made).toMatchObject({ app_name: 'Second', status: '1' })
     expect(made.app_key).toMatch(/^app_[0-9a-f]{16}$/)
@@ -418,11 +418,11 @@ describe('apps', () => {
     expect(again.body.code).toBe(40901)
   })
 
-  test('an app with live subscriptions is deleted only by force; its key stops at once', async () => {
+  test('with live subscriptions cannot be deleted without force', async () => {
     expect((await root('DELETE', `/app_manage/${api.demo.id}`)).body.code).toBe(40904)
   })
 
-  test('two live secrets at most, each revocable', async () => {
+  test('have at most two live secrets, each of which can be revoked', async () => {
     const path = `/app_manage/${api.demo.id}/credential`
     const second = (await root('POST', path, { body: {} })).body.data
     expect(second.secret).toMatch(/^ask_[0-9a-f]{16}_[\w-]{43}$/)
@@ -450,7 +450,7 @@ describe('the reason of an action', () => {
     return { id: made.body.data.id as string, userId: user.id as string }
   }
 
-  test('stands in the history of the subscription, of one action and of many', async () => {
+  test('is in the history of the subscription, for one action and for many', async () => {
     const { id } = await grant('wx-reason')
     const path = `/subscription/${id}`
     await root('PUT', path, { body: { action: 'extend', days: 5, reason: '  outage of 3 May, 补偿 ' } })
@@ -472,14 +472,14 @@ describe('the reason of an action', () => {
     ['201 characters', 'x'.repeat(201)],
     ['a control character', 'a\u0000b'],
     ['a number', 7],
-  ])('is refused with %s, and nothing changes', async (_, reason) => {
+  ])('is rejected with %s, and nothing changes', async (_, reason) => {
     const { id } = await grant(`wx-reason-${String(reason).length}`)
     const answer = await root('PUT', `/subscription/${id}`, { body: { action: 'cancel', at: 'now', reason } })
     expect([answer.status, answer.body.code]).toEqual([422, 42200])
     expect(await history(id)).toHaveLength(1)
   })
 
-  test('is removed when the user is erased; what was done stays', async () => {
+  test('is removed when the user is erased; the action stays', async () => {
     const { id, userId } = await grant('wx-reason-erased')
     const other = await grant('wx-reason-kept')
     for (const one of [id, other.id])
@@ -494,7 +494,7 @@ describe('the reason of an action', () => {
   })
 })
 
-test('the audit log says who changed which field', async () => {
+test('the audit log contains who changed which field', async () => {
   const { audit_logs } = (await root('GET', '/audit_log', { query: { app_key: 'demo', action: 'plan.update' } })).body
     .data
   expect(audit_logs[0]).toMatchObject({
@@ -504,7 +504,7 @@ test('the audit log says who changed which field', async () => {
   })
 })
 
-test('the language decides every message', async () => {
+test('lang selects the language of messages', async () => {
   expect((await root('GET', '/overview', { headers: { lang: 'en' } })).body.message).toBe('OK')
   expect((await root('GET', '/overview')).body.message).toBe('操作成功')
   expect((await root('GET', '/nowhere', { headers: { lang: 'en-GB' } })).body.message).toBe(
@@ -524,20 +524,20 @@ test.each([
   ['', '*', 'zh'],
   ['', '', 'zh'],
   ['', ';;q=,', 'zh'],
-])('lang %j and Accept-Language %j give %s', async (lang, accepted, language) => {
+])('lang %j and Accept-Language %j select %s', async (lang, accepted, language) => {
   const answer = await root('GET', '/overview', { headers: { lang, 'accept-language': accepted } })
   expect(answer.headers.get('content-language')).toBe(language)
   expect(answer.body.message).toBe(language === 'zh' ? '操作成功' : 'OK')
 })
 
 test.each([
-  ['an answer', 'GET', '/overview'],
-  ['a refusal', 'GET', '/nowhere'],
+  ['a response', 'GET', '/overview'],
+  ['an error', 'GET', '/nowhere'],
   ['its document', 'GET', '/openapi.json'],
-  ['a notice', 'POST', '/notify/alipay/demo'],
+  ['a payment notice', 'POST', '/notify/alipay/demo'],
   ['an evaluation', 'POST', '/ofrep/v1/evaluate/flags'],
   ['a file', 'GET', '/user/export?app_key=demo'],
-])('%s is neither kept nor guessed at, and browsers stay on https', async (_, method, path) => {
+])('%s has headers that forbid caching, sniffing and plain HTTP', async (_, method, path) => {
   const { headers } = await root(method, path)
   expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -545,7 +545,7 @@ test.each([
   expect(headers.get('content-security-policy')).toContain("default-src 'none'")
 })
 
-test('every answer above was checked against a contract', () => {
+test('every response above was checked against a contract', () => {
   expect(checked.frozen).toBeGreaterThan(60)
   expect(checked.generated).toBeGreaterThan(20)
 })

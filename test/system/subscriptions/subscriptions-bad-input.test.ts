@@ -1,4 +1,4 @@
-/** What bad input gets: an envelope with a code of its own, and nothing changes. */
+/** Invalid input gets an envelope with its own code, and changes nothing. */
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -28,7 +28,7 @@ const plan = { name: 'P', description: '', price: 10, duration: 30, features: '{
 const flag = { name: 'new_switch', type: 'boolean', value: '1' }
 const query = (more: Record<string, string>) => ({ query: { app_key: 'demo', ...more } })
 
-/** Everything that a refused request must leave as it was. */
+/** Everything that a rejected request must leave unchanged. */
 async function snapshot() {
   const { plans, switches, apps, users, subscriptions, payments } = api.s.c
   const all = await Promise.all(
@@ -42,7 +42,7 @@ async function snapshot() {
 describe('credentials and rights', () => {
   test.each<[string, string, string, ApiRequest, number]>([
     ['no token', 'GET', '/user', { token: '' }, 40101],
-    ['a token that nobody has', 'GET', '/user', { token: `at_${'x'.repeat(43)}` }, 40102],
+    ['an unknown token', 'GET', '/user', { token: `at_${'x'.repeat(43)}` }, 40102],
     ['no token at the status', 'GET', '/token', { token: '' }, 40101],
     ['a wrong password', 'POST', '/token', { token: '', body: { username: 'root', password: 'wrong' } }, 40103],
     ['an unknown name', 'POST', '/token', { token: '', body: { username: 'nobody', password: 'wrong' } }, 40103],
@@ -56,11 +56,11 @@ describe('credentials and rights', () => {
       { headers: { authorization: 'Bearer at_x' } },
       40110,
     ],
-  ])('%s', async (_, method, path, given, code) => {
+  ])('rejects %s', async (_, method, path, given, code) => {
     expect((await api.call(method, path, given)).body.code).toBe(code)
   })
 
-  test('a viewer changes nothing, an operator makes no apps, a foreign app looks like none', async () => {
+  test('a viewer changes nothing, an operator creates no apps, and a foreign app does not exist for them', async () => {
     const refused = async (method: string, path: string, given: ApiRequest) =>
       (await api.call(method, path, given)).body.code
     expect(await refused('POST', '/subscription_plan', { token: viewer, body: plan })).toBe(40301)
@@ -74,7 +74,7 @@ describe('credentials and rights', () => {
     expect((await api.call('GET', '/user', { token: viewer })).status).toBe(200)
   })
 
-  test('an account without rights here, and one whose rights were taken, are told so only after a right password', async () => {
+  test('a disabled account gets 40303 only with the correct password', async () => {
     const { data } = (await api.call('GET', '/admin', { query: { pageSize: '100' } })).body
     const { id, username } = data.admins.at(-1)
     await api.call('PUT', `/admin/${id}`, { body: { status: '0' } })
@@ -84,7 +84,7 @@ describe('credentials and rights', () => {
     expect((await logIn('wrong')).body.code).toBe(40103)
   })
 
-  test('the fifth failure locks name and address, with the time to wait', async () => {
+  test('the fifth failed login locks the name, with the time to wait', async () => {
     const guess = () => api.call('POST', '/token', { token: '', body: { username: 'victim', password: 'x' } })
     for (let i = 0; i < 5; i++) expect((await guess()).body.code).toBe(40103)
     const locked = await guess()
@@ -92,7 +92,7 @@ describe('credentials and rights', () => {
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
-  test('nobody takes his own rights', async () => {
+  test('an administrator cannot remove the own rights', async () => {
     expect((await api.call('PUT', '/admin/1', { body: { role: 'viewer' } })).body.code).toBe(40903)
   })
 })
@@ -115,10 +115,10 @@ describe('fields', () => {
     ['an operator in a query', 'GET', '/user', query({ status: '{"$gt":""}' }), 42200, 'status'],
     ['a field twice', 'GET', '/user?page=1&page=2&app_key=demo', { query: {} }, 42200, 'page'],
     ['an unknown type of statistics', 'GET', '/user_stats', query({ type: 'everything' }), 42200, 'type'],
-    ['a user that is no number', 'GET', '/user/abc', {}, 40401],
-    ['a plan that is no number', 'GET', '/subscription_plan/1e3', {}, 40402],
-    ['a subscription that is not there', 'GET', '/subscription/77', {}, 40403],
-    ['a switch that is not there', 'GET', '/switch_manage', query({ name: 'nope' }), 40404],
+    ['a user id that is not a number', 'GET', '/user/abc', {}, 40401],
+    ['a plan id that is not a number', 'GET', '/subscription_plan/1e3', {}, 40402],
+    ['a subscription that does not exist', 'GET', '/subscription/77', {}, 40403],
+    ['a switch that does not exist', 'GET', '/switch_manage', query({ name: 'nope' }), 40404],
     ['a deleted app', 'GET', '/app_manage/999', {}, 40405],
     ['a price with three decimals', 'POST', '/subscription_plan', { body: { ...plan, price: 1.999 } }, 42200, 'price'],
     ['a negative price', 'POST', '/subscription_plan', { body: { ...plan, price: -1 } }, 42200, 'price'],
@@ -169,7 +169,7 @@ describe('fields', () => {
       'value',
     ],
     [
-      'a number that is none',
+      'a number out of range',
       'POST',
       '/switch_manage',
       { body: { ...flag, type: 'number', value: '1e999' } },
@@ -218,7 +218,13 @@ describe('fields', () => {
       42200,
       'value',
     ],
-    ['an update of nothing', 'PUT', '/switch_manage', { ...query({ name: 'nope' }), body: { value: '1' } }, 40404],
+    [
+      'an update of an unknown switch',
+      'PUT',
+      '/switch_manage',
+      { ...query({ name: 'nope' }), body: { value: '1' } },
+      40404,
+    ],
     [
       'an older version',
       'PUT',
@@ -231,7 +237,7 @@ describe('fields', () => {
     ['a status of 7', 'PUT', '/app_manage/1', { body: { status: 7 } }, 42200, 'status'],
     ['broken JSON', 'POST', '/subscription_plan', { body: '{"name":' }, 40001],
     [
-      'a body that is no JSON',
+      'a body that is not JSON',
       'POST',
       '/subscription_plan',
       { body: 'name=x', headers: { 'content-type': 'text/plain' } },
@@ -249,7 +255,7 @@ describe('fields', () => {
       'Idempotency-Key',
     ],
   ]
-  test.each(rows)('%s', async (_, method, path, given, code, field) => {
+  test.each(rows)('rejects %s', async (_, method, path, given, code, field) => {
     const before = await snapshot()
     const { body, headers, status } = await api.call(method, path, given)
     expect(body.code).toBe(code)
@@ -259,14 +265,14 @@ describe('fields', () => {
     expect(await snapshot()).toBe(before)
   })
 
-  test('pageSize 10000 is cut to 100 and says so; a page past the end is empty', async () => {
+  test('pageSize is limited to 100, and a page after the last one is empty', async () => {
     const cut = (await api.call('GET', '/user', query({ pageSize: '10000' }))).body.data
     expect(cut.pagination.page_size).toBe(100)
     const past = (await api.call('GET', '/subscription_plan', query({ page: '9' }))).body.data
     expect(past).toMatchObject({ plans: [], pagination: { current_page: 9, total_records: 1 } })
   })
 
-  test('operators in the names of query fields are not there for us', async () => {
+  test('ignores operators in the names of query fields', async () => {
     const { body } = await api.call('GET', '/user?app_key=demo&status[$gt]=&search[$regex]=.*', { query: {} })
     expect(body.data.filters).toMatchObject({ status: '', search: '' })
     expect((await api.call('GET', '/user?app_key[$gt]=', { query: {} })).body.code).toBe(42210)
@@ -276,7 +282,7 @@ describe('fields', () => {
     ['__proto__', '{"__proto__":{"status":"0"}', 40001],
     ['constructor', '{"constructor":{"prototype":{"x":1}}', 0],
     ['an unknown field', '{"whatever":1', 0],
-  ])('%s as a key reaches nothing', async (name, start, code) => {
+  ])('%s as a key has no effect', async (name, start, code) => {
     const body = `${start},"name":"Key ${name}","price":1,"duration":1,"features":"{\\"features\\":[]}"}`
     expect((await api.call('POST', '/subscription_plan', { body })).body.code).toBe(code)
     expect(({} as Record<string, unknown>).x).toBeUndefined()
@@ -285,7 +291,7 @@ describe('fields', () => {
     expect(stored?.status).toBe(code === 0 ? '1' : undefined)
   })
 
-  test('messages of faults come in both languages', async () => {
+  test('error messages exist in both languages', async () => {
     const given = { body: { ...plan, price: 1.999 } }
     const zh = (await api.call('POST', '/subscription_plan', given)).body
     const en = (await api.call('POST', '/subscription_plan', { ...given, headers: { lang: 'en' } })).body
@@ -294,7 +300,7 @@ describe('fields', () => {
     expect([zh.message, en.message]).toEqual(['参数校验失败', 'Some fields are not valid.'])
   })
 
-  test('a grant without its user and plan hears that they are required', async () => {
+  test('a grant without user and plan names both as required', async () => {
     const { body } = await api.call('POST', '/subscription', { body: { days: 7 } })
     expect(body).toMatchObject({ code: 42200, data: { errors: [{ field: 'user_id' }, { field: 'plan_id' }] } })
     for (const one of body.data.errors) expect(one).toMatchObject({ rule: 'required', message: '不能为空' })
@@ -305,7 +311,7 @@ describe('idempotency keys', () => {
   const post = (body: object, key: string) =>
     api.call('POST', '/subscription_plan', { body, headers: { 'idempotency-key': key } })
 
-  test('a repeat gets the same answer and makes nothing new', async () => {
+  test('repeats the response and creates nothing', async () => {
     const body = { ...plan, name: 'Once' }
     const [first, second] = [await post(body, 'k-1'), await post(body, 'k-1')]
     expect(second.headers.get('idempotency-replayed')).toBe('true')
@@ -314,19 +320,19 @@ describe('idempotency keys', () => {
     expect((await post({ ...body, name: 'Other' }, 'k-1')).body.code).toBe(40905)
   })
 
-  test('a refused request frees its key', async () => {
+  test('a rejected request releases its key', async () => {
     expect((await post({ ...plan, price: 'x' }, 'k-2')).body.code).toBe(42200)
     expect((await post({ ...plan, name: 'Freed' }, 'k-2')).status).toBe(200)
   })
 
-  test('of two at once one runs and the other is told to wait, or gets the answer', async () => {
+  test('one of two concurrent requests runs; the other gets 40906 or the same response', async () => {
     const both = await Promise.all([1, 2].map(() => post({ ...plan, name: 'AtOnce' }, 'k-3')))
     expect(both.filter(({ body }) => body.code !== 0).every(({ body }) => body.code === 40906)).toBe(true)
     expect((await api.call('GET', '/subscription_plan', query({ search: 'AtOnce' }))).body.data.plans).toHaveLength(1)
   })
 })
 
-describe('what a repeat finds when its first run died', () => {
+describe('a repeat after the first run died', () => {
   const grant = async (key: string, user_id: string) =>
     api.call('POST', '/subscription', {
       body: { user_id, plan_id: planId, days: 10 },
@@ -335,7 +341,7 @@ describe('what a repeat finds when its first run died', () => {
   const newUser = async (openid: string) =>
     (await api.server('POST', '/server/user', { body: { openid } })).body.data.id
   const keys = async () => (await api.s.c.idempotency.find().toArray()).map(({ _id }) => _id)
-  /** Runs a request with a fresh key, and gives what is stored of it. */
+  /** Runs a request with a new key, and returns what is stored of it. */
   const rowOf = async (run: () => Promise<unknown>): Promise<IdempotencyDoc> => {
     const before = await keys()
     await run()
@@ -346,7 +352,7 @@ describe('what a repeat finds when its first run died', () => {
   const started_at = () => new Date(api.clock.now().getTime() - 61_000)
   const periods = (user_id: string) => api.s.c.payments.countDocuments({ user_id: Number(user_id) })
 
-  test('after its change, before its answer: the change is not made again', async () => {
+  test('after its change and before its response: does not repeat the change', async () => {
     const user = await newUser('died-late')
     const { _id } = await rowOf(() => grant('died-late', user))
     const died = { $set: { started_at: started_at(), state: 'changed' as const }, $unset: { answer: '' as const } }
@@ -355,7 +361,7 @@ describe('what a repeat finds when its first run died', () => {
     expect(await periods(user)).toBe(1)
   })
 
-  test('answered, and the key that its answer was encrypted with is lost: the change is not made again', async () => {
+  test('after its response, whose encryption key is lost: does not repeat the change', async () => {
     const user = await newUser('key-lost')
     const { _id } = await rowOf(() => grant('key-lost', user))
     const answer = createSecrets('the secret of an earlier start, of 32 bytes').seal('app-secret', _id, '{}')
@@ -364,10 +370,10 @@ describe('what a repeat finds when its first run died', () => {
     expect(await periods(user)).toBe(1)
   })
 
-  test('before its change: the repeat makes it, once', async () => {
+  test('before its change: executes it once', async () => {
     const user = await newUser('died-early')
     const { answer: _, ...row } = await rowOf(() => grant('died-early', user))
-    // As it was before the change: the key taken, nothing granted.
+    // The state before the change: the key is stored, nothing is granted.
     await api.s.c.payments.deleteMany({ user_id: Number(user) })
     await api.s.c.subscriptions.deleteMany({ user_id: Number(user) })
     await api.s.c.idempotency.replaceOne({ _id: row._id }, { ...row, state: 'running', started_at: started_at() })
@@ -381,7 +387,7 @@ describe('what a repeat finds when its first run died', () => {
     ])
   })
 
-  test('half way, with an error: the repeat gets that error at once and changes nothing', async () => {
+  test('in the middle, with an error: returns the same error and changes nothing', async () => {
     const [holder, user] = [await newUser('holds-reference'), await newUser('half-way')]
     const purchase = (user_id: string, client_ref: string) => ({
       user_id,
@@ -417,7 +423,7 @@ describe('an import with a key', () => {
     return `user_id,plan_id,days,client_ref\n${id},${planId},5,${openid}\n`
   }
 
-  test('is answered again for the same file, and refused for another one', async () => {
+  test('is answered again for the same file, and rejected for another one', async () => {
     const [one, two] = [await file('import-1'), await file('import-2')]
     const first = await send(one, 'import')
     expect(first.body.data).toMatchObject({ total: 1, imported: 1 })
@@ -427,13 +433,13 @@ describe('an import with a key', () => {
     expect((await send(two, 'import-2')).body.data).toMatchObject({ imported: 1 })
   })
 
-  test('that is refused leaves the key to the file that is put right', async () => {
+  test('that is rejected can be repeated with a corrected file', async () => {
     const right = await file('import-3')
     expect((await send(right.replace(',5,', ',x,'), 'put-right')).status).toBe(422)
     expect((await send(right, 'put-right')).body.data).toMatchObject({ imported: 1 })
   })
 
-  test('by a form is the same request whatever its boundary', async () => {
+  test('by a form is the same request with any boundary', async () => {
     const table = await file('import-4')
     const bySend = (boundary: string) => {
       const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n`
@@ -447,7 +453,7 @@ describe('an import with a key', () => {
     expect((await bySend('two')).headers.get('idempotency-replayed')).toBe('true')
   })
 
-  test('of a manual grant by the API, too, other days under the same reference are refused', async () => {
+  test('rejects other days for the reference of a manual grant through the API', async () => {
     const { id } = (await api.server('POST', '/server/user', { body: { openid: 'grant-days' } })).body.data
     const grant = (days: number | undefined) =>
       api.call('POST', '/subscription', { body: { user_id: id, plan_id: planId, days, client_ref: 'grant-days' } })
@@ -458,10 +464,14 @@ describe('an import with a key', () => {
   })
 
   test.each([
-    ['a huge quoted cell', (rows: string) => `${rows}"${'x'.repeat(3_000_000)}",1,1,x\n`, 'row_length'],
-    ['a heading without end', (rows: string) => rows.replace('\n', `${',x'.repeat(500_000)}\n`), 'row_cells'],
-    ['a heading of a hundred cells', (rows: string) => rows.replace('\n', `${',x'.repeat(96)}\n`), undefined],
-    ['a heading with names of prototypes', (rows: string) => rows.replace('\n', ',__proto__,constructor\n'), undefined],
+    ['rejects a huge quoted cell', (rows: string) => `${rows}"${'x'.repeat(3_000_000)}",1,1,x\n`, 'row_length'],
+    ['rejects an endless heading', (rows: string) => rows.replace('\n', `${',x'.repeat(500_000)}\n`), 'row_cells'],
+    ['accepts a heading of a hundred cells', (rows: string) => rows.replace('\n', `${',x'.repeat(96)}\n`), undefined],
+    [
+      'accepts a heading with names of prototypes',
+      (rows: string) => rows.replace('\n', ',__proto__,constructor\n'),
+      undefined,
+    ],
   ])('%s', async (name, spoil, rule) => {
     const rows = await file(`spoilt ${name}`.replaceAll(' ', '-'))
     const { status, body } = await send(spoil(rows), name.replaceAll(' ', '-'))
@@ -476,12 +486,12 @@ test.each([
   ['0001-01-01', '9999-12-31'],
   ['9999-12-31', '9999-12-31'],
   ['0', '99999999999'],
-])('the dates %j to %j are a range', async (start_date, end_date) => {
+])('accepts the dates %j to %j as a range', async (start_date, end_date) => {
   for (const path of ['/user', '/subscription', '/user/export', '/subscription/export'])
     expect((await api.call('GET', path, query({ start_date, end_date }))).status).toBe(200)
 })
 
-test('a renewal of what was granted names how it is paid, and its payment counts once', async () => {
+test('renewing a granted subscription requires a payment method, and its payment counts once', async () => {
   const { id } = (await api.server('POST', '/server/user', { body: { openid: 'granted' } })).body.data
   const { data } = (await api.call('POST', '/subscription', { body: { user_id: id, plan_id: planId, days: 10 } })).body
   const renew = async (more: object) =>
@@ -499,7 +509,7 @@ test('a renewal of what was granted names how it is paid, and its payment counts
   }
 })
 
-test('a renewal that is repeated without its method is the same after another method has paid', async () => {
+test('a repeated renewal without a method stays the same after a payment with another method', async () => {
   const { id } = (await api.server('POST', '/server/user', { body: { openid: 'changes-method' } })).body.data
   const paid = { user_id: id, plan_id: planId, payment_method: 'alipay', payment_id: 'M-1' }
   const { subscription } = (await api.server('POST', '/server/subscription', { body: paid })).body.data
@@ -519,7 +529,7 @@ test('a renewal that is repeated without its method is the same after another me
   expect(await api.s.c.payments.countDocuments({ user_id: Number(id) })).toBe(4)
 })
 
-test('a record of a Kubernetes resource is read-only and names its resource', async () => {
+test('a record of a Kubernetes resource is read-only, and the error names its resource', async () => {
   await api.s.c.plans.updateOne(
     { _id: Number(planId) },
     { $set: { managed_by: { kind: 'SubscriptionPlan', namespace: 'shop', name: 'gold', uid: 'u1' } } },
@@ -530,7 +540,7 @@ test('a record of a Kubernetes resource is read-only and names its resource', as
 })
 
 describe('rates', () => {
-  test('a session beyond its minute is told how long to wait', async () => {
+  test('a session or app above its rate gets the time to wait', async () => {
     const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '3', SERVER_REQUESTS_PER_MINUTE: '1' })
     try {
       const codes = []
@@ -549,60 +559,60 @@ describe('rates', () => {
 })
 
 describe('the rate of an address', () => {
-  /** A service with a limit of four, and a look with a token; the super administrator's by default. */
+  /** A service with a limit of four, and a read with a token; by default the super administrator's. */
   const slowApi = async () => {
     const slow = await startSubscriptionApi({ ADMIN_REQUESTS_PER_MINUTE: '4' })
     onTestFinished(() => slow.stop())
-    const look = async (token?: string) =>
+    const read = async (token?: string) =>
       (await slow.call('GET', '/overview', token === undefined ? {} : { token })).body.code
-    return { slow, look }
+    return { slow, read }
   }
 
   test.each([
-    ['a strange form', (n: number) => `${n}${'x'.repeat(8_000)}`],
-    ['the right form', (n: number) => `at_${String(n).padStart(43, 'x')}`],
-  ])('holds for made-up tokens of %s, however many there are, and not for sessions that are open', async (_, made) => {
-    const { slow, look } = await slowApi()
-    expect(await look()).toBe(0)
+    ['an unknown form', (n: number) => `${n}${'x'.repeat(8_000)}`],
+    ['the correct form', (n: number) => `at_${String(n).padStart(43, 'x')}`],
+  ])('applies to any number of invented tokens of %s, and not to open sessions', async (_, made) => {
+    const { slow, read } = await slowApi()
+    expect(await read()).toBe(0)
     slow.clock.advance(60_000)
     const codes = []
-    for (let n = 0; n < 6; n++) codes.push(await look(made(n)))
+    for (let n = 0; n < 6; n++) codes.push(await read(made(n)))
     expect(codes).toEqual([40102, 40102, 40102, 40102, 42901, 42901])
-    expect(await look()).toBe(0)
+    expect(await read()).toBe(0)
   })
 
-  test('holds for many made-up tokens at the same moment', async () => {
-    const { look } = await slowApi()
-    const codes = await Promise.all(Array.from({ length: 20 }, (_, n) => look(`at_${String(n).padStart(43, 'x')}`)))
+  test('applies to concurrent invented tokens', async () => {
+    const { read } = await slowApi()
+    const codes = await Promise.all(Array.from({ length: 20 }, (_, n) => read(`at_${String(n).padStart(43, 'x')}`)))
     expect(codes.filter(code => code !== 42901).length).toBeLessThanOrEqual(4)
   })
 
-  test('leaves each session its own, also one that asks now and then', async () => {
-    const { slow, look } = await slowApi()
+  test('is separate from that of each session, even of rarely used ones', async () => {
+    const { slow, read } = await slowApi()
     const tokens = [await slow.logIn('viewer', ['demo']), await slow.logIn('operator', ['demo'])]
-    for (const token of tokens) expect(await look(token)).toBe(0)
+    for (const token of tokens) expect(await read(token)).toBe(0)
     slow.clock.advance(60_000)
     for (let n = 0; n < 4; n++) {
-      for (const token of tokens) expect(await look(token)).toBe(0)
+      for (const token of tokens) expect(await read(token)).toBe(0)
       slow.clock.advance(5_000)
     }
-    for (const token of tokens) expect(await look(token)).toBe(42901)
+    for (const token of tokens) expect(await read(token)).toBe(42901)
   })
 
-  test('holds for a session that has ended', async () => {
-    const { slow, look } = await slowApi()
+  test('applies to a session that has ended', async () => {
+    const { slow, read } = await slowApi()
     const token = await slow.logIn('viewer', ['demo'])
-    expect(await look(token)).toBe(0)
+    expect(await read(token)).toBe(0)
     await slow.call('DELETE', '/token', { token, query: {} })
     slow.clock.advance(60_000)
-    expect(await look(token)).toBe(40102)
-    for (let n = 0; n < 4; n++) expect(await look(`at_${String(n).padStart(43, 'x')}`)).toBe(40102)
-    expect(await look(token)).toBe(42901)
+    expect(await read(token)).toBe(40102)
+    for (let n = 0; n < 4; n++) expect(await read(`at_${String(n).padStart(43, 'x')}`)).toBe(40102)
+    expect(await read(token)).toBe(42901)
   })
 })
 
-describe('the envelope is always an envelope', () => {
-  test('a path with a broken escape', async () => {
+describe('errors below the operations', () => {
+  test('a path with a broken escape gets an envelope', async () => {
     const { port } = new URL(api.url)
     const text = await new Promise<string>((resolve, reject) => {
       httpRequest({ port, path: '/user/%E0%A4%A', headers: { token: viewer } }, response => {
@@ -618,7 +628,7 @@ describe('the envelope is always an envelope', () => {
     expect(JSON.parse(text)).toMatchObject({ code: 42210, data: {} })
   })
 
-  test('a request that is no HTTP', async () => {
+  test('a request that is not HTTP gets an envelope', async () => {
     const { port } = new URL(api.url)
     const text = await new Promise<string>((resolve, reject) => {
       let body = ''
@@ -632,7 +642,7 @@ describe('the envelope is always an envelope', () => {
     expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ code: 40002, data: {} })
   })
 
-  test('a database that is away', async () => {
+  test('an unavailable database gets an envelope', async () => {
     const lost = await startSubscriptionApi()
     await lost.foundation.mongo.connection.close()
     const { body, status } = await lost.call('GET', '/user')

@@ -1,4 +1,4 @@
-/** Long lists by position: nothing twice, nothing left out, however deep, also while the list grows. */
+/** Lists paginated by cursor: complete and without duplicates at any depth, also while the list grows. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
 
@@ -7,7 +7,7 @@ let api: SubscriptionApi
 let plan: string
 let number = 0
 
-/** A user with a subscription; five at a time have the same moment. */
+/** A user with a subscription; every five have the same creation time. */
 async function newUser(): Promise<string> {
   const n = ++number
   if (n % 5 === 0) api.clock.advance(1_000)
@@ -46,7 +46,7 @@ async function page(path: string, name: string, query: Record<string, string>) {
   return { ids, next: data.pagination.next_cursor as string | undefined, total: Number(data.pagination.total_records) }
 }
 
-/** All ids by position; `between` happens after each page. */
+/** Collects all ids by cursor; `between` runs after each page. */
 async function walk(path: string, name: string, query: Record<string, string>, between = async () => {}) {
   const ids: string[] = []
   let { next, ...first } = await page(path, name, query)
@@ -57,24 +57,24 @@ async function walk(path: string, name: string, query: Record<string, string>, b
   return ids
 }
 
-test.each(lists)('%s: %s by position are those by page, %j', async (path, name, filter) => {
+test.each(lists)('%s: %s by cursor are the same as by page, %j', async (path, name, filter) => {
   const all = (await page(path, name, { ...filter, pageSize: '100' })).ids
   expect(all.length).toBeGreaterThan(5)
   for (const pageSize of ['1', '4', '100']) expect(await walk(path, name, { ...filter, pageSize })).toEqual(all)
   const second = await page(path, name, { ...filter, pageSize: '4', page: '2' })
   expect(second.ids).toEqual(all.slice(4, 8))
-  const behind = await page(path, name, { ...filter, pageSize: '4', cursor: second.next ?? '' })
-  expect(behind.ids).toEqual(all.slice(8, 12))
-  expect(behind.total).toBe(all.length)
+  const third = await page(path, name, { ...filter, pageSize: '4', cursor: second.next ?? '' })
+  expect(third.ids).toEqual(all.slice(8, 12))
+  expect(third.total).toBe(all.length)
 })
 
-test('what comes in between moves nothing', async () => {
+test('new entries do not affect a list that is being read', async () => {
   const before = (await page('/user', 'users', { pageSize: '100' })).ids
   expect(await walk('/user', 'users', { pageSize: '6' }, async () => void (await newUser()))).toEqual(before)
 })
 
 test.each(['x', '1.2', Buffer.from('1.2.3').toString('base64url'), '{"$gt":""}', 'a'.repeat(65)])(
-  'a cursor that is none is refused: %s',
+  'rejects an invalid cursor: %s',
   async cursor => {
     for (const path of ['/user', '/subscription', '/audit_log']) {
       const { body } = await api.call('GET', path, { query: { app_key: 'demo', cursor } })

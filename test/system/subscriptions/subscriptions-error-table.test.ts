@@ -1,6 +1,6 @@
 /**
- * Every code of the envelope, provoked once in each language: HTTP status, shape, a message of its own, and nothing
- * changed. A code that is added to the register without a row here fails the first test.
+ * Provokes every code of the envelope once in each language: HTTP status, shape, a message of its own, and no change.
+ * A code without a row here fails the first test.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Problem, type ProblemCode, problems } from '../../../services/platform/problems.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../support/subscriptions/subscription-api.ts'
 
 let api: SubscriptionApi
-/** The same service where a minute has three requests. */
+/** The same service with a limit of three requests a minute. */
 let slow: SubscriptionApi
 /** The same service without its database. */
 let lost: SubscriptionApi
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const { admins } = (await api.call('GET', '/admin')).body.data
   await api.call('PUT', `/admin/${admins.at(-1).id}`, { body: { status: '0' } })
   ids.disabledName = admins.at(-1).username
-  // A record that somebody mutilated behind our back.
+  // A record that was damaged outside of the API.
   await api.s.c.users.insertOne({ _id: 999_999, app_key: 'demo' } as never)
 })
 afterAll(async () => {
@@ -85,7 +85,7 @@ const login =
 const query = (more: Record<string, string>) => ({ query: { app_key: 'demo', ...more } })
 const keyed = (key: string, body: object) => ({ body, headers: { 'idempotency-key': key } })
 
-/** Repeats a request whose first run has no answer, and began so long ago. */
+/** Repeats a request whose first run began `agoMs` ago and has no response. */
 async function repeatOfUnanswered(state: 'running' | 'changed', agoMs: number, headers: Record<string, string>) {
   const given = keyed(state, { openid: 'one' })
   await api.server('POST', '/server/user', given)
@@ -96,7 +96,7 @@ async function repeatOfUnanswered(state: 'running' | 'changed', agoMs: number, h
   return api.server('POST', '/server/user', { ...given, headers: { ...given.headers, ...headers } })
 }
 
-/** How each problem comes about. */
+/** How to provoke each problem. */
 const provocations: Partial<Record<ProblemCode, Call>> = {
   invalid_json: call('POST', '/subscription_plan', { body: '{"name":' }),
   message_too_large: call('POST', '/subscription_plan', { body: { name: 'x'.repeat(1_100_000) } }),
@@ -166,21 +166,21 @@ const provocations: Partial<Record<ProblemCode, Call>> = {
   unavailable: ({ headers = {} }) => lost.call('GET', '/user', { headers }),
 }
 
-/** Problems that have no answer on this port, and where they are provoked. */
+/** Problems that cannot occur on this port, and the tests that provoke them. */
 const ELSEWHERE: Partial<Record<ProblemCode, string>> = {
-  invalid_request: 'a request that is no HTTP: subscriptions-bad-input.test.ts',
+  invalid_request: 'a request that is not HTTP: subscriptions-bad-input.test.ts',
   not_logged_in: 'below the panel: subscriptions-panel.test.ts',
   csrf_header_missing: 'below the panel: subscriptions-panel.test.ts',
 }
 
 const rows = Object.entries(problems).filter(([, problem]) => 'envelope' in problem)
 
-test('every problem with a code of the envelope has a row', () => {
+test('every problem with an envelope code has a row', () => {
   const known = [...Object.keys(provocations), ...Object.keys(ELSEWHERE)].toSorted()
   expect(known).toEqual(rows.map(([code]) => code).toSorted())
 })
 
-/** Everything that a refused request must leave as it was. */
+/** Everything that a rejected request must leave unchanged. */
 async function snapshot(): Promise<string> {
   const { plans, switches, apps, users, subscriptions, payments, orders, channels } = api.s.c
   const collections = [plans, switches, apps, users, subscriptions, payments, orders, channels]
@@ -190,7 +190,7 @@ async function snapshot(): Promise<string> {
 }
 
 describe.each(Object.entries(provocations))('%s', (code, provoke) => {
-  test('in both languages', async () => {
+  test('has its code, status and message in both languages', async () => {
     const { http, envelope, title, zh } = problems[code as ProblemCode] as Required<Problem>
     const before = code.startsWith('idempotency_') ? '' : await snapshot()
     const chinese = await provoke({})

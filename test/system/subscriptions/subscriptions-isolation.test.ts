@@ -1,4 +1,4 @@
-/** No operation of the Subscription Administration API reaches a thing of another app; a new one has to join the table. */
+/** No operation of the Subscription Administration API reaches records of another app; a new operation needs an entry. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../../services/subscriptions/http/openapi.ts'
 import {
@@ -9,13 +9,13 @@ import {
 } from '../../support/subscriptions/subscription-api.ts'
 
 let api: SubscriptionApi
-/** An app beside `demo`: its key, an administrator for it alone, the secret of its back end, things of its own. */
+/** An app besides `demo`: its key, administrators for it only, the secret of its back end, and its records. */
 const other = {
   id: '',
   operator: '',
   viewer: '',
   secret: '',
-  things: { user: '', plan: '', subscription: '', name: '' },
+  records: { user: '', plan: '', subscription: '', name: '' },
 }
 beforeAll(async () => {
   api = await startSubscriptionApi()
@@ -24,34 +24,34 @@ beforeAll(async () => {
   other.secret = body.data.app_secret
   other.operator = await api.logIn('operator', ['other'])
   other.viewer = await api.logIn('viewer', ['other'])
-  other.things = await give('other', other.secret)
+  other.records = await give('other', other.secret)
 })
 afterAll(() => api.stop())
 
-/** Ids of one app's things; `name` is of a switch. */
-type Things = typeof other.things
+/** Ids of one app's records; `name` is the name of a switch. */
+type Records = typeof other.records
 type Given = Pick<ApiRequest, 'body' | 'headers'> & { query?: Record<string, string> }
 
 /** What the test does with an operation. */
 type Row =
-  /** Is about one app: closed for an administrator of another, as if the app did not exist. */
+  /** Concerns one app: for an administrator of another, the app does not exist. */
   | { kind: 'app'; given?: Given }
-  /** And names things of the app, in its path (`{id}` is `id`), its query or its body: unknown below another app. */
-  | { kind: 'thing'; id?: keyof Things; given?: (of: Things) => Given }
-  /** Covers all apps in scope: tells nothing of the others. */
+  /** Also names records of the app, in its path (`{id}` is `id`), query or body: unknown in another app. */
+  | { kind: 'record'; id?: keyof Records; given?: (of: Records) => Given }
+  /** Covers all apps in scope: returns nothing of the others. */
   | { kind: 'scope' }
   /** For super administrators. */
   | { kind: 'super'; given?: Given }
-  /** Of an app's back end, which names things of its app. */
-  | { kind: 'server'; id?: keyof Things; given: (of: Things) => Given }
-  /** Knows no ids: for the caller, or the app of the secret, alone. */
+  /** Of an app's back end, which names records of its app. */
+  | { kind: 'server'; id?: keyof Records; given: (of: Records) => Given }
+  /** Takes no ids: only for the caller, or the app of the secret. */
   | { kind: 'own' }
 
 let count = 0
 const next = () => ++count
 const HEADING = 'user_id,plan_id,days,client_ref\n'
 const PLAN = () => ({ name: `P${next()}`, description: '', price: 10, duration: 30, features: '{"features":[]}' })
-const party = ({ user, plan }: Things) => ({ user_id: user, plan_id: plan })
+const party = ({ user, plan }: Records) => ({ user_id: user, plan_id: plan })
 const paid = () => ({ payment_method: 'alipay', payment_id: `p${next()}` })
 
 const TABLE: Record<string, Row> = {
@@ -61,34 +61,34 @@ const TABLE: Record<string, Row> = {
   'PUT /admin/password': { kind: 'own' },
   'GET /user': { kind: 'app' },
   'GET /user/export': { kind: 'app' },
-  'GET /user/{id}': { kind: 'thing', id: 'user' },
-  'PUT /user/{id}': { kind: 'thing', id: 'user', given: () => ({ body: { status: '0' } }) },
-  'DELETE /user/{id}': { kind: 'thing', id: 'user' },
+  'GET /user/{id}': { kind: 'record', id: 'user' },
+  'PUT /user/{id}': { kind: 'record', id: 'user', given: () => ({ body: { status: '0' } }) },
+  'DELETE /user/{id}': { kind: 'record', id: 'user' },
   'GET /user_stats': { kind: 'scope' },
   'GET /subscription_plan': { kind: 'app' },
-  'GET /subscription_plan/{id}': { kind: 'thing', id: 'plan' },
+  'GET /subscription_plan/{id}': { kind: 'record', id: 'plan' },
   'POST /subscription_plan': { kind: 'app', given: { body: PLAN() } },
-  'PUT /subscription_plan/{id}': { kind: 'thing', id: 'plan', given: () => ({ body: { price: 1 } }) },
-  'GET /subscription_plan/{id}/history': { kind: 'thing', id: 'plan' },
-  'POST /subscription_plan/{id}/restore': { kind: 'thing', id: 'plan', given: () => ({ body: { revision: 1 } }) },
+  'PUT /subscription_plan/{id}': { kind: 'record', id: 'plan', given: () => ({ body: { price: 1 } }) },
+  'GET /subscription_plan/{id}/history': { kind: 'record', id: 'plan' },
+  'POST /subscription_plan/{id}/restore': { kind: 'record', id: 'plan', given: () => ({ body: { revision: 1 } }) },
   'GET /subscription': { kind: 'app' },
   'GET /subscription/export': { kind: 'app' },
   'POST /subscription/import': {
-    kind: 'thing',
+    kind: 'record',
     given: ({ user, plan }) => ({
       body: `${HEADING}${user},${plan},10,r${next()}\n`,
       headers: { 'content-type': 'text/csv' },
     }),
   },
-  'GET /subscription/{id}': { kind: 'thing', id: 'subscription' },
-  'POST /subscription': { kind: 'thing', given: of => ({ body: { ...party(of), days: 3 } }) },
+  'GET /subscription/{id}': { kind: 'record', id: 'subscription' },
+  'POST /subscription': { kind: 'record', given: of => ({ body: { ...party(of), days: 3 } }) },
   'PUT /subscription/{id}': {
-    kind: 'thing',
+    kind: 'record',
     id: 'subscription',
     given: () => ({ body: { action: 'extend', days: 3 } }),
   },
   'POST /subscription/batch': {
-    kind: 'thing',
+    kind: 'record',
     given: ({ subscription }) => ({ body: { ids: [subscription], action: 'extend', days: 3 } }),
   },
   'GET /overview': { kind: 'scope' },
@@ -100,11 +100,11 @@ const TABLE: Record<string, Row> = {
     given: { body: { username: 'mallory', password: 'correct horse battery', role: 'super', app_keys: [] } },
   },
   'PUT /admin/{id}': { kind: 'super', given: { body: { role: 'super' } } },
-  'GET /switch_manage': { kind: 'thing', given: ({ name }) => ({ query: { name } }) },
+  'GET /switch_manage': { kind: 'record', given: ({ name }) => ({ query: { name } }) },
   'POST /switch_manage': { kind: 'app', given: { body: { name: 'fresh', type: 'boolean', value: '1' } } },
-  'PUT /switch_manage': { kind: 'thing', given: ({ name }) => ({ query: { name }, body: { value: '0' } }) },
-  'DELETE /switch_manage': { kind: 'thing', given: ({ name }) => ({ query: { name } }) },
-  'POST /switch_manage/restore': { kind: 'thing', given: ({ name }) => ({ body: { name, revision: 1 } }) },
+  'PUT /switch_manage': { kind: 'record', given: ({ name }) => ({ query: { name }, body: { value: '0' } }) },
+  'DELETE /switch_manage': { kind: 'record', given: ({ name }) => ({ query: { name } }) },
+  'POST /switch_manage/restore': { kind: 'record', given: ({ name }) => ({ body: { name, revision: 1 } }) },
   'GET /app_manage': { kind: 'scope' },
   'GET /app_manage/{id}': { kind: 'scope' },
   'POST /app_manage': { kind: 'super', given: { body: { app_name: 'Third' } } },
@@ -153,8 +153,8 @@ const rows = <K extends Row['kind']>(...kinds: K[]) =>
     (kinds as string[]).includes(row.kind) ? [[key, row as Extract<Row, { kind: K }>] as const] : [],
   )
 
-/** Makes a user, a plan, a paid subscription and a switch of an app. */
-async function give(app_key: string, secret: string): Promise<Things> {
+/** Creates a user, a plan, a paid subscription and a switch of an app. */
+async function give(app_key: string, secret: string): Promise<Records> {
   const n = next()
   const ok = async (method: string, path: string, given: ApiRequest) => {
     const { body } = await api.call(method, path, { query: { app_key }, ...given })
@@ -193,7 +193,7 @@ async function snapshot() {
   )
 }
 
-/** Calls the operation of a key. */
+/** Calls the operation of a table key. */
 function call(key: string, id: string, token: string, { query = {}, ...given }: Given = {}, secret = '') {
   const [method = '', path = ''] = key.split(' ')
   const headers = { ...given.headers, ...(secret && { authorization: `Bearer ${secret}` }) }
@@ -201,57 +201,57 @@ function call(key: string, id: string, token: string, { query = {}, ...given }: 
     ...{ ...given, token, query, headers },
   })
 }
-const below = (app_key: string, { query, ...given }: Given = {}) => ({ ...given, query: { ...query, app_key } })
+const inApp = (app_key: string, { query, ...given }: Given = {}) => ({ ...given, query: { ...query, app_key } })
 
-test('every operation is in the table, and the table holds nothing else', () => {
+test('the table contains every operation and nothing else', () => {
   const keys = operations.map(({ method, path }) => `${method} ${path}`)
   expect(Object.keys(TABLE).toSorted()).toEqual(keys.toSorted())
 })
 
-test.each(rows('app', 'thing'))('%s: a foreign app looks like none', async (key, row) => {
-  const things = await give('demo', api.demo.secret)
+test.each(rows('app', 'record'))('%s: a foreign app returns the same error as a missing one', async (key, row) => {
+  const records = await give('demo', api.demo.secret)
   const before = await snapshot()
-  const id = row.kind === 'thing' && row.id ? things[row.id] : ''
-  const given = row.kind === 'thing' ? row.given?.(things) : row.given
+  const id = row.kind === 'record' && row.id ? records[row.id] : ''
+  const given = row.kind === 'record' ? row.given?.(records) : row.given
   const [foreign, none] = [
-    await call(key, id, other.operator, below('demo', given)),
-    await call(key, id, other.operator, below('none', given)),
+    await call(key, id, other.operator, inApp('demo', given)),
+    await call(key, id, other.operator, inApp('none', given)),
   ]
   expect([foreign.status, foreign.body.code, foreign.body.message]).toEqual([404, 40410, none.body.message])
   expect(none.body.code).toBe(40410)
   expect(await snapshot()).toBe(before)
 })
 
-test.each(rows('thing'))('%s: things of one app are unknown below another', async (key, { id, given }) => {
-  const things = await give('demo', api.demo.secret)
+test.each(rows('record'))('%s: records of one app are unknown in another', async (key, { id, given }) => {
+  const records = await give('demo', api.demo.secret)
   const before = await snapshot()
-  const foreign = await call(key, id ? things[id] : '', other.operator, below('other', given?.(things)))
+  const foreign = await call(key, id ? records[id] : '', other.operator, inApp('other', given?.(records)))
   const { results, imported } = foreign.body.data
-  // These answer for each row.
+  // These return a result for each row.
   if (results) expect(results).toEqual([expect.objectContaining({ code: 40403 })])
   else if (imported === undefined) expect(foreign.status).toBe(404)
   else expect(imported).toBe(0)
   expect(await snapshot()).toBe(before)
-  const own = await call(key, id ? other.things[id] : '', other.operator, below('other', given?.(other.things)))
+  const own = await call(key, id ? other.records[id] : '', other.operator, inApp('other', given?.(other.records)))
   expect(own.body?.code ?? 0).toBe(0)
-  if (!key.startsWith('GET')) other.things = await give('other', other.secret)
+  if (!key.startsWith('GET')) other.records = await give('other', other.secret)
 })
 
-test.each(rows('server'))('%s: a back end reaches nothing of another app', async (key, { id, given }) => {
-  const things = await give('demo', api.demo.secret)
+test.each(rows('server'))('%s: a back end cannot use records of another app', async (key, { id, given }) => {
+  const records = await give('demo', api.demo.secret)
   const before = await snapshot()
   const mixed = [
-    { ...other.things, user: things.user },
-    { ...other.things, plan: things.plan },
+    { ...other.records, user: records.user },
+    { ...other.records, plan: records.plan },
   ]
-  for (const of of [things, ...(id || key.includes('entitlement') ? [] : mixed)])
-    expect((await call(key, id ? things[id] : '', '', given(of), other.secret)).status).toBe(404)
+  for (const of of [records, ...(id || key.includes('entitlement') ? [] : mixed)])
+    expect((await call(key, id ? records[id] : '', '', given(of), other.secret)).status).toBe(404)
   expect(await snapshot()).toBe(before)
   const own = await give('other', other.secret)
   expect((await call(key, id ? own[id] : '', '', given(own), other.secret)).body.code).toBe(0)
 })
 
-test.each(rows('super'))('%s: is closed to operators and viewers, also of that app', async (key, { given }) => {
+test.each(rows('super'))('%s: rejects operators and viewers, also those of the app', async (key, { given }) => {
   const before = await snapshot()
   for (const [token, id] of [
     [other.operator, api.demo.id],
@@ -262,7 +262,7 @@ test.each(rows('super'))('%s: is closed to operators and viewers, also of that a
   expect(await snapshot()).toBe(before)
 })
 
-test.each(rows('scope'))('%s: tells of the apps in scope alone', async key => {
+test.each(rows('scope'))('%s: returns only the apps in scope', async key => {
   await give('demo', api.demo.secret)
   if (key.includes('{id}')) {
     expect((await call(key, api.demo.id, other.operator)).body.code).toBe(40405)
@@ -273,6 +273,6 @@ test.each(rows('scope'))('%s: tells of the apps in scope alone', async key => {
   expect(wide.body.code).toBe(0)
   expect(wide.text).not.toContain('demo')
   if (key === 'GET /app_manage') return
-  expect((await call(key, '', other.operator, below('demo'))).body.code).toBe(40410)
-  expect(wide.body.data).toEqual((await call(key, '', other.operator, below('other'))).body.data)
+  expect((await call(key, '', other.operator, inApp('demo'))).body.code).toBe(40410)
+  expect(wide.body.data).toEqual((await call(key, '', other.operator, inApp('other'))).body.data)
 })

@@ -1,4 +1,4 @@
-/** Timed work: thirty days in fast motion, two workers at a time, and every job twice. */
+/** Scheduled jobs over thirty simulated days, by two workers concurrently, each job twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { updateDomain, verifyDomain } from '../../../services/mail/domains/store/domains.ts'
 import { systemClock } from '../../../services/platform/clock.ts'
@@ -44,7 +44,7 @@ async function buy(plan: string, more: object = {}, profile: object = {}) {
 const statusOf = async (id: number) => (await api.s.c.subscriptions.findOne({ _id: id }))?.status
 
 describe('expiry', () => {
-  test('two sweeps at once end each lapsed record once, grace included, permanent ones never', async () => {
+  test('two concurrent sweeps expire each lapsed record once, after its grace period, and never permanent ones', async () => {
     const month = await buy('month')
     const grace = await buy('grace')
     const forever = await buy('forever')
@@ -72,7 +72,7 @@ describe('reminders', () => {
     mails = []
   })
 
-  test('thirty days: 7, 3 and 1 days before the end, each once, however often the job runs', async () => {
+  test('are sent once each 7, 3 and 1 days before the end, however often the job runs', async () => {
     const { id, user } = await buy('month')
     const days: string[] = []
     for (let day = 0; day <= 30; day++) {
@@ -86,7 +86,7 @@ describe('reminders', () => {
     expect(user.email).toContain('@example.com')
   })
 
-  test('before an automatic renewal exactly one, five days ahead, with the price', async () => {
+  test('are sent once, five days before an automatic renewal, with the price', async () => {
     const { id } = await buy('month', { auto_renew: 1 })
     for (let day = 0; day <= 30; day++) {
       await remind(api.s, take, never)
@@ -98,7 +98,7 @@ describe('reminders', () => {
     expect(mine[0]?.subject).toBe('[Demo] 自动续费提醒 / Renewal notice')
   })
 
-  test('the sender is the one that the app names, until it names none', async () => {
+  test("have the sender of the app, or the platform's if it has none", async () => {
     const set = async (mail_from: string) =>
       (await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { mail_from } })).body
     await api.later(0)
@@ -121,7 +121,7 @@ describe('reminders', () => {
     await verifyDomain(api.foundation.mongo.db, domain._id, 'dns', api.clock.now())
     expect((await set('notice@shop.example')).data.mail_from).toBe('notice@shop.example')
     expect((await set('notice@other.example')).code).toBe(42200)
-    // A sender that is there already stands in the way of no other change, whatever became of its domain.
+    // A sender that is already set does not block other changes, whatever the state of its domain.
     await updateDomain(api.foundation.mongo.db, domain._id, { status: 'suspended' })
     const body = { app_description: 'changed', mail_from: 'notice@shop.example' }
     expect((await api.call('PUT', `/app_manage/${api.demo.id}`, { body })).body.data).toMatchObject(body)
@@ -130,7 +130,7 @@ describe('reminders', () => {
     expect(await senders()).toEqual(new Set([undefined]))
   })
 
-  test('a renewal in between cancels it; without an address there is none', async () => {
+  test('are not sent after a renewal, or without an address', async () => {
     const renewed = await buy('month')
     await buy('month', {}, { email: '' })
     await api.server('POST', '/server/subscription', { body: { ...renewed.body, payment_id: 'again' } })
@@ -138,7 +138,7 @@ describe('reminders', () => {
     expect(await remind(api.s, take, never)).toBe(0)
   })
 
-  test('a mail that cannot be taken goes out with a later run, under the same key', async () => {
+  test('are sent by a later run under the same key if the mail was not accepted', async () => {
     const { id } = await buy('month')
     api.clock.advance(23 * DAY_MS)
     const keys: string[] = []
@@ -155,7 +155,7 @@ describe('reminders', () => {
     )
   })
 
-  test('nobody is reminded at night', async () => {
+  test('are not sent at night', async () => {
     await buy('month')
     api.clock.advance(23 * DAY_MS + 8 * 3_600_000)
     expect(await remind(api.s, take, never)).toBe(0)
@@ -163,7 +163,7 @@ describe('reminders', () => {
   })
 })
 
-test('a due schedule is written into its switch once, with an entry in the log', async () => {
+test('a due schedule is applied to its switch once', async () => {
   await api.later(0)
   const at = Math.floor(api.clock.now().getTime() / 1000) + 60
   const body = { name: 'timed', type: 'boolean', value: '0', schedules: [{ at, value: '1' }] }
@@ -176,7 +176,7 @@ test('a due schedule is written into its switch once, with an entry in the log',
   expect(await applySchedules(api.s, systemActor)).toBe(0)
 })
 
-test('the repair puts wrong figures right, and running figures agree with it', async () => {
+test('repairing the statistics corrects wrong values and confirms running ones', async () => {
   await api.later(DAY_MS)
   const before = await api.s.c.counters.findOne({ _id: 'demo' })
   await repairFigures(api.s, never)
@@ -201,7 +201,7 @@ test('the repair puts wrong figures right, and running figures agree with it', a
   expect((await api.s.c.counters.findOne({ _id: 'demo' }))?.users_total).toBe(before?.users_total)
 })
 
-test('the opening figure of a month is written once', async () => {
+test('the opening value of a month is written once', async () => {
   await openMonth(api.s)
   await api.s.c.counters.updateOne({ _id: 'demo' }, { $inc: { subs_active: 100 } })
   await openMonth(api.s)
@@ -210,7 +210,7 @@ test('the opening figure of a month is written once', async () => {
   await repairFigures(api.s, never)
 })
 
-test('users who asked for it are erased after 15 days, deleted apps emptied after 30', async () => {
+test('users who asked for erasure are erased after 15 days, and deleted apps emptied after 30', async () => {
   await api.later(0)
   const { data: user } = (await api.server('POST', '/server/user', { body: { openid: 'bye', phone: '1' } })).body
   await api.server('PUT', `/server/user/${user.id}`, { body: { status: 2 } })
@@ -233,7 +233,7 @@ test('users who asked for it are erased after 15 days, deleted apps emptied afte
   expect((await api.call('POST', '/app_manage', { body: { app_name: 'New', app_key: 'old' } })).body.code).toBe(40901)
 })
 
-test('on Agenda every job exists once, whatever number of workers registers it, and runs', async () => {
+test('every job exists once in Agenda for any number of workers, and runs', async () => {
   const { mongo, log, metrics } = api.foundation
   const { id } = await buy('month')
   api.clock.advance(31 * DAY_MS)

@@ -1,6 +1,6 @@
 /**
- * Operators of MongoDB and keys of prototypes, in every query field, body field, path parameter and header of every
- * operation. The profiler of the database tells whether one of them arrived there.
+ * MongoDB operators and prototype keys in every query field, body field, path parameter and header of every operation.
+ * The database profiler shows whether one of them reached the database.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -34,7 +34,7 @@ afterAll(async () => {
   await api.stop()
 })
 
-/** Operators that this service itself never uses, so that each sighting in the database is a failure. */
+/** Operators that this service never uses, so that each occurrence in the database is a failure. */
 const OPERATORS = ['$where', '$expr', '$jsonSchema']
 const operator = { $where: 'sleep(1)' }
 const values: unknown[] = [operator, { $expr: true }, [operator], { __proto__: null, $jsonSchema: {} }]
@@ -46,7 +46,7 @@ const fieldsOf = (schema: z.ZodType | undefined): string[] => {
   return Object.keys(properties as object)
 }
 
-/** A body that is good apart from the field under test. */
+/** A body that is valid apart from the field under test. */
 function goodBody(): Record<string, unknown> {
   return {
     ...{ name: 'x', price: 1, duration: 30, features: '{"features":[]}', type: 'boolean', value: '1' },
@@ -71,7 +71,7 @@ function pathOf({ path }: Operation, parameter: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === parameter ? evil : (values[name] ?? 'none')))
 }
 
-/** One request with something evil in it. */
+/** One request with a malicious value. */
 interface Attack {
   what: string
   query?: string
@@ -120,7 +120,7 @@ async function attack(operation: Operation, { query, body, parameter, headers }:
   return api.call(operation.method, path, operation.access.kind === 'open' ? { ...request, token: '' } : request)
 }
 
-/** Where an operator stands as a key, however deep. */
+/** Paths at which an operator is a key, at any depth. */
 function sightings(value: unknown, place = ''): string[] {
   if (typeof value !== 'object' || value === null || value instanceof RegExp || value instanceof Date) return []
   return Object.entries(value).flatMap(([key, inner]) => [
@@ -129,18 +129,18 @@ function sightings(value: unknown, place = ''): string[] {
   ])
 }
 
-/** These would end the session, the app or the user that the others need. */
+/** These would delete the session, the app or the user that other requests need. */
 const SPARED = ['DELETE /token', 'DELETE /user/{id}', 'DELETE /app_manage/{id}', 'DELETE /switch_manage']
 
 const attacked = operations.filter(({ method, path }) => !SPARED.includes(`${method} ${path}`))
 let attacks = 0
 
 test.each(attacked.map(operation => [`${operation.method} ${operation.path}`, operation] as const))(
-  '%s',
+  '%s never fails because of them',
   async (_, operation) => {
     for (const given of attacksOn(operation)) {
       const { status, text } = await attack(operation, given)
-      // The client has checked that the answer is an envelope of the contract.
+      // The client has checked that the response is an envelope of the contract.
       expect([given.what, status, text]).toEqual([given.what, expect.toSatisfy((code: number) => code < 500), text])
       attacks++
     }
@@ -148,7 +148,7 @@ test.each(attacked.map(operation => [`${operation.method} ${operation.path}`, op
   },
 )
 
-test('evaluation and notices take them no better', async () => {
+test('evaluation and payment notices reject them', async () => {
   const evil = JSON.stringify({ context: { targetingKey: operator, $where: '1', __proto__: { polluted: 1 } } })
   const headers = { 'x-api-key': api.demo.publishableKey }
   const path = '/ofrep/v1/evaluate/flags'
@@ -168,9 +168,9 @@ test('evaluation and notices take them no better', async () => {
 test('no operator reached the database, neither in a command nor in a record', async () => {
   const { db } = api.foundation.mongo
   expect(attacks).toBeGreaterThan(1_500)
-  await api.s.c.nonces.find({ $expr: { $eq: [1, 1] } }).toArray() // one of our own, to see that it would be seen
+  await api.s.c.nonces.find({ $expr: { $eq: [1, 1] } }).toArray() // one expected occurrence, which proves that the profiler records them
   const commands = await db.collection('system.profile').find().toArray()
-  expect(commands.length).toBeGreaterThan(1_000) // fewer than attacks: what was asked just now is remembered
+  expect(commands.length).toBeGreaterThan(1_000) // fewer than attacks because of caches
   const seen = commands.flatMap(command => sightings(command.command, String(command.ns)))
   expect(seen).toEqual([`${db.databaseName}.sub_nonces.filter.$expr`])
   const names = (await db.listCollections().toArray()).map(({ name }) => name)

@@ -1,4 +1,4 @@
-/** Switches evaluated over OFREP: by hand, and by the published OpenFeature provider. */
+/** Evaluation of switches over OFREP: with plain requests, and with the published OpenFeature provider. */
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -71,8 +71,8 @@ describe('the published provider', () => {
   })
 })
 
-describe('by hand', () => {
-  test('all at once, without what clients may not see; the secret sees it', async () => {
+describe('plain requests', () => {
+  test('evaluate all visible switches; the secret evaluates hidden ones as well', async () => {
     const { body, headers } = await evaluate('', { targetingKey: 'u1' })
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(body.flags.map((entry: { key: string }) => entry.key)).not.toContain('hidden')
@@ -82,7 +82,7 @@ describe('by hand', () => {
     expect(half).toMatchObject({ errorCode: 'TARGETING_KEY_MISSING' })
   })
 
-  test('the same answer a second time is 304, whatever the form of the tag', async () => {
+  test('get 304 for a known entity tag in any form', async () => {
     const first = await evaluate('', { targetingKey: 'u1' })
     const etag = first.headers.get('etag') ?? ''
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
@@ -90,7 +90,7 @@ describe('by hand', () => {
     expect((await evaluate('', { targetingKey: 'u1', platform: 'ios' }, { 'if-none-match': etag })).status).toBe(200)
   })
 
-  test('a schedule is honoured by its time', async () => {
+  test('apply a schedule at its time', async () => {
     const value = async () => (await evaluate('/later')).body.value
     expect(await value()).toBe(false)
     api.clock.advance(Number(in2030) * 1000 - api.clock.now().getTime())
@@ -100,21 +100,21 @@ describe('by hand', () => {
   test.each<[string, string, unknown, Record<string, string>, number, object]>([
     ['no key', '/on', {}, { 'x-api-key': '' }, 401, { errorDetails: expect.any(String) }],
     ['an unknown key', '', {}, { 'x-api-key': 'pk_demo_nope' }, 401, {}],
-    ['a switch that is not there', '/nope', {}, {}, 404, { key: 'nope', errorCode: 'FLAG_NOT_FOUND' }],
+    ['a switch that does not exist', '/nope', {}, {}, 404, { key: 'nope', errorCode: 'FLAG_NOT_FOUND' }],
     ['a prototype name', '/constructor', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
     ['a hidden switch', '/hidden', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
-    ['a switch that nobody made visible', '/silent', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
+    ['a switch without a visibility', '/silent', {}, {}, 404, { errorCode: 'FLAG_NOT_FOUND' }],
     ['a rollout without a key', '/half', {}, {}, 400, { errorCode: 'TARGETING_KEY_MISSING' }],
     ['a targetingKey that is a number', '/on', { targetingKey: 1 }, {}, 400, { errorCode: 'INVALID_CONTEXT' }],
     ['a context that is a list', '/on', [], {}, 400, { errorCode: 'INVALID_CONTEXT' }],
-  ])('%s', async (_, path, context, headers, status, body) => {
+  ])('get an error for %s', async (_, path, context, headers, status, body) => {
     const answer = await evaluate(path, context as object, headers)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatchObject(body)
     expect(answer.body).not.toHaveProperty('code')
   })
 
-  test('broken JSON is a PARSE_ERROR', async () => {
+  test('get a PARSE_ERROR for broken JSON', async () => {
     const headers = { 'x-api-key': api.demo.publishableKey }
     const answer = await api.call('POST', '/ofrep/v1/evaluate/flags/on', { query: {}, body: '{', headers })
     expect([answer.status, answer.body.errorCode]).toEqual([400, 'PARSE_ERROR'])
@@ -124,7 +124,7 @@ describe('by hand', () => {
     ['one switch', '/on', false],
     ['one switch, in chunks', '/on', true],
     ['all switches', '', false],
-  ])('a body without Content-Type is JSON: %s', async (_, path, chunked) => {
+  ])('may omit Content-Type: %s', async (_, path, chunked) => {
     const body = JSON.stringify({ context: { targetingKey: 'u1' } })
     const length = chunked ? {} : { 'content-length': String(body.length) }
     const request = httpRequest(`${api.url}/ofrep/v1/evaluate/flags${path}`, {
@@ -140,12 +140,12 @@ describe('by hand', () => {
     else expect(answer).toMatchObject({ key: 'on', value: true })
   })
 
-  test('a body of another type is still refused', async () => {
+  test('are rejected with another Content-Type', async () => {
     const answer = await evaluate('/on', {}, { 'content-type': 'text/plain' })
     expect([answer.status, answer.body.errorCode]).toEqual([415, 'PARSE_ERROR'])
   })
 
-  test('a disabled app evaluates nothing', async () => {
+  test('are rejected for a disabled app', async () => {
     await api.later(0)
     await api.call('PUT', `/app_manage/${api.demo.id}`, { body: { status: 0 } })
     api.clock.advance(1_100)

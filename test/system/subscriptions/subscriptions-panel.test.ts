@@ -1,4 +1,4 @@
-/** The same operations below the panel's origin: by the session cookie, writes with x-csrf, the envelope unchanged. */
+/** The same operations under the panel's origin: session cookie, x-csrf for writes, and the same envelope. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../../../services/accounts/manage-accounts.ts'
 import { panel } from '../../../services/panel.ts'
@@ -34,25 +34,28 @@ async function cookieOf(username: string): Promise<string> {
   })
   return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
 }
-const below = (method: string, path: string, cookie: string, given: { body?: unknown; csrf?: string } = {}) =>
+const panelRequest = (method: string, path: string, cookie: string, given: { body?: unknown; csrf?: string } = {}) =>
   request(`${url}/subscription-api`, method, path, {
     headers: { ...(cookie ? { cookie } : {}), ...(given.csrf ? { 'x-csrf': given.csrf } : {}), lang: 'en' },
     ...(given.body === undefined ? {} : { body: given.body }),
   })
 
-test('an admin of the platform reads and writes with the cookie alone, writes only with x-csrf', async () => {
+test('an admin of the platform reads with the cookie, and writes with the cookie and x-csrf', async () => {
   const cookie = await cookieOf('boss')
-  expect((await below('GET', '/token', cookie)).body.data.admin).toMatchObject({ username: 'boss', role: 'super' })
+  expect((await panelRequest('GET', '/token', cookie)).body.data.admin).toMatchObject({
+    username: 'boss',
+    role: 'super',
+  })
   const body = { app_name: 'Shop', app_key: 'shop' }
-  expect((await below('POST', '/app_manage', cookie, { body })).body.code).toBe(40302)
-  expect((await below('POST', '/app_manage', cookie, { body, csrf: '1' })).status).toBe(200)
-  expect((await below('GET', '/app_manage', cookie)).body.data.apps).toHaveLength(1)
+  expect((await panelRequest('POST', '/app_manage', cookie, { body })).body.code).toBe(40302)
+  expect((await panelRequest('POST', '/app_manage', cookie, { body, csrf: '1' })).status).toBe(200)
+  expect((await panelRequest('GET', '/app_manage', cookie)).body.data.apps).toHaveLength(1)
 })
 
-test('nobody, a tenant, and login by password get envelopes that say no', async () => {
-  expect((await below('GET', '/overview', '')).body.code).toBe(40101)
-  expect((await below('GET', '/overview', await cookieOf('tenant'))).body.code).toBe(40303)
+test('requests without session, of a user and logins by password get error envelopes', async () => {
+  expect((await panelRequest('GET', '/overview', '')).body.code).toBe(40101)
+  expect((await panelRequest('GET', '/overview', await cookieOf('tenant'))).body.code).toBe(40303)
   const login = { username: 'boss', password: PASSWORD }
-  expect((await below('POST', '/token', '', { body: login })).body.code).toBe(40501)
-  expect((await below('GET', '/nowhere', '')).body.code).toBe(40400)
+  expect((await panelRequest('POST', '/token', '', { body: login })).body.code).toBe(40501)
+  expect((await panelRequest('GET', '/nowhere', '')).body.code).toBe(40400)
 })

@@ -1,6 +1,6 @@
 /**
- * Every channel meets every fate of a notice: good, forged, replayed, reordered, late and mismatching. Then everything
- * at once: copies of all notices in any order count once each.
+ * Each payment channel with a valid, forged, replayed, reordered, late and mismatching notice. Then copies of all notices
+ * in any order, which count once each.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyNotices } from '../../../services/subscriptions/payments/process-notices.ts'
@@ -16,7 +16,7 @@ let orders = 0
 const alipay = fakeAlipay()
 const wechat = fakeWechat()
 const DAY = 86_400
-const FATES = ['good', 'forged', 'replayed', 'reordered', 'late', 'mismatching'] as const
+const KINDS = ['good', 'forged', 'replayed', 'reordered', 'late', 'mismatching'] as const
 
 beforeAll(async () => {
   api = await startSubscriptionApi({ WEBHOOK_ALLOW_PRIVATE: 'true' })
@@ -32,24 +32,24 @@ afterAll(async () => {
   await api.stop()
 })
 
-/** One purchase under way at a channel. */
+/** A purchase in progress at a channel. */
 interface Purchase {
   good(): SentNotice
   forged(): SentNotice
   mismatching(): SentNotice
-  /** A notice that only makes sense after the purchase; `after` tells what the record shows when both were applied. */
+  /** A notice that presupposes the purchase; `after` is the record after both were applied. */
   follower(): SentNotice
   after: Partial<SubscriptionDoc>
 }
 
-/** A payment channel as this test sees it. */
+/** A payment channel in this test. */
 interface Channel {
   name: string
   settings: object
   buy(orderNumber: string): Purchase
   accepted: number
   refused: { forged: number; mismatching: number }
-  /** What the channel's own repeat of an old notice looks like, and whether the old bytes are still good. */
+  /** How many days late the channel repeats a notice, and the status for the original bytes then. */
   late: { days: number; oldBytes: number }
 }
 
@@ -79,7 +79,7 @@ function channels(): Record<string, Channel> {
       settings: wechat.settings,
       accepted: 204,
       refused: { forged: 401, mismatching: 422 },
-      // Repeats are signed anew; what is older than five minutes is somebody's copy.
+      // Repeats are signed again; an original older than five minutes is a replay.
       late: { days: 1, oldBytes: 401 },
       buy(out_trade_no) {
         const paid = {
@@ -123,7 +123,7 @@ function channels(): Record<string, Channel> {
           good: () => bought,
           forged: () => huawei.notice('DID_NEW_TRANSACTION', 'INITIAL_BUY', about, [leaf, middle, root]),
           mismatching: () =>
-            huawei.notice('DID_NEW_TRANSACTION', 'INITIAL_BUY', { ...about, applicationId: 'somebody-else' }),
+            huawei.notice('DID_NEW_TRANSACTION', 'INITIAL_BUY', { ...about, applicationId: 'another-app' }),
           follower: () => huawei.notice('REVOKE', '', about),
           after: { status: 3 },
         }
@@ -154,8 +154,8 @@ type Case = Awaited<ReturnType<typeof purchase>>
 
 const apply = () => applyNotices(api.s, new AbortController().signal)
 
-/** What each fate comes to. */
-const fates: Record<(typeof FATES)[number], (it: Case) => Promise<void>> = {
+/** The expected effect of each kind. */
+const kinds: Record<(typeof KINDS)[number], (purchased: Case) => Promise<void>> = {
   async good({ send, good, accepted, show, payments }) {
     expect(await send(good())).toBe(accepted)
     expect((await show()).map(({ status }) => status)).toEqual([0])
@@ -212,12 +212,12 @@ const fates: Record<(typeof FATES)[number], (it: Case) => Promise<void>> = {
 }
 
 describe.each(['alipay', 'wechat', 'huawei'])('%s', channel => {
-  test.each(FATES)('%s', async fate => {
-    await fates[fate](await purchase(channel))
+  test.each(KINDS)('a %s notice has the expected effect', async kind => {
+    await kinds[kind](await purchase(channel))
   })
 })
 
-/** The same shuffle each time. */
+/** Shuffles reproducibly. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   let state = seed
   const random = () => {
@@ -231,20 +231,20 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
 }
 
 test.each([1, 2, 3])('three copies of every notice of all channels, shuffled (%i), count once each', async seed => {
-  const under = await Promise.all(['alipay', 'wechat', 'huawei'].map(purchase))
-  const notices = under.flatMap(it => {
-    const [paid, follower] = [it.good(), it.follower()]
-    return [paid, paid, paid, follower, follower, follower].map(notice => ({ it, notice }))
+  const purchases = await Promise.all(['alipay', 'wechat', 'huawei'].map(purchase))
+  const notices = purchases.flatMap(bought => {
+    const [paid, follower] = [bought.good(), bought.follower()]
+    return [paid, paid, paid, follower, follower, follower].map(notice => ({ bought, notice }))
   })
-  for (const [index, { it, notice }] of shuffled(notices, seed).entries()) {
-    expect(await it.send(notice)).toBe(it.accepted)
+  for (const [index, { bought, notice }] of shuffled(notices, seed).entries()) {
+    expect(await bought.send(notice)).toBe(bought.accepted)
     if (index % 4 === 0) await apply()
   }
   for (let i = 0; i < 3; i++) {
     api.clock.advance(31_000)
     await Promise.all([apply(), apply()])
   }
-  for (const { show, payments, after } of under) {
+  for (const { show, payments, after } of purchases) {
     expect(await show()).toMatchObject([after])
     expect(await payments()).toBe(1)
   }

@@ -1,4 +1,4 @@
-/** Notices of payment channels: good, forged, replayed, reordered, late and mismatching ones. */
+/** Notices of payment channels: valid, forged, replayed, reordered, late and mismatching ones. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -46,7 +46,7 @@ const apply = () => applyNotices(api.s, run.signal)
 const now = () => Math.floor(api.clock.now().getTime() / 1000)
 let orders = 0
 
-/** A user with an open order; tells its number and shows the subscription of it. */
+/** A user with an open order; returns its number and a function that reads its subscriptions. */
 async function order(payment_method: string) {
   const out_trade_no = `T-${++orders}`
   const user = (await api.server('POST', '/server/user', { body: { openid: out_trade_no } })).body.data
@@ -70,7 +70,7 @@ describe('alipay', () => {
 
   const prefixed = (field: string, notice: SentNotice) => ({ ...notice, body: `${field}&${notice.body}` })
 
-  test('a good one is answered with "success", stored, and applied once however often it comes', async () => {
+  test('accepts a valid notice with "success", stores it, and applies it once', async () => {
     const { out_trade_no, show } = await order('alipay')
     const notice = alipay.notice(paid(out_trade_no))
     expect((await send('alipay', notice)).text).toBe('success')
@@ -87,18 +87,18 @@ describe('alipay', () => {
   test.each<[string, number, (no: string) => SentNotice]>([
     ['a changed amount', 401, no => alipay.notice(paid(no), { total_amount: '0.01' })],
     ['an added field', 401, no => alipay.notice(paid(no), { extra: '1' })],
-    ['the key of somebody else', 401, no => fakeAlipay().notice(paid(no))],
+    ['the key of another account', 401, no => fakeAlipay().notice(paid(no))],
     ['another sign_type', 401, no => alipay.notice(paid(no), { sign_type: 'RSA' })],
     ['no signature at all', 401, no => ({ ...alipay.notice(paid(no)), body: `out_trade_no=${no}` })],
     ['another app_id', 422, no => alipay.notice(paid(no, { app_id: 'x' }))],
     ['another seller', 422, no => alipay.notice(paid(no, { seller_id: 'x' }))],
     ['a signed amount that is not the ordered one', 422, no => alipay.notice(paid(no, { total_amount: '9.99' }))],
-    ['an order that nobody opened', 422, () => alipay.notice(paid('T-unknown'))],
-    ['an amount that is none', 400, no => alipay.notice(paid(no, { total_amount: 'ten' }))],
-    ['a signed amount that is there twice', 400, no => alipay.notice(paid(no), {}, { total_amount: '99.00' })],
+    ['an unknown order', 422, () => alipay.notice(paid('T-unknown'))],
+    ['an invalid amount', 400, no => alipay.notice(paid(no, { total_amount: 'ten' }))],
+    ['a signed amount that occurs twice', 400, no => alipay.notice(paid(no), {}, { total_amount: '99.00' })],
     ['an empty state before the signed one', 400, no => prefixed('trade_status=', alipay.notice(paid(no)))],
     ['a second signature', 400, no => prefixed('sign=x', alipay.notice(paid(no)))],
-  ])('%s is refused with "failure" and changes nothing', async (_, status, make) => {
+  ])('rejects %s with "failure" and changes nothing', async (_, status, make) => {
     const { out_trade_no, show } = await order('alipay')
     const answer = await send('alipay', make(out_trade_no))
     expect([answer.status, answer.text]).toEqual([status, 'failure'])
@@ -106,7 +106,7 @@ describe('alipay', () => {
     expect((await show()).map(known => known.status)).toEqual([0])
   })
 
-  test('a refund that comes before its payment waits for it; sums are not booked twice', async () => {
+  test('a refund before its payment waits for it, and cumulative amounts are booked once', async () => {
     const { out_trade_no, show } = await order('alipay')
     const back = (refund_fee: string, out_biz_no: string) =>
       alipay.notice(paid(out_trade_no, { refund_fee, out_biz_no }))
@@ -124,7 +124,7 @@ describe('alipay', () => {
     expect(rows.map(row => row.amount_cents)).toEqual([-1000])
   })
 
-  test('sums that two workers book at once are not booked twice', async () => {
+  test('cumulative amounts that two workers book concurrently are booked once', async () => {
     for (let round = 0; round < 8; round++) {
       const { out_trade_no } = await order('alipay')
       await send('alipay', alipay.notice(paid(out_trade_no)))
@@ -142,7 +142,7 @@ describe('alipay', () => {
     }
   })
 
-  test('a waiting buyer is not a payment', async () => {
+  test('a waiting buyer is no payment', async () => {
     const { out_trade_no, show } = await order('alipay')
     expect((await send('alipay', alipay.notice(paid(out_trade_no, { trade_status: 'WAIT_BUYER_PAY' })))).text).toBe(
       'success',
@@ -151,16 +151,16 @@ describe('alipay', () => {
     expect((await show())[0]?.status).toBe(0)
   })
 
-  test('an order that is paid in the moment in which it is closed stays paid', async () => {
+  test('an order that is paid while it is being closed stays paid', async () => {
     const { out_trade_no } = await order('alipay')
     const [open] = await api.s.c.orders.find({ out_trade_no }).toArray()
     await send('alipay', alipay.notice(paid(out_trade_no)))
     await apply()
-    await closeOrder(api.s.c, open?._id ?? '', 'closed') // the sweep saw it open
+    await closeOrder(api.s.c, open?._id ?? '', 'closed') // the sweep read it as open
     expect(await api.s.c.orders.find({ out_trade_no }).toArray()).toMatchObject([{ status: 'paid' }])
   })
 
-  test('money for an order that was closed after a day starts a new subscription', async () => {
+  test('a payment for an order that was closed after a day starts a new subscription', async () => {
     const { out_trade_no, show } = await order('alipay')
     await api.later(25 * 3_600_000)
     await closeStaleOrders(api.s)
@@ -183,7 +183,7 @@ describe('wechat', () => {
     ...more,
   })
 
-  test('a good one is answered 204 and applied once, replayed or not', async () => {
+  test('accepts a valid notice with 204 and applies it once', async () => {
     const { out_trade_no, show } = await order('wechat')
     const notice = wechat.notice(now(), paid(out_trade_no))
     const answers = await Promise.all([1, 2, 3].map(() => send('wechat', notice)))
@@ -196,15 +196,15 @@ describe('wechat', () => {
 
   test.each<[string, number, (no: string) => SentNotice]>([
     ['an added blank', 401, no => wechat.notice(now(), paid(no), { tamper: ' ' })],
-    ['the key of somebody else', 401, no => fakeWechat().notice(now(), paid(no))],
+    ['the key of another merchant', 401, no => fakeWechat().notice(now(), paid(no))],
     ['another serial', 401, no => wechat.notice(now(), paid(no), { serial: 'S2' })],
-    ['one of six minutes ago', 401, no => wechat.notice(now() - 360, paid(no))],
-    ['one from the future', 401, no => wechat.notice(now() + 360, paid(no))],
+    ['a notice of six minutes ago', 401, no => wechat.notice(now() - 360, paid(no))],
+    ['a notice from the future', 401, no => wechat.notice(now() + 360, paid(no))],
     ['another mchid', 422, no => wechat.notice(now(), paid(no, { mchid: 'x' }))],
     ['another appid', 422, no => wechat.notice(now(), paid(no, { appid: 'x' }))],
     ['another amount', 422, no => wechat.notice(now(), paid(no, { amount: { total: 1 } }))],
     ['missing fields', 400, no => wechat.notice(now(), { out_trade_no: no })],
-  ])('%s is refused with a status that makes it come again', async (_, status, make) => {
+  ])('rejects %s with FAIL and changes nothing', async (_, status, make) => {
     const { out_trade_no, show } = await order('wechat')
     const answer = await send('wechat', make(out_trade_no))
     expect(answer.status).toBe(status)
@@ -213,7 +213,7 @@ describe('wechat', () => {
     expect((await show()).map(known => known.status)).toEqual([0])
   })
 
-  test('refunds in part keep the access, the rest ends it', async () => {
+  test('partial refunds keep the access, a full refund ends it', async () => {
     const { out_trade_no, show } = await order('wechat')
     await send('wechat', wechat.notice(now(), paid(out_trade_no)))
     await apply()
@@ -265,7 +265,7 @@ describe('huawei', () => {
     return { about, status, notify, show, user }
   }
 
-  test('a purchase is asked for, booked with Huawei’s end, and its delivery confirmed; a renewal too', async () => {
+  test('a purchase is queried, booked with Huawei’s end and confirmed; a renewal too', async () => {
     const { about, status, notify, show } = await purchase()
     status(31)
     const answer = await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
@@ -285,7 +285,7 @@ describe('huawei', () => {
     expect((await show())[0]).toMatchObject({ end: now() + 61 * DAY, payment_id: 'H-renewed' })
   })
 
-  test('a purchase whose booking is interrupted before its end was set gets Huawei’s end all the same', async () => {
+  test('an interrupted booking still gets Huawei’s end', async () => {
     const { about, status, notify, show } = await purchase()
     status(31)
     const end = now() + 31 * DAY
@@ -305,7 +305,7 @@ describe('huawei', () => {
     expect(await api.s.c.payments.countDocuments({ payment_id: about.purchaseOrderId })).toBe(1)
   })
 
-  test('without WEBHOOK_ALLOW_PRIVATE a server inside is not asked, and the notice waits', async () => {
+  test('does not query a private server without WEBHOOK_ALLOW_PRIVATE, and the notice waits', async () => {
     const before = huawei.asked()
     const { status, notify, show } = await purchase()
     status(31)
@@ -326,9 +326,9 @@ describe('huawei', () => {
   test.each<[string, (response: ServerResponse) => void, RegExp]>([
     ['a redirect', response => response.writeHead(302, { location: '/elsewhere' }).end(), /answered 302/],
     ['a page', response => response.end('<html>'), /answered 200 with code none/],
-    ['a refusal', response => response.end('{"responseCode":"6"}'), /answered 200 with code 6/],
-    ['an answer without end', response => response.end('x'.repeat(300_000)), /more than 262144 bytes/],
-  ])('%s of the server is no state of a purchase', async (_, answer, message) => {
+    ['an error', response => response.end('{"responseCode":"6"}'), /answered 200 with code 6/],
+    ['an endless response', response => response.end('x'.repeat(300_000)), /more than 262144 bytes/],
+  ])('rejects %s of the server', async (_, answer, message) => {
     const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1')
     await once(server, 'listening')
     onTestFinished(() => void server.close().closeAllConnections())
@@ -338,7 +338,7 @@ describe('huawei', () => {
     await expect(asked).rejects.toThrow(message)
   })
 
-  test('what follows a purchase: renewal off, time moved, expired', async () => {
+  test('applies changes after a purchase: renewal off, other end, expired', async () => {
     const { status, notify, show } = await purchase()
     status(30)
     await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
@@ -360,7 +360,7 @@ describe('huawei', () => {
     expect((await show())[0]?.status).toBe(2)
   })
 
-  test('an end that is told late, after a renewal, ends nothing', async () => {
+  test('an expiry that arrives after a renewal is ignored', async () => {
     const { status, notify, show } = await purchase()
     status(30)
     await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
@@ -376,7 +376,7 @@ describe('huawei', () => {
   test.each([
     ['REFUND_TRANSACTION', 4],
     ['', 3],
-  ])('revoked (%s) it ends with status %i', async (subtype, status) => {
+  ])('a revoked purchase (%s) ends with status %i', async (subtype, status) => {
     const bought = await purchase()
     bought.status(30)
     await bought.notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
@@ -398,7 +398,7 @@ describe('huawei', () => {
     expect((await show())[0]).toMatchObject({ status: 1, auto_renew: false })
   })
 
-  test('another price than ordered is neither booked nor confirmed', async () => {
+  test('a purchase with another price than ordered is neither booked nor confirmed', async () => {
     const { about, status, notify, show } = await purchase()
     status(30, {}, { price: 1 })
     await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY')
@@ -407,7 +407,7 @@ describe('huawei', () => {
     expect(huawei.confirmed).not.toContain(about.purchaseOrderId)
   })
 
-  test('tests and the sandbox are answered and ignored', async () => {
+  test('test and sandbox notices are accepted and ignored', async () => {
     const { notify } = await purchase()
     expect((await notify('TEST')).status).toBe(200)
     expect((await notify('DID_NEW_TRANSACTION', 'INITIAL_BUY', { environment: 'SANDBOX' })).status).toBe(200)
@@ -428,7 +428,7 @@ describe('huawei', () => {
       },
     ],
     [
-      'our root behind a foreign leaf',
+      'our root after a foreign leaf',
       401,
       () => {
         const foreign = certify({ name: 'Intermediate', ca: true })
@@ -462,19 +462,19 @@ describe('huawei', () => {
         return huawei.notice('EXPIRE', '', {}, [leaf, huawei.intermediate, huawei.root])
       },
     ],
-  ])('%s is refused', async (_, status, make) => {
+  ])('rejects %s', async (_, status, make) => {
     expect((await send('huawei', make())).status).toBe(status)
   })
 })
 
-test('a channel that is not set up, and an app that is not there, refuse everything', async () => {
+test('a channel without settings and an unknown app reject everything', async () => {
   const made = (await api.call('POST', '/app_manage', { body: { app_name: 'Bare', app_key: 'bare' } })).body.data
   expect(made.app_key).toBe('bare')
   expect((await send('alipay', alipay.notice({}), 'bare')).status).toBe(422)
   expect((await send('alipay', alipay.notice({}), 'nope')).status).toBe(422)
 })
 
-test('secrets of channels are never shown', async () => {
+test('secrets of channels are never returned', async () => {
   const { text } = await api.call('GET', `/app_manage/${api.demo.id}/channel`)
   expect(text).not.toContain(wechat.settings.api_v3_key)
   expect(text).not.toContain('PRIVATE KEY')

@@ -1,4 +1,4 @@
-/** The server API: what an app's back end does with users, orders, payments, refunds and entitlements. */
+/** The server API: operations of an app's back end on users, orders, payments, refunds and entitlements. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
@@ -27,7 +27,7 @@ const pay = (body: object) =>
 const DAY = 86_400
 
 describe('users', () => {
-  test('are created once, recognised by any identity, and their log-ins counted', async () => {
+  test('are created once, recognized by any identity, and their logins counted', async () => {
     const first = await user('o-1', { unionid: 'u-1', nickname: 'Ann' })
     expect(first).toMatchObject({ created: true, login_count: '1' })
     const again = (await post('/server/user', { unionid: 'u-1', phone: '138' })).body.data
@@ -36,7 +36,7 @@ describe('users', () => {
     expect(other).toMatchObject({ id: first.id, openid: 'o-1' })
   })
 
-  test('identities of two users are refused, and parallel first log-ins make one user', async () => {
+  test('the identities of two users conflict, and concurrent first logins create one user', async () => {
     await user('o-2')
     await post('/server/user', { huawei_openid: 'h-3' })
     expect((await post('/server/user', { openid: 'o-2', huawei_openid: 'h-3' })).body.code).toBe(40909)
@@ -44,12 +44,12 @@ describe('users', () => {
     expect(new Set(many.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('without an identity nothing happens', async () => {
+  test('an identity is required', async () => {
     const { body } = await post('/server/user', { nickname: 'nobody' })
     expect(body.data.errors[0]).toMatchObject({ rule: 'identity' })
   })
 
-  test('asking for deletion can be taken back, and is carried out after 15 days', async () => {
+  test('an erasure request can be withdrawn', async () => {
     const { id } = await user('o-leaving')
     expect((await api.server('PUT', `/server/user/${id}`, { body: { status: 2 } })).body.data.status).toBe('2')
     expect((await api.server('PUT', `/server/user/${id}`, { body: { status: '1' } })).body.data.status).toBe('1')
@@ -57,7 +57,7 @@ describe('users', () => {
 })
 
 describe('payments', () => {
-  test('start a subscription; the same payment again changes nothing, a new one prolongs it', async () => {
+  test('start a subscription; repeating a payment changes nothing, and a new one extends it', async () => {
     const { id } = await user('o-pay')
     const first = (await pay({ user_id: id, payment_id: 'P1', auto_renew: 1 })).body.data
     expect(first).toMatchObject({ repeated: false, subscription: { status: '1', payment_id: 'P1', auto_renew: '1' } })
@@ -68,7 +68,7 @@ describe('payments', () => {
     expect(second.id).toBe(first.subscription.id)
   })
 
-  test('of eight parallel deliveries of one payment, one counts', async () => {
+  test('one of eight concurrent notices of one payment counts', async () => {
     const { id } = await user('o-burst')
     const answers = await Promise.all(Array.from({ length: 8 }, () => pay({ user_id: id, payment_id: 'B1' })))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
@@ -76,7 +76,7 @@ describe('payments', () => {
     expect(new Set(answers.map(({ body }) => body.data.subscription.end_date)).size).toBe(1)
   })
 
-  test('parallel different payments all count, in whatever order', async () => {
+  test('concurrent different payments all count', async () => {
     const { id } = await user('o-sum')
     const answers = await Promise.all([1, 2, 3].map(n => pay({ user_id: id, payment_id: `S${n}` })))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -85,12 +85,12 @@ describe('payments', () => {
     expect(Number(end_date) - Number(start_date)).toBe(90 * DAY)
   })
 
-  test('a payment of somebody else is refused', async () => {
+  test('a payment of another user is rejected', async () => {
     const { id } = await user('o-thief')
     expect((await pay({ user_id: id, payment_id: 'P1' })).body.code).toBe(40908)
   })
 
-  test('a permanent one is not renewed; a trial comes once', async () => {
+  test('a permanent subscription is not renewed; a trial is granted once', async () => {
     const { id } = await user('o-forever')
     const buy = (payment_id: string) => pay({ user_id: id, plan_id: plans.forever, payment_id })
     expect((await buy('F1')).body.data.subscription).toMatchObject({
@@ -105,7 +105,7 @@ describe('payments', () => {
     expect([one.repeated, two.repeated]).toEqual([false, true])
   })
 
-  test('an order fixes the amount; one is open per user and plan', async () => {
+  test('an order fixes the amount; a user has one open order for a plan', async () => {
     const { id } = await user('o-order')
     const order = (out_trade_no: string) =>
       post('/server/order', { user_id: id, plan_id: plans.timed, payment_method: 'alipay', out_trade_no })
@@ -130,11 +130,11 @@ describe('payments', () => {
     expect(full).toMatchObject({ status: '4', is_expired: true, is_permanent: false })
     expect((await refund({ refund_id: 'r4', amount: 0 })).body.code).toBe(40903)
     expect((await post(`/server/subscription/${subscription.id}/renew`, { payment_id: 'R2' })).body.code).toBe(40903)
-    const anew = (await pay({ user_id: id, payment_id: 'R3' })).body.data.subscription
-    expect(anew.id).not.toBe(subscription.id)
+    const next = (await pay({ user_id: id, payment_id: 'R3' })).body.data.subscription
+    expect(next.id).not.toBe(subscription.id)
   })
 
-  test('renew and cancel by the number of the subscription', async () => {
+  test('renew and cancel by the id of the subscription', async () => {
     const { id } = await user('o-renew')
     const { subscription } = (await pay({ user_id: id, payment_id: 'N1', auto_renew: '1' })).body.data
     const path = `/server/subscription/${subscription.id}`
@@ -150,7 +150,7 @@ describe('entitlements', () => {
   const entitlement = async (id: string, headers = {}) =>
     api.server('GET', '/server/entitlement', { query: { user_id: id }, headers })
 
-  test('join the features of all plans, stay during grace, and end with it', async () => {
+  test('contain the features of all plans, stay during the grace period, and end after it', async () => {
     const { id } = await user('o-ent')
     expect((await entitlement(id)).body.data).toMatchObject({ active: false, features: [], expires_at: '' })
     const { subscription } = (await pay({ user_id: id, payment_id: 'E1' })).body.data
@@ -176,11 +176,11 @@ describe('entitlements', () => {
     expect((await entitlement(id)).body.data.active).toBe(false)
   })
 
-  test('of an unknown user there is none', async () => {
+  test('return 40401 for an unknown user', async () => {
     expect((await entitlement('424242')).body.code).toBe(40401)
   })
 
-  test('the user is named by any identity; one of another app is nobody, and two are a conflict', async () => {
+  test("find the user by any identity of the app, and reject an unknown app's", async () => {
     const { id } = await user('o-named', { unionid: 'u-named', huawei_unionid: 'h-named' })
     await user('o-named-2')
     await pay({ user_id: id, payment_id: 'EN1' })
@@ -189,7 +189,7 @@ describe('entitlements', () => {
     for (const query of [{ openid: 'o-named' }, { unionid: 'u-named' }, { huawei_unionid: 'h-named' }])
       expect((await by(query)).data).toMatchObject({ user_id: id, active: true })
     expect((await by({ openid: 'o-named', unionid: 'u-named' })).data.user_id).toBe(id)
-    // An exact openid is stronger than an identity that spans apps.
+    // An exact openid takes precedence over an identity that spans apps.
     expect((await by({ openid: 'o-named-2', unionid: 'u-named' })).data).toMatchObject({ active: false })
     await api.later(0)
     const other = (await api.call('POST', '/app_manage', { body: { app_name: 'Other' } })).body.data
@@ -200,8 +200,8 @@ describe('entitlements', () => {
   })
 })
 
-describe('what a device kept', () => {
-  test('is restored once and never shortens what was paid', async () => {
+describe('purchases restored from a device', () => {
+  test('count once and never shorten what was paid', async () => {
     const { id } = await user('o-local')
     const now = Math.floor(api.clock.now().getTime() / 1000)
     const kept = {
@@ -249,7 +249,7 @@ describe('signed requests', () => {
     return key
   }
 
-  test('an app can demand them, once it is able to sign; then its Bearer secret opens nothing', async () => {
+  test('can be required once the app has a key; then its Bearer secret is rejected', async () => {
     await api.later(0)
     const path = `/app_manage/${api.demo.id}`
     const demand = async (require_signature: number) =>
@@ -272,13 +272,13 @@ describe('signed requests', () => {
   })
 
   test.each<[string, Parameters<typeof signed>[0], number]>([
-    ['a good one passes', {}, 0],
-    ['another body does not', { body: '{"openid":"other"}' }, 40111],
-    ['another secret does not', { secret: 'x' }, 40111],
-    ['an old one does not', { skew: -301 }, 40111],
-    ['one from the future does not', { skew: 301 }, 40111],
-    ['a nonce passes once', { nonce: 'nonce-nonce-1' }, 0],
-    ['and not twice', { nonce: 'nonce-nonce-1' }, 40111],
+    ['accept a valid signature', {}, 0],
+    ['reject another body', { body: '{"openid":"other"}' }, 40111],
+    ['reject another secret', { secret: 'x' }, 40111],
+    ['reject an old timestamp', { skew: -301 }, 40111],
+    ['reject a future timestamp', { skew: 301 }, 40111],
+    ['accept a nonce once', { nonce: 'nonce-nonce-1' }, 0],
+    ['reject a repeated nonce', { nonce: 'nonce-nonce-1' }, 40111],
   ])('%s', async (_, change, code) => {
     expect((await signed(change)).body.code).toBe(code)
   })

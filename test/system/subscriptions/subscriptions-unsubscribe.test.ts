@@ -1,4 +1,4 @@
-/** The link in a reminder: a look changes nothing, one click ends the reminders, and only of the user in it. */
+/** The unsubscribe link in a reminder: reading changes nothing, one click ends the reminders of the linked user only. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unsubscribeUrl } from '../../../services/subscriptions/reminders/unsubscribe-link.ts'
 import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
@@ -19,7 +19,7 @@ async function giveUser(more: object = {}) {
 const wants = async (id: string) => (await api.call('GET', `/user/${id}`)).body.data.users[0].reminder_mail
 const visit = (method: string, path: string, init: RequestInit = {}) => fetch(api.url + path, { method, ...init })
 
-test('a look shows a page that asks, in both languages, and changes nothing', async () => {
+test('GET returns a confirmation page in both languages and changes nothing', async () => {
   const { id, path } = await giveUser()
   for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(method, path)).status).toBe(200)
   const answer = await visit('GET', path)
@@ -34,7 +34,7 @@ test('a look shows a page that asks, in both languages, and changes nothing', as
   expect(await wants(id)).toBe('1')
 })
 
-describe('a POST ends the reminders', () => {
+describe('POST ends the reminders', () => {
   const form = new FormData()
   form.set('List-Unsubscribe', 'One-Click')
   test.each<[string, RequestInit]>([
@@ -42,7 +42,7 @@ describe('a POST ends the reminders', () => {
     ['of a mail program, as multipart', { body: form }],
     ['of the page', { body: new URLSearchParams() }],
     ['without a body', {}],
-    ['with a body that is no form', { body: '{"token":', headers: { 'content-type': 'application/json' } }],
+    ['with a body that is not a form', { body: '{"token":', headers: { 'content-type': 'application/json' } }],
   ])('%s', async (_, init) => {
     const { id, path } = await giveUser()
     const bystander = await giveUser()
@@ -55,7 +55,7 @@ describe('a POST ends the reminders', () => {
   })
 })
 
-test('the token of a link stays out of the access log', async () => {
+test('the token of a link is redacted in the access log', async () => {
   const { path } = await giveUser()
   const token = path.split('/').at(-1) ?? ''
   const from = api.logged.length
@@ -66,7 +66,7 @@ test('the token of a link stays out of the access log', async () => {
   expect(JSON.stringify(logged)).not.toContain(token)
 })
 
-test('an app gives and takes the reminders of a user who says so; a login alone changes nothing', async () => {
+test('an app sets the reminders of a user explicitly; a login alone changes nothing', async () => {
   const { id, openid, path } = await giveUser()
   const logIn = async (more: object) =>
     (await api.server('POST', '/server/user', { body: { openid, ...more } })).body.data.reminder_mail
@@ -79,7 +79,7 @@ test('an app gives and takes the reminders of a user who says so; a login alone 
   expect((await api.server('POST', '/server/user', { body: { openid, reminder_mail: 'no' } })).body.code).toBe(42200)
 })
 
-test('a link that was changed leads nowhere', async () => {
+test('rejects a changed link', async () => {
   const { id, path } = await giveUser()
   for (const bad of [
     `${path}x`,
@@ -96,7 +96,7 @@ test('a link that was changed leads nowhere', async () => {
   expect(await wants(id)).toBe('1')
 })
 
-test('an erased user leaves nothing to end, and is told the same', async () => {
+test('accepts the link of an erased user without effect', async () => {
   const { id, path } = await giveUser()
   await api.call('DELETE', `/user/${id}`)
   expect((await visit('POST', path)).status).toBe(200)

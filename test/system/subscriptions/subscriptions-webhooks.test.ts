@@ -1,4 +1,4 @@
-/** Webhooks of apps: what is told, how it is signed, and what happens when nobody listens. */
+/** Webhooks of apps: events, signatures, and retries. */
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { remind } from '../../../services/subscriptions/reminders/send-reminders
 import { sendWebhooks } from '../../../services/subscriptions/webhooks/send-webhooks.ts'
 import { type SubscriptionApi, startSubscriptionApi } from '../../support/subscriptions/subscription-api.ts'
 
-interface Heard {
+interface Received {
   path: string
   id: string
   type: string
@@ -22,8 +22,8 @@ let api: SubscriptionApi
 let origin: string
 let path: string
 let plan: string
-let heard: Heard[] = []
-/** Status that the receiver answers with. */
+let received: Received[] = []
+/** Status that the receiver returns. */
 let answer = 200
 const secrets = new Map<string, string>()
 const never = new AbortController().signal
@@ -31,7 +31,7 @@ const post = createGuardedPost({ allowPrivate: true })
 const send = () => sendWebhooks(api.s, post, never)
 const DAY_MS = 86_400_000
 
-/** Believes nothing that is not signed with the secret of its path, right now. */
+/** Accepts only what is signed with the secret of its path at the current time. */
 const server = createServer((request, response) => {
   let body = ''
   request.setEncoding('utf8').on('data', chunk => {
@@ -45,7 +45,7 @@ const server = createServer((request, response) => {
     const late = Math.abs(api.clock.now().getTime() / 1000 - Number(timestamp)) > 300
     if (header('webhook-signature') !== `v1,${expected}` || late) return response.writeHead(401).end()
     const { type, data } = JSON.parse(body)
-    heard.push({ path: request.url ?? '', id, type, data })
+    received.push({ path: request.url ?? '', id, type, data })
     return response.writeHead(answer).end()
   })
 })
@@ -69,10 +69,10 @@ beforeEach(async () => {
   for (const { id } of (await api.call('GET', path)).body.data.webhooks) await api.call('DELETE', `${path}/${id}`)
   await api.s.c.webhookEvents.deleteMany({})
   api.s.memory.webhooks.clear()
-  heard = []
+  received = []
 })
 
-/** A webhook at the receiver. */
+/** Registers a webhook at the receiver. */
 async function listen(name: string, more: object = {}) {
   const made = (await api.call('POST', path, { body: { url: `${origin}/${name}`, ...more } })).body.data
   secrets.set(`/${name}`, made.secret)
@@ -90,10 +90,10 @@ async function buy(profile: object = {}) {
   }
   return { user, pay, subscription: await pay(`${openid}-1`) }
 }
-const types = () => heard.map(({ type }) => type)
+const types = () => received.map(({ type }) => type)
 
-describe('what is told', () => {
-  test('the life of a user and a subscription, each step once and signed', async () => {
+describe('events', () => {
+  test('report each step of a user and a subscription once and signed', async () => {
     await listen('all')
     const { user, pay, subscription } = await buy({ email: 'a@example.com', nickname: 'Ann' })
     await pay(`wh-${number}-2`)
@@ -115,21 +115,21 @@ describe('what is told', () => {
         'user.deleted',
       ].toSorted(),
     )
-    const renewed = heard.find(({ type }) => type === 'subscription.renewed')
+    const renewed = received.find(({ type }) => type === 'subscription.renewed')
     expect(renewed?.data).toMatchObject({ app_key: 'demo', id: subscription.id, status: '1', plan_name: 'month' })
-    expect(JSON.stringify(heard)).not.toMatch(/example\.com|Ann/)
-    expect(new Set(heard.map(({ id }) => id)).size).toBe(7)
+    expect(JSON.stringify(received)).not.toMatch(/example\.com|Ann/)
+    expect(new Set(received.map(({ id }) => id)).size).toBe(7)
   })
 
-  test('whom an event is about is forgotten when it is over, and when the user is erased', async () => {
+  test('lose their identities after delivery, and when the user is erased', async () => {
     await listen('gone')
     const stored = async () => JSON.stringify(await api.s.c.webhookEvents.find().toArray())
     const newUser = async (openid: string) => (await api.server('POST', '/server/user', { body: { openid } })).body.data
-    const told = await newUser('told-openid')
-    expect(await stored()).toContain(told.openid)
+    const delivered = await newUser('told-openid')
+    expect(await stored()).toContain(delivered.openid)
     await send()
-    expect(heard.find(({ type }) => type === 'user.created')?.data).toMatchObject({ openid: told.openid })
-    expect(await stored()).not.toContain(told.openid)
+    expect(received.find(({ type }) => type === 'user.created')?.data).toMatchObject({ openid: delivered.openid })
+    expect(await stored()).not.toContain(delivered.openid)
     answer = 500
     const [leaving, staying] = [await newUser('leaving-openid'), await newUser('staying-openid')]
     await send()
@@ -138,10 +138,10 @@ describe('what is told', () => {
     expect(await stored()).not.toContain(leaving.openid)
     expect(await stored()).toContain(staying.openid)
     answer = 200
-    heard = []
+    received = []
     api.clock.advance(5_000)
     await send()
-    const created = heard.filter(({ type }) => type === 'user.created').map(({ data }) => data)
+    const created = received.filter(({ type }) => type === 'user.created').map(({ data }) => data)
     expect(created).toHaveLength(2)
     expect(created).toContainEqual({ app_key: 'demo', id: leaving.id, status: '1', reminder_mail: '1' })
     expect(created).toContainEqual({
@@ -150,7 +150,7 @@ describe('what is told', () => {
     })
   })
 
-  test('expired, refunded, changed plans and switches; nothing of what was refused', async () => {
+  test('report expiries, refunds, changed plans and switches, and no rejected changes', async () => {
     await listen('all')
     const [first, second] = [await buy(), await buy()]
     await api.server('POST', `/server/subscription/${second.subscription.id}/refund`, { body: { refund_id: 'r' } })
@@ -166,11 +166,11 @@ describe('what is told', () => {
     expect(['subscription.refunded', 'subscription.canceled', 'plan.updated', 'switch.updated'].map(count)).toEqual([
       1, 0, 1, 2,
     ])
-    const expired = heard.filter(({ type }) => type === 'subscription.expired').map(({ data }) => data.id)
+    const expired = received.filter(({ type }) => type === 'subscription.expired').map(({ data }) => data.id)
     expect(expired).toEqual([first.subscription.id])
   })
 
-  test('where a user has no address, the app hears that the end is near: once, whatever workers die', async () => {
+  test('report an approaching end once if the user has no address, even if workers die', async () => {
     await listen('soon', { events: ['subscription.expiring_soon'] })
     const { subscription } = await buy()
     await api.server('POST', `/server/subscription/${subscription.id}/cancel`, { body: {} })
@@ -182,11 +182,11 @@ describe('what is told', () => {
     api.clock.advance(11 * 60_000)
     await remind(api.s, take, never)
     await send()
-    expect(heard.map(({ type, data }) => [type, data.id])).toEqual([['subscription.expiring_soon', subscription.id]])
+    expect(received.map(({ type, data }) => [type, data.id])).toEqual([['subscription.expiring_soon', subscription.id]])
     expect(mails).toEqual([])
   })
 
-  test('each webhook hears what it asked for; one that is off, or of another app, hears nothing', async () => {
+  test('are sent only to enabled webhooks of the app that subscribe to them', async () => {
     await listen('users', { events: ['user.created'] })
     await listen('off', { enabled: '0' })
     await listen('all')
@@ -194,7 +194,7 @@ describe('what is told', () => {
     await api.call('POST', `/app_manage/${other.id}/webhook`, { body: { url: `${origin}/other` } })
     await buy()
     await send()
-    expect(heard.map(known => `${known.path} ${known.type}`).toSorted()).toEqual([
+    expect(received.map(known => `${known.path} ${known.type}`).toSorted()).toEqual([
       '/all subscription.created',
       '/all user.created',
       '/users user.created',
@@ -202,8 +202,8 @@ describe('what is told', () => {
   })
 })
 
-describe('when nobody listens', () => {
-  test('it is tried eight times with growing waits under one id, then given up', async () => {
+describe('retries', () => {
+  test('try eight times with growing delays under one id, then give up', async () => {
     const { id } = await listen('broken', { events: ['user.created'] })
     answer = 500
     await buy()
@@ -211,7 +211,7 @@ describe('when nobody listens', () => {
     let waited = 0
     for (let i = 0; i < 60 && gaps.length < 7; i++) {
       const tries = await send()
-      if (tries > 0 && heard.length > 1) gaps.push(waited)
+      if (tries > 0 && received.length > 1) gaps.push(waited)
       if (tries > 0) waited = 0
       const event = await api.s.c.webhookEvents.findOne({ webhook_id: id })
       if (event?.state !== 'waiting') break
@@ -220,13 +220,13 @@ describe('when nobody listens', () => {
       waited += step
     }
     expect(gaps.map(ms => ms / 1000)).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000])
-    expect(new Set(heard.map(known => known.id)).size).toBe(1)
+    expect(new Set(received.map(known => known.id)).size).toBe(1)
     await api.later(0)
     const [shown] = (await api.call('GET', path)).body.data.webhooks
     expect(shown.recent[0]).toMatchObject({ type: 'user.created', state: 'failed', attempts: '8', result: '500' })
   })
 
-  test('it arrives with the second try; two workers at once send each event once', async () => {
+  test('deliver with the second attempt; two concurrent workers send each event once', async () => {
     await api.later(0)
     await listen('late', { events: ['user.created'] })
     answer = 503
@@ -240,7 +240,7 @@ describe('when nobody listens', () => {
     expect(await api.s.c.webhookEvents.countDocuments({ state: 'done' })).toBe(1)
   })
 
-  test('an event that a dead worker had claimed is sent by the next one', async () => {
+  test('send an event that a dead worker had claimed', async () => {
     await listen('dead', { events: ['user.created'] })
     await buy()
     const due = new Date(api.clock.now().getTime() + 60_000)
@@ -251,18 +251,18 @@ describe('when nobody listens', () => {
     expect(types()).toEqual(['user.created'])
   })
 
-  test('a private address is refused before a byte is sent', async () => {
+  test('reject a private address before sending anything', async () => {
     await listen('private', { events: ['user.created'] })
     await buy()
     await sendWebhooks(api.s, createGuardedPost({ allowPrivate: false }), never)
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     const event = await api.s.c.webhookEvents.findOne({ state: 'waiting' })
     expect(event?.result).toBe('127.0.0.1 is not a public address; the setting WEBHOOK_ALLOW_PRIVATE=true allows it')
   })
 })
 
-describe('its administration', () => {
-  test('the secret is shown once and sealed again with a new SESSION_SECRET', async () => {
+describe('administration', () => {
+  test('returns the secret once, and reseals it with a new SESSION_SECRET', async () => {
     await api.later(0)
     const { id, secret } = await listen('secret')
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -280,7 +280,7 @@ describe('its administration', () => {
     await api.s.c.webhooks.replaceOne({ _id: id }, before as NonNullable<typeof before>)
   })
 
-  test('five at most; changed and removed; bad ones refused', async () => {
+  test('permits five webhooks that can be changed and removed, and rejects invalid ones', async () => {
     for (let n = 0; n < 5; n++) await listen(`n${n}`)
     const create = async (body: object) => (await api.call('POST', path, { body })).body.code
     expect(await create({ url: `${origin}/n5` })).toBe(40903)
@@ -301,7 +301,7 @@ describe('its administration', () => {
       expect([body, await create(body)]).toEqual([body, 42200])
   })
 
-  test('where private addresses are not allowed, plain HTTP is not either, and the answer says why', async () => {
+  test('rejects plain HTTP and private addresses with the reason', async () => {
     const strict = await startSubscriptionApi()
     try {
       const create = async (url: string) =>
@@ -323,7 +323,7 @@ describe('its administration', () => {
     }
   })
 
-  test('what waits for a removed webhook goes with it', async () => {
+  test('removing a webhook removes its waiting events', async () => {
     const { id } = await listen('gone')
     await buy()
     expect(await api.s.c.webhookEvents.countDocuments({ webhook_id: id })).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of workers in the middle of a job: what is left is finished by others, each record once. The workers are
- * processes of the real main. Ten minutes until a dead worker's claim counts as abandoned pass by moving the claims back.
+ * `kill -9` of workers during a job: others finish the rest, each record once. The workers are processes of the real
+ * main. Moving claims back replaces the ten minutes until a dead worker's claim counts as abandoned.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../services/platform/clock.ts'
@@ -26,7 +26,7 @@ let plan: number
 let template: SubscriptionDoc
 const workers: ServiceProcess[] = []
 
-/** A zone in which it is noon now: reminders go out by day only. */
+/** A time zone in which it is noon now: reminders are sent by day only. */
 const noon = (12 - new Date().getUTCHours()) % 24
 const BUSINESS_TZ = noon === 0 ? 'Etc/GMT' : `Etc/GMT${noon > 0 ? '-' : '+'}${Math.abs(noon)}`
 
@@ -59,7 +59,7 @@ async function end(worker: ServiceProcess): Promise<void> {
   await worker.exited
 }
 
-/** A worker that takes what is due at once. */
+/** A worker that claims due jobs immediately. */
 async function startWorker(): Promise<ServiceProcess> {
   const worker = startService('worker', {
     MAIL_HOSTNAME: 'mail.example.net',
@@ -75,12 +75,12 @@ async function startWorker(): Promise<ServiceProcess> {
   return worker
 }
 
-/** Makes the job due now, also when a dead worker still holds its lock. */
+/** Makes the job due, even if a dead worker still holds its lock. */
 async function makeDue(db: Db, name: string): Promise<void> {
   await db.collection('jobs').updateMany({ name }, { $set: { nextRunAt: new Date(), lockedAt: null } })
 }
 
-/** So many subscriptions with a user each, ending at `end`. */
+/** Inserts `count` subscriptions with a user each, ending at `end`. */
 async function giveSubscriptions(count: number, end: number): Promise<void> {
   const documents: SubscriptionDoc[] = []
   for (let n = 0; n < count; n++) {
@@ -95,7 +95,7 @@ async function giveSubscriptions(count: number, end: number): Promise<void> {
 
 const reminded = (state?: 'claimed' | 'sent') => s.c.reminders.countDocuments(state ? { state } : {})
 
-test('reminders: two workers die in the middle, two others finish, and everybody gets exactly one mail', async () => {
+test('reminders: after two workers die, two others finish, and every user gets exactly one mail', async () => {
   const COUNT = 300
   const today = s.zone.startOf(s.zone.day(new Date())).getTime() / 1000
   await giveSubscriptions(COUNT, today + 7 * DAY + 3_600)
@@ -109,7 +109,7 @@ test('reminders: two workers die in the middle, two others finish, and everybody
   const [sent, all] = [await reminded('sent'), await reminded()]
   expect(sent).toBeGreaterThan(20)
   expect(sent).toBeLessThan(COUNT)
-  // Claimed and not sent: the mail may lie in the queue or not, and only its key can tell.
+  // Claimed and not sent: whether the mail is in the queue is known only by its key.
   expect(all - sent).toBeLessThanOrEqual(2)
   await s.c.reminders.updateMany({ state: 'claimed' }, { $set: { at: new Date(Date.now() - 11 * 60_000) } })
   await Promise.all([startWorker(), startWorker()])
@@ -123,7 +123,7 @@ test('reminders: two workers die in the middle, two others finish, and everybody
   expect(new Set(recipients).size).toBe(COUNT)
 }, 240_000)
 
-test('expiry: the sweep dies in the middle; each record ends once, and the figures agree after the repair', async () => {
+test('expiry: after a worker dies, each record ends once, and the repaired statistics are correct', async () => {
   const COUNT = 600
   const now = secondsOf(new Date())
   await giveSubscriptions(COUNT, now - 60)
@@ -149,7 +149,7 @@ test('expiry: the sweep dies in the middle; each record ends once, and the figur
   expect(counters).toMatchObject({ subs_total: COUNT, subs_active: 0, by_status: { 2: COUNT } })
 }, 240_000)
 
-test('roll-ups: the repair dies twice in the middle of many apps; the next one sets all figures right', async () => {
+test('statistics: after two workers die during the repair, the next one repairs all apps', async () => {
   const APPS = 150
   const app_keys = Array.from({ length: APPS }, (_, n) => `many-${n}`)
   const now = new Date()
@@ -159,10 +159,10 @@ test('roll-ups: the repair dies twice in the middle of many apps; the next one s
   )
   for (const app_key of app_keys)
     await upsertUser(s, app_key, { identities: { openid: `many-${app_key}` }, profile: {} })
-  const figures = { _id: { $in: app_keys } }
-  const right = () => s.c.counters.countDocuments({ ...figures, users_total: 1, users_active: 1, subs_total: 0 })
+  const selected = { _id: { $in: app_keys } }
+  const right = () => s.c.counters.countDocuments({ ...selected, users_total: 1, users_active: 1, subs_total: 0 })
   for (let deaths = 0; deaths < 2; deaths++) {
-    await s.c.counters.updateMany(figures, { $set: { users_total: -7, subs_total: -7 } })
+    await s.c.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
     const worker = await startWorker()
     await makeDue(mongo.db, 'subscriptions-repair')
     await until(async () => (await right()) > 3, 30_000)
