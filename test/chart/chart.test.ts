@@ -1,4 +1,4 @@
-/** What the chart renders: refused values, restricted pods, rights, and that nothing random is in it. */
+/** The rendered chart: rejected values, restricted pods, rights and reproducible output. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { describeSettings, readConfig } from '../../services/platform/process/config.ts'
 import { databaseForThisTest } from '../support/database/test-database.ts'
@@ -21,8 +21,8 @@ const podOf = (manifest: Manifest) => (manifest.kind === 'Pod' ? manifest.spec :
 const pods = (manifests: Manifest[]) => manifests.filter(manifest => podOf(manifest)?.containers)
 const containers = (manifest: Manifest) => [...(podOf(manifest).initContainers ?? []), ...podOf(manifest).containers]
 
-/** Settings that `config` may not have. */
-const DECIDED = [
+/** Settings that `config` may not contain. */
+const RESERVED = [
   ...['ADMIN_API_PORT', 'ADMIN_BASE_URL', 'ADMIN_PASSWORD', 'ADMIN_USERNAME', 'APP_BASE_URL', 'APP_HOST', 'APP_PORT'],
   ...['MAIL_HOSTNAME', 'METRICS_PORT', 'MONGODB_URI', 'OPERATOR_IDENTITY', 'OPERATOR_NAMESPACE', 'SENDING_IP'],
   ...['SESSION_SECRET', 'SUBMISSION_CA_FILE', 'SUBMISSION_LISTEN', 'SUBMISSION_PORTS', 'SUBMISSION_PROXY_FROM'],
@@ -34,7 +34,7 @@ describe('the chart', () => {
   test.each([
     ['no host name', set('mongodb.mode=trial'), /mailHostname is required/],
     ['no database', set('mailHostname=m.example.com'), /mongodb\.mode=external needs mongodb\.existingSecret/],
-    ['a host name that is none', set('mailHostname=Mail_Server', 'mongodb.mode=trial'), /mailHostname/],
+    ['an invalid host name', set('mailHostname=Mail_Server', 'mongodb.mode=trial'), /mailHostname/],
     [
       'an unknown database mode',
       [...LEAST, ...set('mongodb.mode=embedded')],
@@ -57,16 +57,16 @@ describe('the chart', () => {
       /gateway\.enabled needs gateway\.parentRefs/,
     ],
     [
-      'an ingress whose clients all look like one',
+      'an ingress without trusted proxies',
       [...LEAST, ...set('ingress.enabled=true')],
       /trustedProxies is required with ingress\.enabled: .*--set 'trustedProxies=\{10\.244\.0\.0\/16\}'.*kubectl get pods/,
     ],
     [
-      'a gateway whose clients all look like one',
+      'a gateway without trusted proxies',
       [...LEAST, ...set('gateway.enabled=true', 'gateway.parentRefs[0].name=public')],
       /trustedProxies is required with gateway\.enabled/,
     ],
-    ['a proxy that is no network', [...LEAST, ...set('trustedProxies={ingress-nginx}')], /trustedProxies/],
+    ['a proxy that is not a network', [...LEAST, ...set('trustedProxies={ingress-nginx}')], /trustedProxies/],
     [
       'proxies in two places',
       [...LEAST, ...set('trustedProxies={private}', 'config.TRUSTED_PROXIES=10.0.0.0/8')],
@@ -78,7 +78,7 @@ describe('the chart', () => {
       /exclude each other/,
     ],
     ['a value of the wrong type', [...LEAST, ...set('worker.replicas=many')], /worker|replicas/],
-    ['a value that does not exist', [...LEAST, ...set('smtp.replica=3')], /replica/],
+    ['an unknown value', [...LEAST, ...set('smtp.replica=3')], /replica/],
     [
       'a setting that has a value of its own',
       [...LEAST, ...set('config.SESSION_SECRET=x')],
@@ -105,12 +105,12 @@ describe('the chart', () => {
       /mongodb\.uri and mongodb\.existingSecret exclude each other/,
     ],
     [
-      'a database of their own beside the trial database',
+      'an external database with the trial database',
       [...LEAST, ...set('mongodb.existingSecret=db')],
       /mongodb\.mode=trial uses neither mongodb\.uri nor mongodb\.existingSecret/,
     ],
     [
-      'a trial database without its made passwords',
+      'a trial database without generated passwords',
       [...LEAST, ...set('secrets.existingSecret=mine')],
       /mongodb\.mode=trial needs the Secret that the Job makes: leave secrets\.existingSecret empty/,
     ],
@@ -140,27 +140,27 @@ describe('the chart', () => {
       /smtp\.service\.ports: 25 stands there twice/,
     ],
     [
-      'no port that the Secrets of SMTPCredentials name',
+      'a missing submission port',
       [...LEAST, ...set('smtp.service.ports.submission=null')],
       /smtp\.service\.ports\.submission must be 587: the operator writes it into the Secrets/,
     ],
-    ['a setting that is no setting name', [...LEAST, ...set('config.log-level=debug')], /config|log-level/],
-  ])('refuses %s and says what to set', async (_, args, expected) => {
+    ['an invalid setting name', [...LEAST, ...set('config.log-level=debug')], /config|log-level/],
+  ])('rejects %s with a message that names the setting', async (_, args, expected) => {
     await expect(renderChart(...args)).rejects.toThrow(expected)
   })
 
-  test.each(VALUE_SETS)('%s: helm lint finds nothing', async values => {
+  test.each(VALUE_SETS)('%s: passes helm lint', async values => {
     expect(await lintChart('-f', values)).toContain('0 chart(s) failed')
   })
 
-  test.each(VALUE_SETS)('%s renders, twice the same: nothing random is in it', async values => {
+  test.each(VALUE_SETS)('%s: renders reproducibly', async values => {
     const [first, second] = await Promise.all([renderChart('-f', values), renderChart('-f', values)])
     expect(first.length).toBeGreaterThan(20)
     expect(second).toEqual(first)
   })
 
   test.each(VALUE_SETS)(
-    '%s: every pod runs under Pod Security "restricted", with limits and without a needless token',
+    '%s: every pod runs under Pod Security "restricted" with limits, and has a token only if it needs one',
     async values => {
       for (const manifest of pods(await renderChart('-f', values))) {
         const { metadata } = manifest
@@ -186,7 +186,7 @@ describe('the chart', () => {
     },
   )
 
-  test.each(VALUE_SETS)('%s: selectors find their pods, and Services point at ports that exist', async values => {
+  test.each(VALUE_SETS)('%s: selectors match their pods, and Services use ports that exist', async values => {
     const manifests = await renderChart('-f', values)
     const templates = pods(manifests).filter(({ kind }) => kind !== 'Job')
     const labelsOf = (manifest: Manifest) =>
@@ -225,16 +225,16 @@ describe('the chart', () => {
     expect(service?.spec).toMatchObject({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
   })
 
-  test('helm test is told every public port and how TLS begins on it', async () => {
-    const told = async (...args: string[]) => {
+  test('helm test gets every public port and its TLS mode', async () => {
+    const ports = async (...args: string[]) => {
       const pod = (await renderChart(...LEAST, ...args)).find(({ kind }) => kind === 'Pod')
       return pod?.spec.containers[0].env.find(({ name }: { name: string }) => name === 'SMTP_PORTS').value
     }
-    expect(await told()).toBe('2525:starttls,25:starttls,587:starttls,465:tls')
-    expect(await told('--set', 'smtp.service.ports.alternate=null')).toBe('25:starttls,587:starttls,465:tls')
+    expect(await ports()).toBe('2525:starttls,25:starttls,587:starttls,465:tls')
+    expect(await ports('--set', 'smtp.service.ports.alternate=null')).toBe('25:starttls,587:starttls,465:tls')
   })
 
-  test('without the operator, submission may be closed', async () => {
+  test('the submission port may be closed without the operator', async () => {
     const args = [...LEAST, ...set('smtp.service.ports.submission=null', 'operator.enabled=false')]
     const service = (await renderChart(...args)).find(
       ({ kind, metadata }) => kind === 'Service' && metadata.name === 'pw-postwright-smtp',
@@ -242,12 +242,12 @@ describe('the chart', () => {
     expect(service?.spec.ports.map(({ port }: { port: number }) => port)).toEqual([2525, 25, 465])
   })
 
-  test.each(DECIDED)('config.%s is refused: the chart decides it, or has a value for it', async name => {
+  test.each(RESERVED)('rejects config.%s, which the chart sets', async name => {
     await expect(renderChart(...LEAST, ...set(`config.${name}=x1`))).rejects.toThrow(`config.${name} cannot be set: `)
   })
 
-  test('every other setting stands once in every container', async () => {
-    const names = describeSettings().flatMap(({ name }) => (DECIDED.includes(name) ? [] : [name]))
+  test('sets every other setting once in every container', async () => {
+    const names = describeSettings().flatMap(({ name }) => (RESERVED.includes(name) ? [] : [name]))
     expect(names.length).toBeGreaterThan(30)
     const containers = (await renderChart(...LEAST, ...set(...names.map(name => `config.${name}=x1`))))
       .filter(({ kind, metadata }) => /^(Deployment|StatefulSet)$/.test(kind) && !metadata.name.endsWith('-mongodb'))
@@ -260,16 +260,16 @@ describe('the chart', () => {
   })
 
   test.each([
-    ['made by the Job', ['tls.mode=selfSigned'], 'pw-postwright-smtp.mail.svc'],
-    // A public authority signs no name that ends in .svc: whoever checks the certificate needs the public name.
+    ['created by the Job', ['tls.mode=selfSigned'], 'pw-postwright-smtp.mail.svc'],
+    // Public authorities sign no name that ends in .svc: a client that verifies the certificate needs the public name.
     ['of a public authority', ['tls.mode=certManager', 'tls.certManager.issuerRef.name=letsencrypt'], undefined],
-    ['brought along', ['tls.mode=existingSecret', 'tls.existingSecret=mine'], undefined],
+    ['from the user', ['tls.mode=existingSecret', 'tls.existingSecret=mine'], undefined],
     [
-      'brought along with the name of the Service in it',
+      'from the user for the name of the Service',
       ['tls.mode=existingSecret', 'tls.existingSecret=mine', 'config.SUBMISSION_CLUSTER_HOST=smtp.mail.svc'],
       'smtp.mail.svc',
     ],
-  ])('with a certificate %s, Secrets name a host that it covers', async (_, pairs, host) => {
+  ])('with a certificate %s, Secrets contain a host that it covers', async (_, pairs, host) => {
     const operator = (await renderChart(...LEAST, ...set(...pairs))).find(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-operator'),
     )
@@ -283,7 +283,7 @@ describe('the chart', () => {
     ['trustedProxies={10.244.0.0/16,fd00::/8}', '10.244.0.0/16,fd00::/8'],
     ['trustedProxies={private}', 'private'],
     ['config.TRUSTED_PROXIES=10.0.0.0/8\\,192.0.2.1', '10.0.0.0/8,192.0.2.1'],
-  ])('%s reaches every process that speaks HTTP, in a form that it reads', async (pair, value) => {
+  ])('%s is set for every HTTP process in a valid form', async (pair, value) => {
     const manifests = await renderChart(...LEAST, ...set('ingress.enabled=true', pair))
     for (const component of ['panel', 'send', 'admin']) {
       const deployment = manifests.find(
@@ -300,7 +300,7 @@ describe('the chart', () => {
     ['https://mail.example.com:8443', 'mail.example.com'],
     ['https://Mail.Example.com', 'mail.example.com'],
     ['', 'm.example.com'],
-  ])('with appBaseUrl %o the routes are for the host %s', async (appBaseUrl, host) => {
+  ])('with appBaseUrl %o the routes have the host %s', async (appBaseUrl, host) => {
     const args = [
       'mailHostname=m.example.com',
       'mongodb.mode=trial',
@@ -315,10 +315,10 @@ describe('the chart', () => {
   })
 
   test.each(['pw', 'postwright', 'a.b', 'r'.repeat(53), `${'r'.repeat(40)}-postwright`])(
-    'release %s: names that Kubernetes takes, also for what it derives from them',
+    'release %s: has valid names, also for derived objects',
     async release => {
       for (const { kind, metadata } of await renderRelease(release, ...LEAST)) {
-        // Names of pods go into labels, those of a StatefulSet with the hash of its revision behind them.
+        // Names of pods are used in labels, those of a StatefulSet with the hash of its revision appended.
         const most = kind === 'StatefulSet' ? 52 : 63
         if (/^(Deployment|StatefulSet|Service|Job|Pod|ServiceAccount)$/.test(kind))
           expect([kind, metadata.name]).toEqual([kind, expect.stringMatching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/)])
@@ -338,7 +338,7 @@ describe('the chart', () => {
     ['external', 37, 33],
     ['trial', 34, 33],
     ['trial', 36, 33],
-  ])('%s, a release of %i characters: %i of them stay in the names', async (mode, length, stay) => {
+  ])('%s: of a release name with %i characters %i stay in the names', async (mode, length, stay) => {
     const release = 'r'.repeat(length)
     const database = mode === 'trial' ? set('mongodb.mode=trial') : set('mongodb.existingSecret=mine')
     const manifests = await renderRelease(release, ...set('mailHostname=mail.example.com'), ...database)
@@ -347,7 +347,7 @@ describe('the chart', () => {
     for (const name of names) expect(name.length).toBeLessThanOrEqual(52)
   })
 
-  test('KEDA counts what is due now, in the database that is named', async () => {
+  test('KEDA counts the deliveries that are due, in the configured database', async () => {
     const keda = set('worker.keda.enabled=true', 'worker.keda.database=mine')
     const trigger = (await renderChart(...LEAST, ...keda)).find(({ kind }) => kind === 'ScaledObject')?.spec.triggers[0]
     expect(trigger.metadata).toMatchObject({ dbName: 'mine', collection: 'deliveries', queryValue: '2000' })
@@ -355,12 +355,12 @@ describe('the chart', () => {
     const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
     const due = [-2, -1, 1].map((hour, _id) => ({ _id, due: hours(hour) }))
     await db.collection<{ _id: number }>('deliveries').insertMany(due)
-    // What the scaler does with the text: extended JSON, in its canonical form, without any template of its own.
+    // The scaler parses the text as canonical extended JSON, without templates.
     expect(await db.collection('deliveries').countDocuments(JSON.parse(trigger.metadata.query))).toBe(2)
     expect(trigger.metadata.query).not.toContain('{{')
   })
 
-  test('no replica count stands where an autoscaler decides', async () => {
+  test('omits replica counts where an autoscaler sets them', async () => {
     const manifests = await renderChart('-f', 'charts/postwright/ci/production-values.yaml')
     for (const name of ['panel', 'send', 'admin', 'worker', 'smtp']) {
       const workload = manifests.find(
@@ -370,7 +370,7 @@ describe('the chart', () => {
     }
   })
 
-  test('with a list of namespaces Secrets are read by Roles in them; without one by a ClusterRole', async () => {
+  test('grants access to Secrets by Roles for listed namespaces, and by a ClusterRole otherwise', async () => {
     const readsSecrets = (manifest: Manifest) =>
       manifest.rules?.some(({ apiGroups, resources }) => apiGroups.includes('') && resources.includes('secrets'))
     const listed = await renderChart('-f', 'charts/postwright/ci/production-values.yaml')
@@ -384,7 +384,7 @@ describe('the chart', () => {
     expect(all.filter(({ kind }) => kind === 'ClusterRole').filter(readsSecrets)).toHaveLength(1)
   })
 
-  test('the definitions are kept on uninstall unless told otherwise', async () => {
+  test('keeps the definitions on uninstall unless configured otherwise', async () => {
     const policies = async (...args: string[]) =>
       (await renderChart(...args))
         .filter(({ kind }) => kind === 'CustomResourceDefinition')
@@ -394,7 +394,7 @@ describe('the chart', () => {
     expect(await policies(...LEAST, ...set('crds.enabled=false'))).toEqual([])
   })
 
-  test('the Job that makes secrets may read two by name and create, nothing else', async () => {
+  test('the Job that creates Secrets may create, and get two by name', async () => {
     const role = (await renderChart(...LEAST)).find(
       ({ kind, metadata }) => kind === 'Role' && metadata.name.endsWith('-bootstrap'),
     )

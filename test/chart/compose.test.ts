@@ -1,4 +1,4 @@
-/** The compose file for one machine: a real YAML document whose parts fit each other and the settings. */
+/** The compose file for one machine is valid and consistent with the settings. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -22,7 +22,7 @@ interface Service {
 const text = await readFile('deploy/compose.yaml', 'utf8')
 const { services, networks, volumes } = parse(text) as Compose
 
-test('networks and named volumes that services use are declared', () => {
+test('declares the networks and named volumes that services use', () => {
   for (const service of Object.values(services)) {
     expect(Object.keys(networks)).toEqual(expect.arrayContaining(service.networks))
     const named = service.volumes.map(volume => volume.split(':')[0] ?? '').filter(name => !name.startsWith('.'))
@@ -30,7 +30,7 @@ test('networks and named volumes that services use are declared', () => {
   }
 })
 
-test('only settings that exist are set, and every published port is listened on', () => {
+test('sets known settings only, and publishes only ports with a listener', () => {
   const { environment = {}, ports = [] } = services.postwright
   const known = describeSettings().map(({ name }) => name)
   expect(Object.keys(environment).filter(name => !known.includes(name))).toEqual([])
@@ -39,28 +39,28 @@ test('only settings that exist are set, and every published port is listened on'
   expect(ports.map(port => port.split(':').at(-1)).filter(port => !listened.includes(port ?? ''))).toEqual([])
 })
 
-test('the panel is reached through a proxy on this host alone, whose address is trusted', () => {
+test('publishes the panel on this host only, for a trusted proxy', () => {
   const { environment = {}, ports = [] } = services.postwright
   expect(environment.TRUSTED_PROXIES).toBe('private')
   const web = ports.filter(port => /:302[56]$/.test(port))
   expect(web).toEqual(['127.0.0.1:3025:3025', '127.0.0.1:3026:3026'])
 })
 
-test('certificate and key are read from the folder that is mounted, and git never sees the key', async () => {
+test('reads certificate and key from the mounted folder, which git ignores', async () => {
   const { environment = {}, volumes: mounts } = services.postwright
   expect([environment.SUBMISSION_TLS_CERT, environment.SUBMISSION_TLS_KEY]).toEqual(['/tls/tls.crt', '/tls/tls.key'])
   expect(mounts).toContain('./tls:/tls:ro')
   expect((await readFile('.gitignore', 'utf8')).split('\n')).toContain('deploy/tls/')
 })
 
-test('no mongod of ours takes compressed messages: CVE-2025-14847', async () => {
+test('mongod accepts no compressed messages (CVE-2025-14847)', async () => {
   const at = services.mongodb.command.indexOf('--networkMessageCompressors')
   expect(services.mongodb.command[at + 1]).toBe('disabled')
   const trial = await readFile('charts/postwright/templates/mongodb-trial.yaml', 'utf8')
   expect(trial).toContain('--networkMessageCompressors, disabled')
 })
 
-test('the release of MongoDB has no default, because the data of the release before decides it', async () => {
+test('requires the MongoDB release, because existing data decide it', async () => {
   // Release 0.1.0 ran mongo:6.0; 8.0 does not start on that data.
   const { image = '' } = services.mongodb
   const [, message = ''] = /^mongo:\$\{MONGO_VERSION:\?([^${}]+)\}$/.exec(image) ?? []
@@ -69,12 +69,12 @@ test('the release of MongoDB has no default, because the data of the release bef
   for (const guide of ['docs/install.md', 'docs/install.zh-CN.md']) {
     const guideText = await readFile(guide, 'utf8')
     expect(guideText).toContain('`MONGO_VERSION=6.0`')
-    // Older compose reads .env beside the compose file only, unless it is named.
+    // Older releases of compose read only the .env next to the compose file, unless another is named.
     expect(guideText).toContain('docker compose --env-file .env -f deploy/compose.yaml up -d')
   }
 })
 
-test('the health check initiates the set that mongod and the connection string name', () => {
+test('the health check initiates the replica set of mongod and the connection string', () => {
   const [shell, script] = services.mongodb.healthcheck?.test ?? []
   expect(shell).toBe('CMD-SHELL')
   const set = services.mongodb.command[services.mongodb.command.indexOf('--replSet') + 1]

@@ -1,12 +1,12 @@
 /**
- * Which process may speak to whom. The table below is judged against the rendered NetworkPolicies, every end with every
- * other end on every port: what it does not name must be refused.
+ * Which process may connect to which. The table below is compared with the rendered NetworkPolicies for all pairs of ends
+ * on every port: what it does not contain must be denied.
  */
 import { expect, test } from 'vitest'
 import { type End, isAllowed, type PolicyPod } from '../support/kubernetes/network-policy.ts'
 import { LEAST, type Manifest, renderChart } from '../support/kubernetes/render-chart.ts'
 
-/** The value sets under test: open to all namespaces with the trial database, and closed as far as values allow. */
+/** The value sets under test: open to all namespaces with the trial database, and as restricted as possible. */
 const OPEN = [...LEAST, '--set', 'secrets.existingSecret=']
 const CLOSED = [
   ...['-f', 'charts/postwright/ci/production-values.yaml'],
@@ -20,7 +20,7 @@ const SMTP = [2525, 2587, 2465]
 const MONGO = 27017
 const DNS = 53
 const API = [443, 6443]
-/** Every port that stands in a row, and some that no policy may open. */
+/** Every port in the tables, and some that no policy may open. */
 const PORTS = [WEB, ADMIN, METRICS, ...SMTP, MONGO, DNS, ...API, 22, 25, 80, 465, 587, 8080]
 
 const outside: Record<string, End> = {
@@ -31,16 +31,20 @@ const outside: Record<string, End> = {
   'cloud metadata (IPv6)': { address: 'fd00:ec2::254' },
   'ingress controller': { namespace: 'ingress-nginx', labels: { app: 'controller' }, ports: {} },
   prometheus: { namespace: 'monitoring', labels: { app: 'prometheus' }, ports: {} },
-  stranger: { namespace: 'team-a', labels: { app: 'stranger' }, ports: { http: WEB, mongodb: MONGO } },
-  neighbour: { namespace: 'mail', labels: { app: 'neighbour' }, ports: { http: WEB, mongodb: MONGO } },
+  'foreign pod': { namespace: 'team-a', labels: { app: 'stranger' }, ports: { http: WEB, mongodb: MONGO } },
+  'pod in the same namespace': {
+    namespace: 'mail',
+    labels: { app: 'neighbour' },
+    ports: { http: WEB, mongodb: MONGO },
+  },
 }
-const ANYBODY = Object.keys(outside)
+const OUTSIDE = Object.keys(outside)
 const INTERNET = ['internet', 'internet (IPv6)', 'database network']
 const OURS = ['panel', 'send', 'admin', 'smtp', 'worker', 'operator']
 
 type Rows = [from: string[], to: string[], ports: number[]][]
-/** From whom, to whom, on which ports. Name look-ups are in every set: resolvers and the servers of all domains. */
-const names: Rows = [[[...OURS, 'mongodb', 'test', 'bootstrap'], ANYBODY, [DNS]]]
+/** Sources, destinations and ports. DNS is in every set: resolvers and the servers of all domains. */
+const names: Rows = [[[...OURS, 'mongodb', 'test', 'bootstrap'], OUTSIDE, [DNS]]]
 const everywhere: Rows = [
   ...names,
   [['panel', 'worker'], INTERNET, [443]],
@@ -51,47 +55,47 @@ const open: Rows = [
   ...everywhere,
   [OURS, ['mongodb'], [MONGO]],
   [['mongodb'], ['mongodb'], [MONGO]],
-  [ANYBODY, ['panel', 'send'], [WEB]],
-  [ANYBODY, ['admin'], [ADMIN]],
-  [ANYBODY, ['smtp'], SMTP],
+  [OUTSIDE, ['panel', 'send'], [WEB]],
+  [OUTSIDE, ['admin'], [ADMIN]],
+  [OUTSIDE, ['smtp'], SMTP],
   [['test'], ['panel', 'send'], [WEB]],
   [['test'], ['admin'], [ADMIN]],
   [['test'], ['smtp'], SMTP],
-  [ANYBODY, OURS, [METRICS]],
+  [OUTSIDE, OURS, [METRICS]],
 ]
 const closed: Rows = [
   ...everywhere,
   [OURS, ['database network'], [MONGO]],
   [['ingress controller', 'test'], ['panel', 'send'], [WEB]],
   [['ingress controller', 'test'], ['admin'], [ADMIN]],
-  [[...ANYBODY, 'test'], ['smtp'], SMTP],
+  [[...OUTSIDE, 'test'], ['smtp'], SMTP],
   [['prometheus'], OURS, [METRICS]],
 ]
 
 test.each([
   ['open to all namespaces, trial database', OPEN, open],
   ['limited to namespaces, external database', CLOSED, closed],
-])('%s: exactly the flows of the table pass', async (_, values, rows) => {
+])('%s: permits exactly the connections of the table', async (_, values, rows) => {
   const manifests = await renderChart(...values)
   const ends: Record<string, End> = { ...outside, ...podsOf(manifests) }
   expect(Object.keys(ends)).toEqual(expect.arrayContaining([...OURS, 'test', 'bootstrap']))
-  const judged = Object.keys(ends).flatMap(from =>
+  const flows = Object.keys(ends).flatMap(from =>
     Object.keys(ends)
-      // What strangers do among themselves is no matter of ours.
+      // The policies do not concern connections between outside ends.
       .filter(to => !(from in outside && to in outside))
       .flatMap(to => PORTS.map(port => ({ from, to, port }))),
   )
-  const passing = judged.filter(({ from, to, port }) =>
+  const passing = flows.filter(({ from, to, port }) =>
     isAllowed(manifests, { from: ends[from] as End, to: ends[to] as End, port }),
   )
-  const wanted = judged.filter(flow =>
+  const wanted = flows.filter(flow =>
     rows.some(([from, to, ports]) => from.includes(flow.from) && to.includes(flow.to) && ports.includes(flow.port)),
   )
-  const text = (flows: typeof judged) => flows.map(({ from, to, port }) => `${from} -> ${to} ${port}`).sort()
+  const text = (list: typeof flows) => list.map(({ from, to, port }) => `${from} -> ${to} ${port}`).sort()
   expect(text(passing)).toEqual(text(wanted))
 })
 
-test('every pod has its policy for both directions', async () => {
+test('every pod has a policy for both directions', async () => {
   for (const values of [OPEN, CLOSED]) {
     const manifests = await renderChart(...values)
     for (const [name, pod] of Object.entries(podsOf(manifests))) {
@@ -112,7 +116,7 @@ test.each([
   [{ 'config.RELAY_URL': 'smtps://u:p@relay.example.net:8465' }, 'worker', 8465],
 ])('the policies follow the settings: %o', async (settings, component, port) => {
   const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-  const judge = async (...extra: string[]) => {
+  const isOpen = async (...extra: string[]) => {
     const manifests = await renderChart(...LEAST, ...extra)
     return isAllowed(manifests, {
       from: podsOf(manifests)[component] as PolicyPod,
@@ -120,16 +124,16 @@ test.each([
       port,
     })
   }
-  expect([await judge(), await judge(...args)]).toEqual([false, true])
+  expect([await isOpen(), await isOpen(...args)]).toEqual([false, true])
 })
 
-test('the trial database is reached whatever the port of an external one', async () => {
+test('the trial database is reachable with any port setting for external ones', async () => {
   const manifests = await renderChart(...LEAST, '--set', 'networkPolicy.mongodbPort=27018')
   const { send, mongodb } = podsOf(manifests)
   expect(isAllowed(manifests, { from: send as PolicyPod, to: mongodb as PolicyPod, port: MONGO })).toBe(true)
 })
 
-/** The pods that the chart makes, by component. */
+/** The pods that the chart renders, by component. */
 function podsOf(manifests: readonly Manifest[]): Record<string, PolicyPod> {
   const pods = manifests.flatMap(({ kind, metadata, spec }) => {
     const pod = kind === 'Pod' ? { metadata, spec } : spec?.template

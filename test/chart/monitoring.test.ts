@@ -1,4 +1,4 @@
-/** Alerts and dashboards: tested rules, a runbook each, and only metrics that the code exports. */
+/** Alerts and dashboards: tested rules, a runbook for each, and only existing metrics. */
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -15,7 +15,7 @@ const rules = (parse(await readFile('charts/postwright/files/alerts.yaml', 'utf8
   group => group.rules,
 )
 
-/** Every series name that a process can export, with those of histograms. */
+/** Every series name that a process can export, including those of histograms. */
 async function exported(): Promise<Set<string>> {
   const metrics = await createMetrics('test').registry.getMetricsAsJSON()
   return new Set(
@@ -48,7 +48,7 @@ test.each(rules.map(rule => [rule.alert, rule] as const))(
   },
 )
 
-test('alerts and dashboards ask only for metrics that the code exports', async () => {
+test('alerts and dashboards use only metrics that the code exports', async () => {
   const known = await exported()
   const dashboards = await Promise.all(
     (await readdir('charts/postwright/dashboards')).map(file =>

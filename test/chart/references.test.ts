@@ -1,4 +1,4 @@
-/** What texts of the operator and the chart send their readers to has to be there. */
+/** References in texts of the operator and the chart exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -8,7 +8,7 @@ const has = (path: string) =>
   path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], values) !==
   undefined
 
-test('values that messages of the operator name are in the chart', () => {
+test("chart values that the operator's messages name exist", () => {
   const sources = readdirSync('operator', { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
   const texts = sources.flatMap(
     file => readFileSync(`operator/${file}`, 'utf8').match(/[`'"][^`'"\n]* [^`'"\n]*[`'"]/g) ?? [],
@@ -20,7 +20,7 @@ test('values that messages of the operator name are in the chart', () => {
   expect(named.filter(path => !has(path) && !/\.(ts|crt|key)$/.test(path))).toEqual([])
 })
 
-test('files of this repository that the chart names are there', () => {
+test('files of this repository that the chart names exist', () => {
   const charts = readdirSync('charts/postwright', { recursive: true, encoding: 'utf8' })
   const named = charts
     .filter(file => /\.(yaml|tpl|txt|md)$/.test(file))

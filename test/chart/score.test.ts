@@ -1,4 +1,4 @@
-/** kube-score over every set of values: each finding is either mended or stands below with its reason. */
+/** kube-score for every value set: each finding is fixed, or exempted below with a reason. */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ interface Scored {
 
 interface Exemption {
   check: string
-  /** What the finding says, and of whom. */
+  /** Matches the text of the finding, with the object's name. */
   finding: RegExp
   reason: string
 }
@@ -26,17 +26,17 @@ const EXEMPTIONS: readonly Exemption[] = [
   {
     check: 'container-image-pull-policy',
     finding: /ImagePullPolicy is not set to Always/,
-    reason: 'the image is named by version or digest; a registry that is away must not keep a pod from starting again',
+    reason: 'the image is named by version or digest; an unavailable registry must not keep a pod from starting again',
   },
   {
     check: 'pod-networkpolicy',
     finding: /gateway-values/,
-    reason: 'that set turns the policies off to prove that one can',
+    reason: 'that set turns the policies off to prove that this is possible',
   },
   {
     check: 'pod-probes-identical',
     finding: /mongodb/,
-    reason: 'the trial database stands alone: there is no other member that traffic could go to',
+    reason: 'the trial database has no other member for its traffic',
   },
   {
     check: 'container-security-context-user-group-id',
@@ -50,7 +50,7 @@ const FULL_GRADE = 10
 const program = await findKubeScore()
 
 describe('kube-score', () => {
-  test.each(VALUE_SETS)('%s has no finding without a reason', async values => {
+  test.each(VALUE_SETS)('%s has no unexempted finding', async values => {
     expect(
       (await findings(values)).filter(finding => !EXEMPTIONS.some(exemption => covers(exemption, finding))),
     ).toEqual([])
@@ -67,8 +67,8 @@ interface Finding {
   text: string
 }
 
-function covers({ check, finding }: Exemption, { check: found, text: said }: Finding): boolean {
-  return check === found && finding.test(said)
+function covers({ check, finding }: Exemption, { check: found, text: message }: Finding): boolean {
+  return check === found && finding.test(message)
 }
 
 async function findings(values: string): Promise<Finding[]> {
@@ -90,7 +90,7 @@ async function score(manifests: string): Promise<Scored[]> {
   const options = [
     '--kubernetes-version=v1.34',
     '--output-format=json',
-    // Every pod has a CPU request; a limit would only slow it down while the node is idle.
+    // Every pod has a CPU request; a limit would only slow it down on an idle node.
     '--ignore-container-cpu-limit',
     ...OPTIONAL.map(name => `--enable-optional-test=${name}`),
   ]

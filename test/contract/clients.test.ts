@@ -1,6 +1,6 @@
 /**
- * Clients that public generators make from the documents: they compile, and programs written against them (in `clients/`)
- * work with real servers.
+ * Clients that public generators create from the documents: they compile, and programs that use them (in `clients/`) work
+ * with real servers.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type Api = 'mail' | 'subscriptions'
 
-/** Starts the API with something to work on; gives its address and the credentials of the program. */
+/** Starts the API with test data; returns its address and the credentials of the program. */
 async function start(api: Api): Promise<{ url: string; credentials: string[]; stop(): Promise<void> }> {
   if (api === 'subscriptions') {
     const running = await startSubscriptionApi()
@@ -40,7 +40,7 @@ async function start(api: Api): Promise<{ url: string; credentials: string[]; st
   return { url: running.url, credentials: [value], stop: running.stop }
 }
 
-/** Generates a client from the document that the running API serves, and runs a program on it. */
+/** Generates a client from the document that the running API serves, and runs a program with it. */
 async function tryClient(api: Api, language: 'ts' | 'py', program: (work: string, args: string[]) => Promise<string>) {
   const { url, credentials, stop } = await start(api)
   try {
@@ -62,7 +62,7 @@ const TSCONFIG = {
   include: ['*.ts', 'sdk'],
 }
 
-/** TypeScript by @hey-api/openapi-ts, compiled strictly to JavaScript. */
+/** TypeScript by @hey-api/openapi-ts, compiled in strict mode to JavaScript. */
 async function typescript(work: string, args: string[]): Promise<string> {
   await createClient({
     input: join(work, 'openapi.json'),
@@ -80,10 +80,10 @@ async function typescript(work: string, args: string[]): Promise<string> {
   return (await run(process.execPath, [join(work, 'out/main.js'), ...args])).stdout
 }
 
-/** Python by openapi-python-client, which leaves out what it does not understand: here that is a failure. */
+/** Python by openapi-python-client, which omits what it does not understand: here that is an error. */
 async function python(work: string, args: string[]): Promise<string> {
   const tools = await findPythonTools()
-  // The generator knows JSON, text and bytes; other files are bytes.
+  // The generator supports JSON, text and bytes; other files are treated as bytes.
   const overrides = ['message/rfc822', 'text/csv'].map(type => [type, 'application/octet-stream'])
   await writeFile(join(work, 'config.json'), JSON.stringify({ content_type_overrides: Object.fromEntries(overrides) }))
   const options = ['--path', 'openapi.json', '--meta', 'none', '--output-path', 'client', '--config', 'config.json']
@@ -120,9 +120,9 @@ const SUBSCRIPTIONS = {
 
 describe('a TypeScript client by @hey-api/openapi-ts compiles and works', () => {
   test('with the mail API', async () => {
-    const got = await tryClient('mail', 'ts', typescript)
-    expect(got).toEqual(MAIL)
-    expect(got.again).toBe(got.id)
+    const output = await tryClient('mail', 'ts', typescript)
+    expect(output).toEqual(MAIL)
+    expect(output.again).toBe(output.id)
   })
   test('with the Subscription Administration API', async () => {
     expect(await tryClient('subscriptions', 'ts', typescript)).toEqual(SUBSCRIPTIONS)
@@ -130,12 +130,12 @@ describe('a TypeScript client by @hey-api/openapi-ts compiles and works', () => 
 })
 
 describe('a Python client by openapi-python-client works', () => {
-  // Apart from the tests, because the first run installs the generator.
+  // In beforeAll, because the first run installs the generator.
   beforeAll(async () => void (await findPythonTools()), 600_000)
   test('with the mail API', async () => {
-    const got = await tryClient('mail', 'py', python)
-    expect(got).toEqual(MAIL)
-    expect(got.again).toBe(got.id)
+    const output = await tryClient('mail', 'py', python)
+    expect(output).toEqual(MAIL)
+    expect(output.again).toBe(output.id)
   })
   test('with the Subscription Administration API', async () => {
     expect(await tryClient('subscriptions', 'py', python)).toEqual(SUBSCRIPTIONS)

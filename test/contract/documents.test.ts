@@ -1,4 +1,4 @@
-/** The OpenAPI documents of both APIs: judged by a public linter, and by what generators of clients need to know. */
+/** The OpenAPI documents of both APIs: checked by a public linter, and for what client generators need. */
 import { readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ const operationsOf = ({ paths }: Document) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   )
 
-/** Every object of a document, with its place. */
+/** Every object of a document with its path. */
 function* nodes(value: unknown, place = ''): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield [place, value as Json]
@@ -52,13 +52,13 @@ const parameterOf = (document: Document, operationId: string, name: string) =>
   operation(document, operationId).parameters?.find(parameter => parameter.name === name)
 
 describe.each(documents)('the document of the %s API', (_, document) => {
-  test('has nothing that the strictest rules of Redocly find', async () => {
+  test("has no findings of Redocly's strictest rules", async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const found = await lintFromString({ source: JSON.stringify(document), config })
     expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
   })
 
-  test('has patterns that mean the same with and without the flag u, as generators use them', () => {
+  test('has patterns with the same meaning with and without the flag u', () => {
     const patterns = [...nodes(document)].flatMap(([place, { pattern }]) =>
       typeof pattern === 'string' ? [[place, pattern] as const] : [],
     )
@@ -69,7 +69,7 @@ describe.each(documents)('the document of the %s API', (_, document) => {
     }
   })
 
-  test('says of each operation who may call it, what it takes and what it answers', () => {
+  test('describes for each operation who may call it, its input and its responses', () => {
     for (const { operationId, tags, security, requestBody, parameters = [], responses } of operationsOf(document)) {
       expect(tags, operationId).toHaveLength(1)
       expect(security, operationId).toBeInstanceOf(Array)
@@ -82,7 +82,7 @@ describe.each(documents)('the document of the %s API', (_, document) => {
     }
   })
 
-  test('has no field of a request that takes anything, but for the context of switches', () => {
+  test('has no unrestricted request field, except for the evaluation context', () => {
     const open = operationsOf(document).flatMap(({ operationId, requestBody }) =>
       [...nodes(requestBody)].flatMap(([place, node]) =>
         Object.keys(node).length === 0 && !/\/(?:if|else|additionalProperties)\b/.test(place)
@@ -94,7 +94,7 @@ describe.each(documents)('the document of the %s API', (_, document) => {
   })
 })
 
-test('the names of operations are those that callers have in their code', () => {
+test('operation ids are frozen', () => {
   const given = documents.flatMap(([, document]) =>
     operationsOf(document).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`),
   )
@@ -102,16 +102,16 @@ test('the names of operations are those that callers have in their code', () => 
   expect(given.toSorted()).toEqual(frozen.filter(line => line !== '' && !line.startsWith('#')).toSorted())
 })
 
-describe('sending', () => {
+describe('the sending operations', () => {
   const request = mail.components.schemas.EmailRequest as { required: string[]; properties: Record<string, Json> }
 
-  test('asks for sender, recipients and subject, and for text or html', () => {
+  test('require sender, recipients and subject, and text or html', () => {
     expect(request.required).toEqual(['from', 'to', 'subject'])
     expect(request).toMatchObject({ if: { required: ['html'] }, else: { required: ['text'] } })
     expect(mail.components.schemas.SendRequest).toMatchObject({ required: ['from', 'to', 'subject'] })
   })
 
-  test('says what an address is, alone and in lists', () => {
+  test('describe an address, alone and in lists', () => {
     const address = { $ref: '#/components/schemas/Mailbox' }
     expect(request.properties.from).toEqual(address)
     for (const field of ['to', 'cc', 'bcc', 'reply_to'])
@@ -123,7 +123,7 @@ describe('sending', () => {
     })
   })
 
-  test('has schemas for the first address, for batches and for finished messages', () => {
+  test('have schemas for the first address, for batches and for raw messages', () => {
     expect(bodyOf(mail, 'send')).toEqual({ $ref: '#/components/schemas/SendRequest' })
     expect(mail.components.schemas.SendRequest).not.toHaveProperty('additionalProperties')
     expect(bodyOf(mail, 'sendEmail')).toEqual({ $ref: '#/components/schemas/EmailRequest' })
@@ -132,7 +132,7 @@ describe('sending', () => {
     expect(mail.components.schemas.RawEmailRequest).toMatchObject({ required: ['from', 'to', 'raw'] })
   })
 
-  test.each(['send', 'sendEmail'])('%s has an answer to a dry run, and reads Idempotency-Key', operationId => {
+  test.each(['send', 'sendEmail'])('%s describes a dry run and accepts Idempotency-Key', operationId => {
     const { responses } = operation(mail, operationId)
     expect(responses['200']?.content?.['application/json']?.schema).toEqual({
       $ref: '#/components/schemas/EmailPreview',
@@ -144,7 +144,7 @@ describe('sending', () => {
     expect(parameterOf(mail, operationId, 'Idempotency-Key')).toMatchObject({ in: 'header', required: false })
   })
 
-  test('does not list fields that are refused', () => {
+  test('do not list fields that are rejected', () => {
     for (const field of ['template', 'track', 'unsubscribe']) expect(request.properties).not.toHaveProperty(field)
   })
 })
@@ -156,7 +156,7 @@ test.each([
   ['previewCapturedEmail', 'text/html'],
   ['getDomainZoneFile', 'text/plain'],
   ['streamEvents', 'text/event-stream'],
-])('%s answers %s', (operationId, type) => {
+])('%s returns %s', (operationId, type) => {
   expect(Object.keys(operation(mail, operationId).responses['200']?.content ?? {})).toEqual([type])
 })
 
@@ -168,11 +168,11 @@ describe('the Subscription Administration API', () => {
     ['createSwitch', true],
     ['getOverview', false],
     ['listAuditLogs', false],
-  ])('%s needs app_key: %s', (operationId, required) => {
+  ])('%s requires app_key: %s', (operationId, required) => {
     expect(parameterOf(subscriptions, operationId, 'app_key')).toMatchObject({ in: 'query', required })
   })
 
-  test('lets optional fields of the query be empty, as forms send them, and no others', () => {
+  test('allows empty values for optional query fields only', () => {
     const fields = operationsOf(subscriptions).flatMap(({ parameters = [] }) =>
       parameters.filter(one => one.in === 'query'),
     )
@@ -183,21 +183,21 @@ describe('the Subscription Administration API', () => {
     )
   })
 
-  test('says which headers choose the language, and on writes which makes repeats harmless', () => {
+  test('describes the language headers, and Idempotency-Key for writes', () => {
     for (const name of ['lang', 'Accept-Language'])
       expect(parameterOf(subscriptions, 'listUsers', name)).toMatchObject({ in: 'header', required: false })
     expect(parameterOf(subscriptions, 'createPlan', 'Idempotency-Key')).toMatchObject({ in: 'header' })
     expect(parameterOf(subscriptions, 'listPlans', 'Idempotency-Key')).toBeUndefined()
   })
 
-  test('says who calls: administrators, back ends of apps, providers of switches', () => {
+  test('describes the credentials of administrators, back ends and flag providers', () => {
     expect(operation(subscriptions, 'logIn').security).toEqual([])
     expect(operation(subscriptions, 'listUsers').security).toEqual([{ token: [] }])
     expect(operation(subscriptions, 'openOrder').security).toEqual([{ appSecret: [] }, { appSignature: [] }])
     expect(operation(subscriptions, 'evaluateFlag').security).toEqual([{ appKey: [] }, { appBearer: [] }])
   })
 
-  test('takes files of subscriptions, and gives files', () => {
+  test('accepts and returns files', () => {
     expect(Object.keys(operation(subscriptions, 'importSubscriptions').requestBody?.content ?? {})).toContain(
       'text/csv',
     )
@@ -205,7 +205,7 @@ describe('the Subscription Administration API', () => {
       expect(Object.keys(operation(subscriptions, id).responses['200']?.content ?? {})).toEqual(['text/csv'])
   })
 
-  test('has OFREP with its own refusals', () => {
+  test('has OFREP with its own errors', () => {
     for (const id of ['evaluateFlag', 'evaluateFlags'])
       expect(operation(subscriptions, id)).toMatchObject({
         requestBody: { content: { 'application/json': {} } },
@@ -213,7 +213,7 @@ describe('the Subscription Administration API', () => {
       })
   })
 
-  test('is served from its own address unless another is set', () => {
+  test('is served from a relative URL unless another is set', () => {
     expect(subscriptions.servers).toEqual([{ url: '/' }])
     expect(openApiDocument('https://admin.example.net').servers).toEqual([{ url: 'https://admin.example.net' }])
   })

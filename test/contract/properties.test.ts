@@ -1,6 +1,6 @@
 /**
- * Schemathesis, a public property tester, against both documents and real servers: what a document allows is taken, what
- * it does not allow is refused, and every answer is as described. `schemathesis/` has its settings.
+ * Schemathesis, a public property tester, against both documents and real servers: a server accepts what its document
+ * allows, rejects everything else, and responds as described. `schemathesis/` contains its settings.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ import {
 } from '../support/subscriptions/subscription-api.ts'
 
 const SETTINGS = join(import.meta.dirname, 'schemathesis')
-const NOBODY = 'http://127.0.0.1:1'
+const UNREACHABLE = 'http://127.0.0.1:1'
 
 let folder: string
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Runs it; gives every status that each operation answered. Rejects with what it found. */
+/** Runs Schemathesis and returns the statuses of each operation. Rejects with its findings. */
 async function examine(url: string, settings: string, env: Record<string, string>): Promise<Map<string, number[]>> {
   const tools = await findPythonTools()
   const report = join(folder, `${settings}.ndjson`)
@@ -59,12 +59,12 @@ function statusesIn(report: string): Map<string, number[]> {
   return found
 }
 
-/** Operations that never answered with success: what was tested of them is only that they refuse. */
+/** Operations that never succeeded: only their errors were tested. */
 const withoutSuccess = (found: Map<string, number[]>) =>
   [...found].filter(([, statuses]) => !statuses.some(status => status < 300)).map(([label]) => label)
 
-/** They need an answering DNS server, or records in a state that nothing here brings about: system tests have them. */
-const ONLY_REFUSED = new Set([
+/** They need a DNS server, or records in a state that nothing here creates: system tests cover them. */
+const ONLY_ERRORS = new Set([
   'POST /api/v1/dns-accounts',
   'PUT /api/v1/dns-accounts/{id}',
   'POST /api/v1/domains/{id}/dns/plan',
@@ -76,12 +76,12 @@ const ONLY_REFUSED = new Set([
   'GET /api/v1/inbox/{id}/raw',
 ])
 
-describe('Schemathesis finds nothing', () => {
+describe('Schemathesis finds no violation', () => {
   test('in the mail API', async () => {
     const api = await startPanelApi({
-      CLOUDFLARE_API_URL: NOBODY,
-      ALIYUN_DNS_ENDPOINT: NOBODY,
-      DNSPOD_ENDPOINT: NOBODY,
+      CLOUDFLARE_API_URL: UNREACHABLE,
+      ALIYUN_DNS_ENDPOINT: UNREACHABLE,
+      DNSPOD_ENDPOINT: UNREACHABLE,
       DNS_SERVERS: '127.0.0.1:1',
       BLOCKLISTS: 'none',
     })
@@ -108,7 +108,7 @@ describe('Schemathesis finds nothing', () => {
         SCHEMATHESIS_DNS_ACCOUNT: dnsAccount,
         SCHEMATHESIS_SPARE_DNS_ACCOUNT: spareAccount,
       })
-      expect(withoutSuccess(found).filter(label => !ONLY_REFUSED.has(label))).toEqual([])
+      expect(withoutSuccess(found).filter(label => !ONLY_ERRORS.has(label))).toEqual([])
       expect(found.size).toBeGreaterThan(70)
     } finally {
       await api.stop()
@@ -148,7 +148,7 @@ describe('Schemathesis finds nothing', () => {
   }, 600_000)
 })
 
-/** A DNS account whose provider does not answer; gives its id. */
+/** A DNS account with an unreachable provider; returns its id. */
 async function giveDnsAccount(
   { db, secrets }: PanelApi,
   user_id: string,
@@ -171,7 +171,7 @@ async function giveDnsAccount(
   return _id
 }
 
-/** One record of each kind; gives their ids as the paths name them. */
+/** Creates one record of each kind; returns their ids by path parameter. */
 async function giveRecords({ call, server }: SubscriptionApi): Promise<Record<string, string>> {
   const number = ++given
   const idOf = async (answer: Promise<ApiAnswer>): Promise<string> => {
@@ -192,7 +192,7 @@ async function giveRecords({ call, server }: SubscriptionApi): Promise<Record<st
   const { user: user_id, plan: plan_id } = ids
   const flag = { name: `switch-${number}`, type: 'boolean', value: '1', client_visible: '1' }
   await call('POST', '/switch_manage', { body: flag })
-  // Each has a former state.
+  // Each gets an earlier revision.
   await call('PUT', `/subscription_plan/${plan_id}`, { body: { price: 20 } })
   await call('PUT', '/switch_manage', { query: { app_key: 'demo', name: flag.name }, body: { value: '0' } })
   const paid = { payment_method: 'alipay', payment_id: `payment-${number}`, amount: 20 }

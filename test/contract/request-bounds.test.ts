@@ -1,4 +1,4 @@
-/** Every list and record that a request may have has a bound: without one a small body could cost seconds. */
+/** Every list and record in a request has a bound: without one a small body could take seconds. */
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import { emailRequest } from '../../services/mail/submission/rules/email-request.ts'
@@ -26,7 +26,7 @@ function unbounded(schema: z.core.$ZodType, path: string, seen = new Set<z.core.
   return [...own, ...partsOf(schema).flatMap((part, n) => unbounded(part, `${path}/${n}`, seen))]
 }
 
-test('all of them', () => {
+test('every list and record in a request schema has a bound', () => {
   const schemas = OPERATIONS.flatMap(({ method, path, params, query, body }) =>
     [params, query, body].flatMap(schema => (schema ? [{ name: `${method} ${path}`, schema }] : [])),
   )
@@ -37,7 +37,7 @@ test('all of them', () => {
   expect(found).toEqual([])
 })
 
-test('a login has 4 KiB', () => {
+test('a login body may have 4 KiB', () => {
   const logins = OPERATIONS.filter(({ method, path }) => method === 'POST' && /\/(?:session|token)$/.test(path))
   expect(logins.map(({ path, bodyBytes }) => [path, bodyBytes])).toEqual([
     ['/api/v1/session', 4_096],

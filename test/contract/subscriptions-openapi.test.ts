@@ -1,4 +1,4 @@
-/** The frozen document against the generated one: nothing of the reference may get lost. */
+/** The generated document contains everything in the frozen reference. */
 import { describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../services/subscriptions/http/openapi.ts'
 import { openApiChecker } from '../support/http/openapi-checker.ts'
@@ -14,7 +14,7 @@ const operations = Object.entries(frozen.paths).flatMap(([path, methods]) =>
   ),
 )
 
-/** Follows references in a document, and joins what stands in allOf. */
+/** Follows references in a document, and merges allOf. */
 function resolve(schema: Json | undefined, document: object = frozen): Json {
   if (!schema) return {}
   if (typeof schema.$ref === 'string') {
@@ -36,7 +36,7 @@ const alternatives = (schema: Json, document: object = frozen): Json[] => {
 const typeOf = (schema: Json): string[] =>
   [schema.type ?? (schema.enum ? typeof (schema.enum as unknown[])[0] : [])].flat().map(String)
 
-/** What the frozen schema asks for and the generated one does not give, by path. */
+/** What the frozen schema requires and the generated one lacks, by path. */
 function missing(wanted: Json, given: Json, place: string): string[] {
   const options = alternatives(given, generated)
   return alternatives(wanted).flatMap(one => {
@@ -53,11 +53,11 @@ function missingIn(wanted: Json, given: Json, place: string): string[] {
   )
   if (!fits) return [`${place}: ${givenTypes} instead of ${wantedTypes}`]
   const properties = (wanted.properties ?? {}) as Record<string, Json>
-  const theirs = (given.properties ?? {}) as Record<string, Json>
+  const givenProperties = (given.properties ?? {}) as Record<string, Json>
   const required = (wanted.required ?? []) as string[]
-  const absent = required.filter(name => !(name in theirs)).map(name => `${place}.${name}`)
+  const absent = required.filter(name => !(name in givenProperties)).map(name => `${place}.${name}`)
   const inner = Object.entries(properties).flatMap(([name, schema]) =>
-    theirs[name] ? missing(resolve(schema), theirs[name], `${place}.${name}`) : [],
+    givenProperties[name] ? missing(resolve(schema), givenProperties[name], `${place}.${name}`) : [],
   )
   const items =
     wanted.items && given.items ? missing(resolve(wanted.items as Json), given.items as Json, `${place}[]`) : []
@@ -70,30 +70,30 @@ const answerOf = (operation: Json) => {
   return content['application/json']?.schema
 }
 
-test('the reference has 24 operations; on one path GET serves several of them', () => {
+test('the reference has 21 operations, one of them for several uses of GET', () => {
   expect(operations).toHaveLength(21)
 })
 
-describe('contained in the generated document', () => {
+describe('the generated document contains', () => {
   test.each(operations)('%s', (_, path, method, operation) => {
-    const ours = generated.paths[path]?.[method]
-    expect(ours).toBeDefined()
-    const names = ((ours?.parameters ?? []) as { name: string; in: string }[]).map(({ name }) => name)
+    const counterpart = generated.paths[path]?.[method]
+    expect(counterpart).toBeDefined()
+    const names = ((counterpart?.parameters ?? []) as { name: string; in: string }[]).map(({ name }) => name)
     const parameters = ((operation.parameters ?? []) as { name: string; in: string }[]).filter(
       parameter => parameter.in !== 'header' && !(parameter.name === 'app_key' && path === '/app_manage/{id}'),
     )
     for (const { name } of parameters) expect(names).toContain(name)
-    expect(missing(resolve(answerOf(operation)), answerOf(ours ?? {}) ?? {}, 'answer')).toEqual([])
+    expect(missing(resolve(answerOf(operation)), answerOf(counterpart ?? {}) ?? {}, 'answer')).toEqual([])
     const body = (operation.requestBody as { content: Record<string, { schema: Json }> } | undefined)?.content
-    const theirs = (ours?.requestBody as { content: Record<string, { schema: Json }> } | undefined)?.content
+    const givenBody = (counterpart?.requestBody as { content: Record<string, { schema: Json }> } | undefined)?.content
     const fields = Object.keys((body?.['application/json']?.schema.properties ?? {}) as Json)
-    expect(Object.keys((theirs?.['application/json']?.schema.properties ?? {}) as Json)).toEqual(
+    expect(Object.keys((givenBody?.['application/json']?.schema.properties ?? {}) as Json)).toEqual(
       expect.arrayContaining(fields),
     )
   })
 })
 
-describe('the checker finds a wrong answer', () => {
+describe('the checker validates responses', () => {
   const check = openApiChecker('subscriptions')
   const headers = new Headers({ 'content-type': 'application/json' })
   const list = (subscription: object, total: unknown = '1') => ({
@@ -114,14 +114,18 @@ describe('the checker finds a wrong answer', () => {
   }
   const permanent = { ...timed, end_date: '0', end_date_formatted: '永久有效', is_permanent: true }
   test.each<[string, object, boolean]>([
-    ['a timed one', list(timed), true],
-    ['a number for the total', list(timed, 1), false],
-    ['a number for the id', list({ ...timed, id: 1 }), false],
-    ['a timed one without is_expiring_soon', list({ ...timed, is_expiring_soon: undefined }), false],
-    ['a permanent one with is_expiring_soon', list(permanent), false],
-    ['a permanent one that has expired', list({ ...permanent, is_expiring_soon: undefined, is_expired: true }), false],
-    ['an envelope without data', { code: 0, message: 'OK' }, false],
-    ['another code of success', { ...list(timed), code: 1 }, false],
+    ['accepts a timed subscription', list(timed), true],
+    ['rejects a number for the total', list(timed, 1), false],
+    ['rejects a number for the id', list({ ...timed, id: 1 }), false],
+    ['rejects a timed subscription without is_expiring_soon', list({ ...timed, is_expiring_soon: undefined }), false],
+    ['rejects a permanent subscription with is_expiring_soon', list(permanent), false],
+    [
+      'rejects a permanent subscription that has expired',
+      list({ ...permanent, is_expiring_soon: undefined, is_expired: true }),
+      false,
+    ],
+    ['rejects an envelope without data', { code: 0, message: 'OK' }, false],
+    ['rejects another success code', { ...list(timed), code: 1 }, false],
   ])('%s', (_, body, good) => {
     const run = () => check('GET', '/subscription', { status: 200, headers, body: JSON.parse(JSON.stringify(body)) })
     if (good) expect(run).not.toThrow()

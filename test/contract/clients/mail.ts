@@ -1,4 +1,4 @@
-/** Uses the client that was generated from the document of the mail API; prints what it got. Arguments: address, token. */
+/** Uses the client generated from the document of the mail API and prints its results. Arguments: address, token. */
 import { client } from './sdk/client.gen.js'
 import * as api from './sdk/index.js'
 

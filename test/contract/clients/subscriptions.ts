@@ -1,5 +1,5 @@
 /**
- * Uses the client that was generated from the document of the Subscription Administration API; prints what it got.
+ * Uses the client generated from the document of the Subscription Administration API and prints its results.
  * Arguments: address, user name, password.
  */
 import { client } from './sdk/client.gen.js'
