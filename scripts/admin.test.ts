@@ -34,9 +34,9 @@ function admin(args: readonly string[], env: Record<string, string> = {}): Promi
   })
 }
 
-const madePassword = ({ stdout }: Result) => /^New password: (\w+)$/m.exec(stdout)?.[1] ?? ''
+const printedPassword = ({ stdout }: Result) => /^New password: (\w+)$/m.exec(stdout)?.[1] ?? ''
 
-describe('on the database of MONGODB_URI', () => {
+describe('with the database of MONGODB_URI', () => {
   let mongo: Mongo
   const env = () => {
     const uri = new URL(sharedMongoUri())
@@ -48,14 +48,14 @@ describe('on the database of MONGODB_URI', () => {
   })
   afterAll(() => mongo.stop())
 
-  test('the new password is shown and works, the old one and all sessions end, and it is on record', async () => {
+  test('prints a valid new password, ends all sessions, and is audited', async () => {
     const user = await giveUser(mongo.db, { username: 'ada' })
     const store = { db: mongo.db, secrets: createSecrets('a master secret of more than thirty-two bytes') }
     const token = await openSession(store, user, '127.0.0.1', systemClock.now())
     const result = await admin(['reset-password', 'ADA'], env())
     expect(result).toMatchObject({ code: 0, stderr: '' })
     const hash = (await findUser(mongo.db, user._id))?.password_hash
-    expect(await verifyPassword(hash, madePassword(result))).toBe(true)
+    expect(await verifyPassword(hash, printedPassword(result))).toBe(true)
     expect(await verifyPassword(hash, PASSWORD)).toBe(false)
     expect(await readSession(store, token, systemClock.now())).toBeUndefined()
     expect(await listAudit(mongo.db, user._id, { limit: 10 })).toMatchObject([
@@ -63,7 +63,7 @@ describe('on the database of MONGODB_URI', () => {
     ])
   })
 
-  test('a suspended account stays suspended, and the command says so', async () => {
+  test('keeps a suspended account suspended and reports it', async () => {
     await giveUser(mongo.db, { username: 'suspended', status: 'suspended' })
     expect(await admin(['reset-password', 'suspended'], env())).toMatchObject({
       code: 0,
@@ -77,15 +77,15 @@ describe('on the database of MONGODB_URI', () => {
     ['two accounts', ['reset-password', 'a', 'b'], 64, 'usage: npm run admin'],
     ['another command', ['delete-everything', 'a'], 64, 'usage: npm run admin'],
     ['nothing', [], 64, 'usage: npm run admin'],
-  ])('%s changes nothing and says why', async (_, args, code, text) => {
+  ])('%s changes nothing and prints an error', async (_, args, code, text) => {
     const before = await collectionOf(mongo.db, users).find().toArray()
     expect(await admin(args, env())).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(text) })
     expect(await collectionOf(mongo.db, users).find().toArray()).toEqual(before)
   })
 })
 
-describe('on the database of npm start', () => {
-  test('works while it runs and while it does not', async () => {
+describe('with the database of npm start', () => {
+  test('works whether it runs or not', async () => {
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'pw-admin-'))
     onTestFinished(() => rm(DATA_DIR, { recursive: true, force: true }))
     const running = await startEmbeddedMongod(await mongodBinary(), DATA_DIR, silentLog)
@@ -93,15 +93,15 @@ describe('on the database of npm start', () => {
     const input = { username: 'admin', role: 'admin', lang: 'en', tz: 'UTC' } as const
     const { user } = await createUser({ mongo, clock: systemClock }, input)
     const first = await admin(['reset-password', 'admin'], { DATA_DIR })
-    expect(await verifyPassword((await findUser(mongo.db, user._id))?.password_hash, madePassword(first))).toBe(true)
+    expect(await verifyPassword((await findUser(mongo.db, user._id))?.password_hash, printedPassword(first))).toBe(true)
     await mongo.stop()
     await running.stop()
     const second = await admin(['reset-password', 'admin'], { DATA_DIR })
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('New password: ') })
-    expect(madePassword(second)).not.toBe(madePassword(first))
+    expect(printedPassword(second)).not.toBe(printedPassword(first))
   })
 
-  test('says so when there never was one', async () => {
+  test('fails if there is no database', async () => {
     const result = await admin(['reset-password', 'admin'], { DATA_DIR: join(tmpdir(), 'pw-there-is-nothing') })
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start makes it') })
   })

@@ -1,6 +1,6 @@
 /**
- * `npm run admin -- reset-password <username>`: works on MONGODB_URI, on the database of the `npm start` that runs
- * from DATA_DIR, or, when none runs, starts that database for the moment.
+ * `npm run admin -- reset-password <username>`: uses MONGODB_URI, or the database of the `npm start` that runs from
+ * DATA_DIR, or starts that database for the command.
  */
 import { existsSync } from 'node:fs'
 import { resetPasswordByName } from '../services/accounts/reset-password.ts'
@@ -14,7 +14,7 @@ import type { Running } from '../services/platform/running.ts'
 
 /** Exit code for wrong arguments (EX_USAGE of sysexits.h). */
 const EX_USAGE = 64
-/** The database may write warnings; nothing else of it belongs between question and answer. */
+/** Only warnings of the database are logged: the output is the result of the command. */
 const log = createLog('warn', 'admin')
 
 const [command, username, ...rest] = process.argv.slice(2)

@@ -1,9 +1,9 @@
-/** The check of architecture decision records: what it accepts, and what it reports. */
+/** Validation of architecture decision records. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { brokenReferences, faultsOf, readDecisions, renderIndex } from './adr.ts'
+import { brokenReferences, readDecisions, recordErrors, renderIndex } from './adr.ts'
 
 const record = (heading: string, ...lines: string[]) => `# ${heading}\n\n${lines.join('\n')}\n\nText.\n`
 const FIELDS = ['- Status: accepted', '- Date: 2026-11-21', '- Part: mail']
@@ -37,11 +37,11 @@ test.each([
   ['a gap', withSecond('0003-two.md', record('3. Two', ...FIELDS)), [/expected number 2/]],
   ['another file name', withSecond('0002-to.md', record('2. Two', ...FIELDS)), [/file name 0002-two\.md/]],
   ['no heading', withSecond('0002-two.md', FIELDS.join('\n')), [/expected number 2/, /file name/]],
-])('records with %s', async (_, files, faults) => {
-  expect(faultsOf(await recordsOf(files))).toEqual(faults.map(pattern => expect.stringMatching(pattern)))
+])('a folder with %s has the expected errors', async (_, files, errors) => {
+  expect(recordErrors(await recordsOf(files))).toEqual(errors.map(pattern => expect.stringMatching(pattern)))
 })
 
-// In parts, so that the check does not take these samples for references.
+// Split, so that the check does not treat these samples as references.
 const ADR = 'ADR'
 const FOLDER = ['docs', 'adr'].join('/')
 
@@ -52,9 +52,9 @@ test.each([
   [`${FOLDER}/0002-a-second-one.md`, []],
   [`${FOLDER}/0002-former-title.md`, [`there is no ${FOLDER}/0002-former-title.md`]],
   [`by decision ${2}`, [`write "${ADR} N" instead of "decision ${2}"`]],
-])('references in %j', async (text, faults) => {
+])('references in %j have the expected errors', async (text, errors) => {
   const decisions = await recordsOf(GOOD)
-  expect(brokenReferences('file.ts', text, decisions)).toEqual(faults.map(fault => `file.ts: ${fault}`))
+  expect(brokenReferences('file.ts', text, decisions)).toEqual(errors.map(error => `file.ts: ${error}`))
 })
 
 test('the index has a row for each record', async () => {

@@ -19,7 +19,7 @@ export interface Decision {
 const FOLDER = 'docs/adr'
 const DAY = String.raw`\d{4}-\d\d-\d\d`
 
-/** All records of the folder by number: every Markdown file but the index. */
+/** All records of the folder by number: every Markdown file except for the index. */
 export function readDecisions(folder = FOLDER): Decision[] {
   return readdirSync(folder)
     .filter(file => file.endsWith('.md') && file !== 'README.md')
@@ -39,8 +39,8 @@ function parseDecision(file: string, text: string): Decision {
   }
 }
 
-/** What is wrong with the records themselves: numbers, file names, missing fields. */
-export function faultsOf(decisions: readonly Decision[]): string[] {
+/** Errors in the records themselves: numbers, file names, missing fields. */
+export function recordErrors(decisions: readonly Decision[]): string[] {
   return decisions.flatMap(({ number, file, title, status, date, part }, index) => {
     const name = `${String(number).padStart(4, '0')}-${slug(title)}.md`
     const successor = /^superseded by (\d+)$/.exec(status)?.[1]
@@ -51,7 +51,7 @@ export function faultsOf(decisions: readonly Decision[]): string[] {
       ...(successor && !decisions[Number(successor) - 1] ? [`there is no ADR ${successor} that supersedes it`] : []),
       ...(new RegExp(`^${DAY}(?: \\(amended ${DAY}\\))?$`).test(date) ? [] : ['expected "- Date: YYYY-MM-DD"']),
       ...(part ? [] : ['expected "- Part: …"']),
-    ].map(fault => `${FOLDER}/${file}: ${fault}`)
+    ].map(error => `${FOLDER}/${file}: ${error}`)
   })
 }
 
@@ -65,7 +65,7 @@ export function brokenReferences(path: string, text: string, decisions: readonly
     ...numbers.filter(number => !decisions[Number(number) - 1]).map(number => `there is no ADR ${number}`),
     ...files.filter(file => !decisions.some(known => known.file === file)).map(file => `there is no ${FOLDER}/${file}`),
     ...(text.match(/\bdecisions? \d+\b/gi) ?? []).map(words => `write "ADR N" instead of "${words}"`),
-  ].map(fault => `${path}: ${fault}`)
+  ].map(error => `${path}: ${error}`)
 }
 
 /** The index of all records as Markdown. */
@@ -114,10 +114,10 @@ function readSource(path: string): string {
 
 if (import.meta.main) {
   const decisions = readDecisions()
-  const faults = [
-    ...faultsOf(decisions),
+  const errors = [
+    ...recordErrors(decisions),
     ...sources().flatMap(path => brokenReferences(path, readSource(path), decisions)),
   ]
-  for (const fault of faults) process.stderr.write(`${fault}\n`)
-  if (faults.length > 0) process.exitCode = 1
+  for (const error of errors) process.stderr.write(`${error}\n`)
+  if (errors.length > 0) process.exitCode = 1
 }

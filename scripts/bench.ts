@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 const [name, ...args] = process.argv.slice(2)
-/** Helpers of the benchmarks stand beside them; a benchmark is what says how to run it. */
+/** Modules without a benchmark of their own are excluded; each benchmark describes its use. */
 const benches = readdirSync('test/bench').filter(
   file => file.endsWith('.ts') && !/^(rig|sink|load|subscriptions-seed)\.ts$/.test(file),
 )

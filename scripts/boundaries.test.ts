@@ -14,7 +14,7 @@ interface Rule {
 
 const config = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as { forbidden: Rule[] }
 
-/** Imports that no rule allows: the rule, the importing file, and what it imports (a file, or a package). */
+/** Forbidden imports: the rule, the importing file, and what it imports (a file or a package). */
 const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[] = [
   ['no-cycles', 'services/platform/first.ts', 'services/platform/second.ts'],
   ['rules-are-pure', 'services/mail/log/rules/a.ts', 'services/platform/clock.ts'],
@@ -51,8 +51,9 @@ const VIOLATIONS: readonly (readonly [rule: string, from: string, to: string])[]
   ['home-of-node-rs-argon', 'services/mail/credentials/a.ts', 'package:@node-rs/argon2'],
   // The table of subjects: none may import a subject that it does not list.
   ...config.forbidden.flatMap(({ name, from }) => {
-    const [, half, subject] = /^\^(services\/(?:mail|subscriptions|platform))\/([a-z]+)\/$/.exec(from.path ?? '') ?? []
-    return subject ? [[name, `${half}/${subject}/a.ts`, `${half}/unlisted/b.ts`] as const] : []
+    const [, module, subject] =
+      /^\^(services\/(?:mail|subscriptions|platform))\/([a-z]+)\/$/.exec(from.path ?? '') ?? []
+    return subject ? [[name, `${module}/${subject}/a.ts`, `${module}/unlisted/b.ts`] as const] : []
   }),
 ]
 
@@ -135,26 +136,29 @@ test.each(ALLOWED)('%s may import %s', (from, to) => {
   expect([...found].filter(one => one.endsWith(pair))).toEqual([])
 })
 
-test('no rule is without a violation above', () => {
+test('every rule has a violation above', () => {
   const covered = new Set(VIOLATIONS.map(([rule]) => rule))
-  // The kind of a dependency depends on package.json: dependency-rules.test.ts has the violations of this rule.
+  // The kind of a dependency depends on package.json: dependency-rules.test.ts covers this rule.
   covered.add('no-development-dependencies')
   expect(config.forbidden.map(rule => rule.name).filter(name => !covered.has(name))).toEqual([])
 })
 
 const files = execFileSync('git', ['ls-files', 'services', 'operator'], { encoding: 'utf8' }).split('\n')
 
-test.each(config.forbidden.map(rule => [rule.name, rule] as const))('%s begins at files of the tree', (_, { from }) => {
-  const not = [from.pathNot ?? []].flat().map(one => new RegExp(one))
-  const matching = files.filter(file => new RegExp(from.path ?? '').test(file) && !not.some(one => one.test(file)))
-  expect(matching.length).toBeGreaterThan(0)
-})
+test.each(config.forbidden.map(rule => [rule.name, rule] as const))(
+  '%s applies to files of the tree',
+  (_, { from }) => {
+    const not = [from.pathNot ?? []].flat().map(one => new RegExp(one))
+    const matching = files.filter(file => new RegExp(from.path ?? '').test(file) && !not.some(one => one.test(file)))
+    expect(matching.length).toBeGreaterThan(0)
+  },
+)
 
-test.each(['mail', 'subscriptions'])('every subject of %s is in the table', half => {
-  const folders = new Set(files.flatMap(file => new RegExp(`^services/${half}/([^/]+)/`).exec(file)?.[1] ?? []))
-  const listed = config.forbidden.map(rule => rule.name).filter(name => name.startsWith(`${half}-`))
-  // `http` puts the subjects' handlers together, and `jobs` their timed work: both may import every subject.
-  expect([...folders].filter(name => !['http', 'jobs'].includes(name) && !listed.includes(`${half}-${name}`))).toEqual(
-    [],
-  )
+test.each(['mail', 'subscriptions'])('every subject of %s is in the table', module => {
+  const folders = new Set(files.flatMap(file => new RegExp(`^services/${module}/([^/]+)/`).exec(file)?.[1] ?? []))
+  const listed = config.forbidden.map(rule => rule.name).filter(name => name.startsWith(`${module}-`))
+  // `http` combines the subjects' handlers, and `jobs` their scheduled work: both may import every subject.
+  expect(
+    [...folders].filter(name => !['http', 'jobs'].includes(name) && !listed.includes(`${module}-${name}`)),
+  ).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Builds the web app and lays a Brotli and a gzip twin beside every text file, so that the service compresses nothing. */
+/** Builds the web app and compresses every text file with Brotli and gzip, so that the service compresses nothing. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
@@ -18,9 +18,9 @@ export interface BuiltFile {
   gzip: number
 }
 
-/** Builds into `services/panel/dist`; resolves to the text files with their sizes. Throws what the bundler reports. */
+/** Builds into `services/panel/dist`; resolves to the text files with their sizes. Throws the errors of the bundler. */
 export async function buildPanel(): Promise<BuiltFile[]> {
-  // Tests run with NODE_ENV=test, with which the bundler would take the development build of React.
+  // Tests run with NODE_ENV=test, for which the bundler would use the development build of React.
   const environment = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
   try {
@@ -32,7 +32,7 @@ export async function buildPanel(): Promise<BuiltFile[]> {
   return compressFolder(DIST)
 }
 
-/** Writes `.br` and `.gz` beside each text file below the folder. */
+/** Writes `.br` and `.gz` next to each text file below the folder. */
 export async function compressFolder(folder: string): Promise<BuiltFile[]> {
   const names = await readdir(folder, { recursive: true })
   const texts = names.filter(name => TEXT.has(extname(name)))
@@ -49,7 +49,7 @@ export async function compressFolder(folder: string): Promise<BuiltFile[]> {
   )
 }
 
-/** SHA-256 over what the build reads; beside the result it tells whether that is current. */
+/** SHA-256 over the inputs of the build; it is stored next to the result, to detect an outdated one. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   const root = join(PANEL, '../..')
@@ -64,7 +64,7 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Builds only when the sources changed since the last build. */
+/** Builds only if the sources changed since the last build. */
 export async function buildPanelIfChanged(): Promise<void> {
   const stamp = join(DIST, '.sources')
   const current = await fingerprint()

@@ -1,6 +1,6 @@
 /**
  * Writes what the chart derives from other files: `values.schema.json` and the README table from `values.yaml`, the
- * custom resource definitions and the operator's rights from the code. `--check` only tells what is out of date.
+ * custom resource definitions and the operator's rights from the code. `--check` only reports outdated files.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml'
@@ -9,7 +9,7 @@ import { writeGenerated } from './generated-files.ts'
 
 const CHART = 'charts/postwright'
 
-/** Values with a closed list of choices, or of another type than their default shows. */
+/** Values with an enumeration, or of another type than their default. */
 const REFINED: Record<string, object> = {
   'image.pullPolicy': { enum: ['Always', 'IfNotPresent', 'Never'] },
   'mongodb.mode': { enum: ['external', 'trial'] },
@@ -36,12 +36,12 @@ const REFINED: Record<string, object> = {
   'gateway.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
 }
 
-/** Values whose inside belongs to Kubernetes, not to us. */
+/** Values whose content Kubernetes defines. */
 const OPEN = /(^|\.)(resources|nodeSelector|annotations|labels|podAnnotations|tolerations)$/
 
 const document = parseDocument(readFileSync(`${CHART}/values.yaml`, 'utf8'))
 const values = document.contents
-if (!isMap(values)) throw new Error('values.yaml is no mapping')
+if (!isMap(values)) throw new Error('values.yaml is not a mapping')
 
 writeGenerated({
   [`${CHART}/values.schema.json`]: `${JSON.stringify({ $schema: 'https://json-schema.org/draft-07/schema#', ...schemaOf(values, '') }, null, 2)}\n`,
@@ -68,7 +68,7 @@ function schemaOf(node: unknown, path: string): object {
     const properties = Object.fromEntries(
       pairs(node).map(([key, value]) => [key, schemaOf(value, path ? `${path}.${key}` : key)]),
     )
-    // Helm hands `global` to every chart.
+    // Helm passes `global` to every chart.
     return {
       type: 'object',
       additionalProperties: false,
@@ -97,13 +97,13 @@ function readme(root: YAMLMap): string {
   ].join('\n')
 }
 
-/** One row a value that is no block of values; the comment above it is its meaning. */
+/** One row for each value that is not a block of values; the comment above it is its meaning. */
 function describe(map: YAMLMap, path: string): [string, string, string][] {
   return map.items.flatMap((pair, index): [string, string, string][] => {
     const key = String(isScalar(pair.key) ? pair.key.value : pair.key)
     const name = path ? `${path}.${key}` : key
     if (isBlock(pair.value, name)) return describe(pair.value, name)
-    // The parser hands the comment above the first entry to the mapping.
+    // The parser attaches the comment above the first entry to the mapping.
     const own = isScalar(pair.key) ? pair.key.commentBefore : undefined
     return [
       [

@@ -1,11 +1,11 @@
-/** `npm run check`: types, lint, import boundaries, dead code, ADRs, generated files. Runs two at a time and prints what failed. */
+/** `npm run check`: types, lint, import boundaries, dead code, ADRs, generated files. Runs two checks at a time and prints failures. */
 import { spawn } from 'node:child_process'
 
 interface Check {
   name: string
   command: string[]
-  /** A reason why an exit code of 0 is still a failure. */
-  doubt?: (output: string) => string | undefined
+  /** Returns a reason why an exit code of 0 is still a failure. */
+  failure?: (output: string) => string | undefined
 }
 
 const bin = (name: string, ...args: string[]) => [process.execPath, `node_modules/${name}`, ...args]
@@ -24,8 +24,8 @@ const checks: Check[] = [
       'operator',
       'scripts/admin.ts',
     ),
-    // With a compiler that it does not support the tool sees no module and is content.
-    doubt: output =>
+    // With an unsupported compiler the tool sees no module and exits with 0.
+    failure: output =>
       Number(/\((\d+) modules/.exec(output)?.[1] ?? 0) < 100 ? 'fewer than 100 modules were seen' : undefined,
   },
   { name: 'dead code', command: bin('knip/bin/knip.js') },
@@ -47,12 +47,12 @@ async function work(): Promise<void> {
   for (let check = queue.shift(); check; check = queue.shift()) {
     const started = performance.now()
     const { code, output } = await execute(check.command)
-    const doubt = code === 0 ? check.doubt?.(output) : undefined
-    const ok = code === 0 && doubt === undefined
+    const failure = code === 0 ? check.failure?.(output) : undefined
+    const ok = code === 0 && failure === undefined
     if (!ok) failed++
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     process.stdout.write(
-      `${ok ? 'ok  ' : 'FAIL'} ${check.name} (${seconds} s)\n${ok ? '' : `${output}${doubt ?? ''}\n`}`,
+      `${ok ? 'ok  ' : 'FAIL'} ${check.name} (${seconds} s)\n${ok ? '' : `${output}${failure ?? ''}\n`}`,
     )
   }
 }

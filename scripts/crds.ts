@@ -9,7 +9,7 @@ import { describeKinds } from '../operator/resources/reference-document.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Every generated file: path from the root and content. */
+/** All generated files: content by path from the root. */
 export function generatedFiles(): Map<string, string> {
   const files = new Map<string, string>()
   for (const kind of kinds)
@@ -21,7 +21,7 @@ export function generatedFiles(): Map<string, string> {
   return files
 }
 
-/** Paths whose content differs from what the schemas say. */
+/** Paths of the outdated files. */
 export async function staleFiles(): Promise<string[]> {
   const stale: string[] = []
   for (const [path, content] of generatedFiles())

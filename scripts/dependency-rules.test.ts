@@ -1,4 +1,4 @@
-/** The rule of .dependency-cruiser.cjs about development dependencies, on a small project that breaks it. */
+/** The dependency-cruiser rule about development dependencies, in a small project. */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const cruiser = resolve('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs')
 
-/** Violations of the rule in a project with the dependencies of this one and one file. */
+/** The violations in a project with the dependencies of this one and one file. */
 async function violations(file: string, text: string): Promise<unknown[]> {
   const root = await mkdtemp(join(tmpdir(), 'pw-dependencies-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
@@ -28,15 +28,19 @@ async function violations(file: string, text: string): Promise<unknown[]> {
 
 test.each([
   ['a development dependency', 'services/platform/a.ts', "import { decode } from 'dns-packet'\nexport { decode }\n"],
-  ['one that is imported later', 'services/mail/a.ts', "export const load = () => import('fast-check')\n"],
-  ['one in the operator', 'operator/a.ts', "export { test } from 'vitest'\n"],
-  ['one in the program for administrators', 'scripts/admin.ts', "import 'knip'\n"],
+  [
+    'a development dependency in a dynamic import',
+    'services/mail/a.ts',
+    "export const load = () => import('fast-check')\n",
+  ],
+  ['a development dependency in the operator', 'operator/a.ts', "export { test } from 'vitest'\n"],
+  ['a development dependency in the administration program', 'scripts/admin.ts', "import 'knip'\n"],
   [
     'a package that only another package depends on',
     'services/platform/a.ts',
     "import { ObjectId } from 'bson'\nexport { ObjectId }\n",
   ],
-])('is found: %s', async (_, file, text) => expect(await violations(file, text)).toHaveLength(1))
+])('rejects %s', async (_, file, text) => expect(await violations(file, text)).toHaveLength(1))
 
 test.each([
   ['a production dependency', 'services/platform/a.ts', "export { z } from 'zod'\n"],
@@ -44,4 +48,4 @@ test.each([
   ['a type', 'services/platform/a.ts', "import type { Packet } from 'dns-packet'\nexport type P = Packet\n"],
   ['the web app, which is bundled', 'services/panel/a.ts', "export { useState } from 'react'\n"],
   ['a test', 'services/platform/a.test.ts', "import { test } from 'vitest'\ntest.todo('x')\n"],
-])('is allowed: %s', async (_, file, text) => expect(await violations(file, text)).toEqual([]))
+])('permits %s', async (_, file, text) => expect(await violations(file, text)).toEqual([]))

@@ -1,4 +1,4 @@
-/** `npm run dev` from start to stop: restart on a change, database kept, panel from its sources. */
+/** `npm run dev` from start to stop: restart on a change, persistent database, panel from its sources. */
 import { mkdtemp, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,12 +31,12 @@ test.each([
   ['/api/operations.ts', 200, /export/],
   ['/api/v1/session', 401, /"code":/],
   ['/openapi.json', 200, /"openapi":/],
-])('GET %s of the panel address is answered %i', async (path, status, body) => {
+])('GET %s at the panel address returns %i', async (path, status, body) => {
   const answer = await fetch(`${panel}${path}`, { headers: { accept: 'text/html,*/*' } })
   expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(body)])
 })
 
-test('a changed source restarts the service and leaves the database running', async () => {
+test('a changed source restarts the service and keeps the database running', async () => {
   const pid = await mongodPid()
   const now = new Date()
   await utimes('services/platform/version.ts', now, now)

@@ -17,16 +17,16 @@ const PANEL_PORT = 5173
 /** Paths of the service. `/api/….ts` is a source of the panel, so only the versioned API and `/api/send` are forwarded. */
 const SERVICE_PATHS = String.raw`^/(?:api/(?:v1|send)|subscription-api|u|openapi\.json)(?:[/?]|$)`
 
-const say = (text: string) => process.stderr.write(`postwright: ${text}\n`)
+const print = (text: string) => process.stderr.write(`postwright: ${text}\n`)
 
 if (existsSync('.env')) process.loadEnvFile('.env')
-const trial = await prepareTrial(process.env, say).catch((error: unknown) => {
-  say(`cannot start: ${error instanceof Error ? error.message : String(error)}`)
+const trial = await prepareTrial(process.env, print).catch((error: unknown) => {
+  print(`cannot start: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(1)
 })
 const panel = await servePanel(`http://127.0.0.1:${trial.env.APP_PORT ?? '3025'}`)
 
-// The service prepares everything else itself, as with `npm start`, and shows the first logins.
+// The service prepares everything else, as with `npm start`, and prints the first logins.
 const service = spawn(process.execPath, ['--watch', '--watch-preserve-output', 'services/all.ts'], {
   cwd: ROOT,
   stdio: 'inherit',
@@ -37,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 service.on('exit', async code => {
   await together(...trial.parts, panel)
     .stop()
-    .catch((error: unknown) => say(`stopped with an error: ${String(error)}`))
+    .catch((error: unknown) => print(`stopped with an error: ${String(error)}`))
   process.exit(code ?? 0)
 })
 

@@ -1,4 +1,4 @@
-/** Writes the generated tables of `docs/` from the code; with `--check` only tells which of them are out of date. */
+/** Writes the generated tables of `docs/` from the code; with `--check` only reports outdated ones. */
 
 import { createMetrics } from '../services/platform/observability/metrics.ts'
 import { problems } from '../services/platform/problems.ts'
@@ -54,7 +54,7 @@ function page(title: string, intro: string, head: string[], rows: string[][]): s
   )
 }
 
-/** Our own metrics: those that the client library collects by default are documented there. */
+/** Our own metrics; those that the client library collects by default are documented there. */
 async function metricRows(): Promise<string[][]> {
   const { registry } = createMetrics('docs')
   const described = await registry.getMetricsAsJSON()

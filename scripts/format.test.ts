@@ -1,9 +1,9 @@
-/** `npm run format` on files of its own: what it repairs, and what it leaves to people. */
+/** `npm run format` on temporary files. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Formats these texts as files; returns the texts afterwards and the exit code. */
+/** Formats these texts as files; returns the new texts and the exit code. */
 function format(texts: readonly string[]) {
   const files = texts.map((_, index) => `scripts/unformatted-${process.pid}-${index}.ts`)
   onTestFinished(() => {
@@ -14,7 +14,7 @@ function format(texts: readonly string[]) {
   return { status, texts: files.map(file => readFileSync(file, 'utf8')) }
 }
 
-test('layout, quotes and the order of imports are repaired', () => {
+test('fixes layout, quotes and the order of imports', () => {
   expect(
     format(['export function one() {\n      return "one";\n}\n', "import b from 'b'\nimport a from 'a'\n\na(b)\n"]),
   ).toEqual({
@@ -23,7 +23,7 @@ test('layout, quotes and the order of imports are repaired', () => {
   })
 })
 
-test('an error without a safe fix stays and makes the exit code 1', () => {
+test('keeps an error without a safe fix and exits with 1', () => {
   const text = 'export const any: any = 1\n'
   expect(format([text])).toEqual({ status: 1, texts: [text] })
 })

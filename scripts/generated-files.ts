@@ -1,8 +1,8 @@
-/** Generated files: written, or with `--check` compared. */
+/** Writes generated files, or compares them with `--check`. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes each file; with `--check` on the command line only names those that differ and sets exit code 1. */
+/** Writes each file; with `--check` on the command line only reports outdated ones and sets exit code 1. */
 export function writeGenerated(files: Record<string, string>): void {
   for (const [path, text] of Object.entries(files)) {
     if (read(path) === text) continue

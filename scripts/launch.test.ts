@@ -1,4 +1,4 @@
-/** The launcher of npm scripts on a machine whose own Node is too old, with a Node in its cache. */
+/** The launcher of npm scripts on a machine with an outdated Node and a cached one. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { access, chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ async function script(path: string, text: string) {
   await chmod(path, 0o755)
 }
 
-/** A copy of the launcher with a cached Node that notes its runs; npm fails. `sha256`: what the cached Node should have. */
+/** A copy of the launcher with a cached Node that records its runs; npm fails. `sha256`: expected hash of the cached Node. */
 async function launcher(sha256?: string) {
   const root = await mkdtemp(join(tmpdir(), 'pw-launch-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
@@ -48,14 +48,14 @@ async function launcher(sha256?: string) {
   return { cached, start, runs }
 }
 
-test('a cached Node with another hash is not run but installed anew', async () => {
+test('does not run a cached Node with another hash, but installs it again', async () => {
   const { cached, start, runs } = await launcher('0'.repeat(64))
   expect(await start()).toMatch(/its SHA-256 is another one[\s\S]*installing Node .*[\s\S]*"npm ci .* failed/)
   expect(await runs()).toBe(0)
   await expect(access(`${cached}.verified`)).rejects.toThrow()
 })
 
-test('a cached Node is read once, and again when it has changed', async () => {
+test('hashes a cached Node once, and again when it has changed', async () => {
   const { cached, start, runs } = await launcher()
   expect(await start()).toBe('')
   expect(await runs()).toBe(3) // the three programs of the command

@@ -1,31 +1,31 @@
-/** Installs the system packages of `test/packages` that are missing: as root, where apt is. Says so and shows progress. */
+/** Installs the missing system packages of `test/packages` as root with apt, and prints its progress. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 const POLICY = '/usr/sbin/policy-rc.d'
-const say = (text: string) => void process.stderr.write(`tests: ${text}\n`)
+const print = (text: string) => void process.stderr.write(`tests: ${text}\n`)
 
-/** Installs what is missing; false when apt failed. Without root or apt it only says what tests will be skipped for. */
+/** Installs missing packages; false if apt failed. Without root or apt it only prints which tests will be skipped. */
 export function installPackages(): boolean {
   if (!existsSync('/usr/bin/apt-get')) return true
   const missing = wanted().filter(name => !isInstalled(name))
   if (missing.length === 0) return true
   const command = `apt-get install --no-install-recommends ${missing.join(' ')}`
   if (process.getuid?.() !== 0) {
-    say(`tests that need these packages are skipped: ${missing.join(', ')}. To run them, as root: ${command}`)
+    print(`tests that need these packages are skipped: ${missing.join(', ')}. To run them, as root: ${command}`)
     return true
   }
-  say(`installing the system packages that tests need (some minutes, once): ${missing.join(', ')}`)
-  // Packages must not start their daemons: the tests bring up what they need themselves.
+  print(`installing the system packages that tests need (some minutes, once): ${missing.join(', ')}`)
+  // Packages must not start their daemons: the tests start what they need.
   if (!existsSync(POLICY)) {
     writeFileSync(POLICY, '#!/bin/sh\nexit 101\n')
     chmodSync(POLICY, 0o755)
   }
   if (!apt('update', '-qq')) return false
-  // Ubuntu does not have all of them, and apt installs none when it does not know one.
+  // Ubuntu lacks some of them, and apt installs none if it does not know one.
   const known = missing.filter(isKnown)
   const unknown = missing.filter(name => !known.includes(name))
-  if (unknown.length > 0) say(`this system has no package ${unknown.join(', ')}: tests that need them are skipped`)
+  if (unknown.length > 0) print(`this system has no package ${unknown.join(', ')}: tests that need them are skipped`)
   return known.length === 0 || apt('install', '-y', '-q', '--no-install-recommends', ...known)
 }
 
@@ -52,7 +52,7 @@ function isInstalled(name: string): boolean {
 function apt(...args: string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const { status } = spawnSync('apt-get', args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) say(`"apt-get ${args[0]}" failed; its message is above`)
+  if (status !== 0) print(`"apt-get ${args[0]}" failed; its message is above`)
   return status === 0
 }
 

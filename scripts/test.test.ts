@@ -1,4 +1,4 @@
-/** `npm test` as a contributor without some programs sees it. */
+/** `npm test` on a machine without some programs. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ describe('a server', () => {
 })
 `
 
-/** Runs `npm test` on a file of these tests. */
+/** Runs `npm test` on a file with these tests. */
 function npmTest(cases: string, env: NodeJS.ProcessEnv) {
   writeFileSync(FILE, cases)
   onTestFinished(() => rmSync(FILE))
@@ -34,7 +34,7 @@ test.each([
   { ci: undefined, line: '1 passed, 0 failed, 2 skipped', status: 0 },
   { ci: 'true', line: '1 passed, 2 failed, 0 skipped', status: 1 },
 ])(
-  'a test that lacks a program is skipped by name, with the command that brings it (CI=$ci)',
+  'skips a test that lacks a program, with its name and the command that installs the program (CI=$ci)',
   ({ ci, line, status }) => {
     const run = npmTest(CASES, { ...environment, ...(ci && { CI: ci }) })
     const ended = run.stdout.split('\n')
@@ -47,7 +47,7 @@ test.each([
   },
 )
 
-/** What a test does that needs the program, as code, and the command that it must be told. */
+/** The code in a test that needs the program, and the command that must be printed. */
 const NEEDS: readonly (readonly [name: string, use: string, command: string])[] = [
   ['mongod', "await (await load('database/test-database')).freshDatabase()", 'apt-get install'],
   [
@@ -95,7 +95,7 @@ const NEEDS: readonly (readonly [name: string, use: string, command: string])[] 
   ),
 ]
 
-test('without any program each test that needs one is skipped, with what brings it', () => {
+test('without any program skips every test that needs one, with the command', () => {
   const empty = mkdtempSync(join(tmpdir(), 'pw-bare-'))
   onTestFinished(() => rmSync(empty, { recursive: true }))
   const cases = [
@@ -117,19 +117,19 @@ test('without any program each test that needs one is skipped, with what brings 
   expect(status).toBe(0)
 })
 
-test('a run that ends before its result is a failure in one line', () => {
+test('prints one line for a run that ends before its result', () => {
   const options = ['scripts/test.ts', '--no-install', '--config', 'nowhere.config.ts']
   const { stdout, status } = spawnSync(process.execPath, options, { encoding: 'utf8', env: environment })
   expect(stdout).toContain('the tests ended before their result')
   expect(status).toBe(1)
 })
 
-test('the packages that the reasons name are installed', () => {
+test('test/packages contains the packages that the reasons name', () => {
   const named = Object.values(PACKAGES).flatMap(names => names.split(' '))
   expect(readFileSync('test/packages', 'utf8').split('\n')).toEqual(expect.arrayContaining(named))
 })
 
-test('the packages that tests need are one list, which the installer of CI uses', () => {
+test('test/packages is sorted and installed by CI', () => {
   const packages = readFileSync('test/packages', 'utf8')
     .split('\n')
     .filter(line => line && !line.startsWith('#'))

@@ -1,7 +1,7 @@
 /**
- * `npm test`: every test of the default tier, with a count at the end and each skipped test by name. In CI
+ * `npm test`: runs every test of the default tier and prints a count at the end, and the name of each skipped test. In CI
  * a skip that `test/allowed-skips` does not list is a failure. First it installs missing system packages, unless
- * `--no-install` is given. `--quick` runs a part. Other arguments are handed on to vitest.
+ * `--no-install` is given. `--quick` runs a part. Other arguments are passed to vitest.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ if (quick)
     'quick: the tests of single modules and of the chart; left out are the delivery engine, DNS, SMTP, stores, whole paths (system), the operator and the panel: npm test runs everything\n',
   )
 if (!quick && !arguments_.includes('--no-install')) installPackages()
-const handedOn = arguments_.filter(argument => argument !== '--quick' && argument !== '--no-install')
+const vitestArguments = arguments_.filter(argument => argument !== '--quick' && argument !== '--no-install')
 const folder = mkdtempSync(join(tmpdir(), 'pw-results-'))
 const output = join(folder, 'vitest.json')
 const skips = join(folder, 'skips.jsonl')
@@ -37,7 +37,7 @@ const code = await vitest([
   '--reporter=json',
   `--outputFile.json=${output}`,
   ...(quick ? QUICK : []),
-  ...handedOn,
+  ...vitestArguments,
 ])
 if (!existsSync(output)) {
   rmSync(folder, { recursive: true })
@@ -62,7 +62,7 @@ const tests = report.testResults.flatMap(file =>
 const passed = tests.filter(({ status }) => status === 'passed').length
 const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed').map(({ name }) => name)
 const unlisted = process.env.CI ? skipped.filter(name => !allowedSkips().some(allowed => name.includes(allowed))) : []
-// A file that cannot be loaded has no tests of its own to count.
+// A file that cannot be loaded has no tests to count.
 const broken = report.testResults.filter(
   file => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'),
 )
@@ -90,7 +90,7 @@ function vitest(args: string[]): Promise<number | null> {
   })
 }
 
-/** Parts of test names, one a line; `#` starts a comment. */
+/** Parts of test names, one per line; `#` starts a comment. */
 function allowedSkips(): string[] {
   return readFileSync('test/allowed-skips', 'utf8')
     .split('\n')
