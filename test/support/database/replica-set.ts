@@ -20,6 +20,9 @@ export interface ReplicaSet {
   stop(): Promise<void>
 }
 
+/** Longest wait for a primary. */
+const ELECTION_MS = 60_000
+
 interface Member {
   port: number
   folder: string
@@ -45,13 +48,15 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
     },
   })
   const primary = async () => {
-    for (;;) {
+    const deadline = performance.now() + ELECTION_MS
+    while (performance.now() < deadline) {
       for (const [index, { port }] of members.entries()) {
         const hello = await admin(port, { hello: 1 }).catch(() => undefined)
         if (hello?.isWritablePrimary === true) return index
       }
       await sleep(100)
     }
+    throw new Error(`the replica set has had no primary for ${ELECTION_MS} ms`)
   }
   await primary()
   return {

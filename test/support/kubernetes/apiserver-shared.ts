@@ -5,14 +5,19 @@ import { beforeAll, describe, inject } from 'vitest'
 import type { ApiServerAccess } from './apiserver.ts'
 import { type ApiServerState, accessOf } from './apiserver-setup.ts'
 
+/** Above the limit of the two builds in apiserver-binaries.ts. */
+const BUILD_MS = 45 * 60_000
+
 /** Waits for the state of the server; a build takes minutes, once per machine. */
 async function serverState(): Promise<ApiServerState> {
   const path = inject('apiserverState')
-  for (;;) {
+  const deadline = performance.now() + BUILD_MS
+  while (performance.now() < deadline) {
     const text = await readFile(path, 'utf8').catch(() => undefined)
     if (text) return JSON.parse(text) as ApiServerState
     await sleep(200)
   }
+  throw new Error(`the API server was neither started nor reported as unavailable within ${BUILD_MS / 60_000} minutes`)
 }
 
 const state = await serverState()

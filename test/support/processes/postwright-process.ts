@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { freePort, mongodBinary } from '../database/test-mongod.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
+/** Longest wait for a printed text. */
+const PRINT_MS = 180_000
 
 /** A started process and its output. */
 export interface Postwright {
@@ -53,10 +55,14 @@ export function startPostwright(settings: Record<string, string>, program = 'ser
     env,
     output: () => output,
     async printed(text) {
+      const late = AbortSignal.timeout(PRINT_MS)
       while (!output.includes(text)) {
-        const more = once(changed, 'output').then(() => true)
+        const more = once(changed, 'output', { signal: late }).then(
+          () => true,
+          () => false,
+        )
         if (!(await Promise.race([more, ended.then(() => false)])) && !output.includes(text))
-          throw new Error(`it ended without printing "${text}":\n${output}`)
+          throw new Error(`it ${late.aborted ? 'runs' : 'ended'} without printing "${text}":\n${output}`)
       }
     },
     async end(signal) {

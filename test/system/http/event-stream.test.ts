@@ -27,13 +27,16 @@ async function account() {
   }
 }
 
+/** Longest life of a stream, so that no test waits for events forever. */
+const STREAM_MS = 30_000
+
 /** Opens a stream; `take` resolves with the next events. */
 async function open(token: string, lastEventId?: string) {
   const abort = new AbortController()
   onTestFinished(() => abort.abort())
   const response = await fetch(`${api.url}/api/v1/events/stream`, {
     headers: { authorization: `Bearer ${token}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
-    signal: abort.signal,
+    signal: AbortSignal.any([abort.signal, AbortSignal.timeout(STREAM_MS)]),
   })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let buffered = ''

@@ -10,6 +10,8 @@ import { until } from '../../support/time/until.ts'
 
 const MAINS = ['send', 'panel', 'admin'] as const
 const CLIENTS = 12
+/** Longest run of a client. */
+const CLIENT_MS = 90_000
 
 /** The services for one database, each on its own port. */
 async function installation() {
@@ -88,12 +90,15 @@ async function busyClient(port: number, path: string, token?: string): Promise<S
   const seen: Seen = { answers: [], ids: [], lost: [], closes: 0 }
   const body = JSON.stringify({ from: 'a@example.org', to: ['b@example.net'], subject: 'x', text: 'x' })
   try {
-    for (;;) {
+    const deadline = performance.now() + CLIENT_MS
+    while (performance.now() < deadline) {
       const { status, closes, text } = await ask(agent, port, path, token ? { token, body } : undefined)
       seen.answers.push(status)
       if (closes) seen.closes++
       if (token) seen.ids.push((JSON.parse(text) as { id: string }).id)
     }
+    seen.lost.push('the port still accepts requests')
+    return seen
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     if (why !== 'ECONNREFUSED') seen.lost.push(why)

@@ -42,10 +42,12 @@ function repeat(clients: number, work: () => Promise<void>) {
     }
   }
   const all = Array.from({ length: clients }, loop)
-  return async () => {
+  const stop = async () => {
     going = false
     await Promise.all(all)
   }
+  onTestFinished(stop)
+  return stop
 }
 
 function sendOverSmtp(port: number, clients: number) {

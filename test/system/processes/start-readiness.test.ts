@@ -15,6 +15,9 @@ import { until } from '../../support/time/until.ts'
 const MAINS = ['worker', 'smtp', 'send', 'panel', 'admin'] as const
 const WAITING = 'the database of MONGODB_URI does not answer or has no primary; trying again'
 
+/** Longest start, failovers included. */
+const READY_MS = 200_000
+
 interface Started {
   main: (typeof MAINS)[number]
   process: ServiceProcess
@@ -61,7 +64,8 @@ async function becomeReady({ main, process, port, probes }: Started) {
   void process.exited.then(code => {
     over = code
   })
-  for (;;) {
+  const deadline = performance.now() + READY_MS
+  while (performance.now() < deadline) {
     if (over !== undefined) return { main, ready: `ended with ${over}`, reasons: [...reasons] }
     const answer = await fetch(`http://127.0.0.1:${probes}/readyz`).catch(() => undefined)
     if (answer?.status === 200) {
@@ -71,6 +75,7 @@ async function becomeReady({ main, process, port, probes }: Started) {
     if (answer) reasons.add((await answer.text()).trim())
     await sleep(5)
   }
+  return { main, ready: `not within ${READY_MS} ms`, reasons: [...reasons] }
 }
 
 function connects(port: number): Promise<boolean> {

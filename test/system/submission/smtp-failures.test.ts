@@ -39,6 +39,11 @@ function startLoad({ port }: SubmissionProcess, clients: number) {
     sender?.close()
   }
   const all = Array.from({ length: clients }, work)
+  const end = async () => {
+    going = false
+    await Promise.all(all)
+  }
+  onTestFinished(end)
   return {
     accepted,
     replies,
@@ -46,10 +51,7 @@ function startLoad({ port }: SubmissionProcess, clients: number) {
       const wanted = accepted.length + count
       await until(() => accepted.length >= wanted, 60_000)
     },
-    async end() {
-      going = false
-      await Promise.all(all)
-    },
+    end,
   }
 }
 
