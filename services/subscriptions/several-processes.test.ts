@@ -1,6 +1,6 @@
 /** Each process takes numbers in blocks, so the later record often has the lower number: time decides which is the last. */
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../test/support/subscriptions/subscriptions-module.ts'
 import { listAudit } from './audit/store/audit-log.ts'
 import { updatePlan } from './catalogue/manage-plans.ts'
 import { openSubscriptions, type Subscriptions, systemActor } from './context.ts'
@@ -15,7 +15,7 @@ const SECOND = 1_000
 
 /** Two processes on one database; the first has the lower numbers, whichever is asked first. */
 async function twoProcesses() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s: low, foundation, clock, giveApp, giveUser, givePlan } = half
   const high = openSubscriptions(foundation)
   for (const process of [low, high])

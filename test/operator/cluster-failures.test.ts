@@ -21,79 +21,79 @@ onApiServer('an operator in a cluster with failures', () => {
   const throughProxy = async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
-    return { proxy, o: await start({ client: token => proxy.client(token) }) }
+    return { proxy, operator: await start({ client: token => proxy.client(token) }) }
   }
   const domain = (name: string) => ({ domainName: `${name}.example` })
 
   test('reaches Accepted although every second status write conflicts', async () => {
-    const { proxy, o } = await throughProxy()
+    const { proxy, operator } = await throughProxy()
     let writes = 0
     proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/status') && writes++ % 2 === 0
         ? { status: 409, reason: 'Conflict' }
         : undefined
-    for (const name of ['aa', 'bb', 'cc']) await o.apply('MailDomain', name, domain(name))
-    for (const name of ['aa', 'bb', 'cc']) await o.condition('MailDomain', name, 'Accepted', 'True')
+    for (const name of ['aa', 'bb', 'cc']) await operator.apply('MailDomain', name, domain(name))
+    for (const name of ['aa', 'bb', 'cc']) await operator.condition('MailDomain', name, 'Accepted', 'True')
     expect(writes).toBeGreaterThanOrEqual(4)
   })
 
   test('repeats a status write that got 404 when the resource exists', async () => {
-    const { proxy, o } = await throughProxy()
+    const { proxy, operator } = await throughProxy()
     let misses = 0
     proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/missed/status') && misses++ === 0
         ? { status: 404, reason: 'NotFound' }
         : undefined
-    await o.apply('MailDomain', 'missed', domain('missed'))
-    await o.condition('MailDomain', 'missed', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'missed', domain('missed'))
+    await operator.condition('MailDomain', 'missed', 'Accepted', 'True')
     expect(misses).toBeGreaterThan(1)
   })
 
   test('waits for Retry-After before it repeats a request that got 429', async () => {
-    const { proxy, o } = await throughProxy()
+    const { proxy, operator } = await throughProxy()
     const tries: number[] = []
     proxy.failure = ({ method, path }) => {
       if (method !== 'PATCH' || !path.endsWith('/maildomains/slow')) return undefined
       tries.push(performance.now())
       return tries.length === 1 ? { status: 429, reason: 'TooManyRequests', retryAfter: 3 } : undefined
     }
-    await o.apply('MailDomain', 'slow', domain('slow'))
-    await o.condition('MailDomain', 'slow', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'slow', domain('slow'))
+    await operator.condition('MailDomain', 'slow', 'Accepted', 'True')
     expect((tries[1] ?? 0) - (tries[0] ?? 0)).toBeGreaterThanOrEqual(2_990)
   })
 
   test('the next leader finishes what a dead leader began, without creating anything twice', async () => {
-    const { proxy, o } = await throughProxy()
-    await o.apply('MailDomain', 'dd', domain('dd'))
-    await o.condition('MailDomain', 'dd', 'Accepted', 'True')
+    const { proxy, operator } = await throughProxy()
+    await operator.apply('MailDomain', 'dd', domain('dd'))
+    await operator.condition('MailDomain', 'dd', 'Accepted', 'True')
     let died = false
     proxy.failure = ({ method, path }) => {
       // After the write to the database and before the write of the Secret, the process stops responding.
       if (method === 'POST' && path.endsWith('/secrets')) died = true
       return died ? { status: 503, reason: 'ServiceUnavailable' } : undefined
     }
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'dd' } })
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'dd' } })
     await until(() => died)
     const other = await startKubeProxy(sharedApiServer())
     onTestFinished(() => other.stop())
     const token = sharedApiServer().tokens['system:serviceaccount:postwright:operator'] ?? ''
-    await o.another({ client: other.client(token) })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    expect(await o.secret('news-smtp')).toMatchObject({ username: `news@${o.namespace}` })
-    expect(await collectionOf(o.mongo.db, credentials).countDocuments()).toBe(1)
-    expect(await collectionOf(o.mongo.db, domains).countDocuments()).toBe(1)
-    const stored = await findCredentialByName(o.mongo.db, `news@${o.namespace}`)
+    await operator.another({ client: other.client(token) })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect(await operator.secret('news-smtp')).toMatchObject({ username: `news@${operator.namespace}` })
+    expect(await collectionOf(operator.mongo.db, credentials).countDocuments()).toBe(1)
+    expect(await collectionOf(operator.mongo.db, domains).countDocuments()).toBe(1)
+    const stored = await findCredentialByName(operator.mongo.db, `news@${operator.namespace}`)
     expect(stored?.previous).toBeUndefined()
   })
 
   test('refuses to start with missing rights and names them', async () => {
-    const o = await start()
+    const operator = await start()
     const client = clientFor(
       sharedApiServer(),
       sharedApiServer().tokens['system:serviceaccount:postwright:rights'] ?? '',
     )
     onTestFinished(() => client.close())
-    await expect(o.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
+    await expect(operator.another({ client, watchNamespaces: ['default'] })).rejects.toThrow(
       /lacks \d+ rights(.|\n)*watch maildomains\.postwright\.dev in namespace default/,
     )
   })
@@ -119,13 +119,13 @@ onApiServer('an operator in a cluster with failures', () => {
   })
 
   test('stop() releases the lease, so that another operator continues', async () => {
-    const o = await start()
-    await o.apply('MailDomain', 'ee', domain('ee'))
-    await o.condition('MailDomain', 'ee', 'Accepted', 'True')
-    await o.running.stop()
-    await o.apply('MailDomain', 'ff', domain('ff'))
-    await o.another()
-    await o.condition('MailDomain', 'ff', 'Accepted', 'True')
+    const operator = await start()
+    await operator.apply('MailDomain', 'ee', domain('ee'))
+    await operator.condition('MailDomain', 'ee', 'Accepted', 'True')
+    await operator.running.stop()
+    await operator.apply('MailDomain', 'ff', domain('ff'))
+    await operator.another()
+    await operator.condition('MailDomain', 'ff', 'Accepted', 'True')
   })
 })
 
@@ -140,27 +140,27 @@ onApiServer('an operator with an API server of its own', () => {
   afterAll(() => server?.stop())
 
   test('recovers from a restart of the API server, a compaction of etcd and an upgrade of the CRDs', async () => {
-    const o = await operatorUnderTest({
+    const operator = await operatorUnderTest({
       server,
       mongoUri: sharedMongoUri(),
       options: { leaseTimes: { durationMs: 60_000, renewDeadlineMs: 45_000, retryMs: 200 } },
     })
-    await o.apply('MailDomain', 'before', { domainName: 'before.example' })
-    await o.condition('MailDomain', 'before', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'before', { domainName: 'before.example' })
+    await operator.condition('MailDomain', 'before', 'Accepted', 'True')
     await server.restart()
-    await o.apply('MailDomain', 'after', { domainName: 'after.example' })
-    await o.condition('MailDomain', 'after', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'after', { domainName: 'after.example' })
+    await operator.condition('MailDomain', 'after', 'Accepted', 'True')
 
     await server.kill()
     await compact(server.etcdUrl)
     await server.restart()
-    await o.apply('MailDomain', 'compacted', { domainName: 'compacted.example' })
-    await o.condition('MailDomain', 'compacted', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'compacted', { domainName: 'compacted.example' })
+    await operator.condition('MailDomain', 'compacted', 'Accepted', 'True')
 
     const crd = parse(await readFile(join(import.meta.dirname, '../../crds/postwright.dev_maildomains.yaml'), 'utf8'))
     crd.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.novelty = { type: 'string', maxLength: 9 }
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`
-    await o.admin.request({
+    await operator.admin.request({
       method: 'PATCH',
       path,
       query: { fieldManager: 'test', force: true },
@@ -169,13 +169,13 @@ onApiServer('an operator with an API server of its own', () => {
     })
     await until(async () => {
       // Until the new schema is served, the field is refused.
-      const made = await o
+      const made = await operator
         .apply('MailDomain', 'newer', { domainName: 'newer.example', novelty: 'yes' })
         .catch(() => undefined)
       return made?.spec.novelty === 'yes'
     }, 30_000)
-    await o.condition('MailDomain', 'newer', 'Accepted', 'True')
-    expect((await o.get('MailDomain', 'newer'))?.spec.novelty).toBe('yes')
+    await operator.condition('MailDomain', 'newer', 'Accepted', 'True')
+    expect((await operator.get('MailDomain', 'newer'))?.spec.novelty).toBe('yes')
   })
 })
 

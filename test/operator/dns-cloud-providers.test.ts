@@ -82,23 +82,23 @@ onApiServer('MailDomains at a cloud vendor', () => {
         DNS_PORT: String(answerer.port),
         DNS_ALLOW_PRIVATE: 'true',
       }
-      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
-      now = o.clock.now
-      await ensureIndexes(o.mongo.db, [dnsChecks])
-      return { o, cloud, store }
+      const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
+      now = operator.clock.now
+      await ensureIndexes(operator.mongo.db, [dnsChecks])
+      return { operator, cloud, store }
     }
-    const giveProvider = async (o: OperatorUnderTest, secret = vendor.secret) => {
-      await o.admin.request({
+    const giveProvider = async (operator: OperatorUnderTest, secret = vendor.secret) => {
+      await operator.admin.request({
         method: 'PATCH',
-        path: `/api/v1/namespaces/${o.namespace}/secrets/dns`,
+        path: `/api/v1/namespaces/${operator.namespace}/secrets/dns`,
         query: { fieldManager: 'kubectl', force: true },
         body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'dns' }, stringData: secret },
         patch: 'apply',
       })
-      await o.apply('DNSProvider', 'cloud', { type, secretRef: { name: 'dns' } })
+      await operator.apply('DNSProvider', 'cloud', { type, secretRef: { name: 'dns' } })
     }
-    const declare = (o: OperatorUnderTest, trigger = '0') =>
-      o.apply(
+    const declare = (operator: OperatorUnderTest, trigger = '0') =>
+      operator.apply(
         'MailDomain',
         'zone',
         { domainName: 'zone.test', dns: { managementPolicy: 'Manage', providerRef: { name: 'cloud' } } },
@@ -111,104 +111,107 @@ onApiServer('MailDomains at a cloud vendor', () => {
         .toSorted()
     const reason = (seen: Awaited<ReturnType<OperatorUnderTest['condition']>>, condition: string) =>
       seen.status?.conditions?.find(entry => entry.type === condition)?.reason
-    const wait = (seen: Awaited<ReturnType<OperatorUnderTest['get']>>, o: OperatorUnderTest) =>
-      Date.parse(String(seen?.status?.nextAttemptTime)) - o.clock.now().getTime()
+    const wait = (seen: Awaited<ReturnType<OperatorUnderTest['get']>>, operator: OperatorUnderTest) =>
+      Date.parse(String(seen?.status?.nextAttemptTime)) - operator.clock.now().getTime()
 
     test('reaches Ready within the allowed calls, and removal restores the zone', async () => {
-      const { o, cloud, store } = await start()
+      const { operator, cloud, store } = await start()
       const before = dump(store)
-      await giveProvider(o)
-      const provider = await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      await giveProvider(operator)
+      const provider = await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       expect(provider.status).toMatchObject({ zones: 1 })
       cloud.calls.length = 0
-      await declare(o)
-      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      await declare(operator)
+      await operator.condition('MailDomain', 'zone', 'DNSSynced', 'True')
       expect(cloud.calls.length).toBeLessThanOrEqual(vendor.calls)
       expect(dump(store).filter(line => line.includes('v=spf1'))).toEqual([
         'zone.test TXT v=spf1 mx ip4:192.0.2.25 -all',
       ])
       const signal = new AbortController().signal
       await until(async () => {
-        await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
-        const seen = await o.get('MailDomain', 'zone')
+        await checkDueDomains(createDnsDeps(operator.foundation), { signal, touch: async () => undefined })
+        const seen = await operator.get('MailDomain', 'zone')
         return seen?.status?.conditions?.some(({ type: is, status }) => is === 'Ready' && status === 'True') ?? false
       }, 20_000)
       // Records that are correct are not queried again.
       cloud.calls.length = 0
-      o.clock.advance(60_000)
-      await o.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: o.clock.now() } })
-      await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
-      await declare(o, 'again')
-      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'again')
+      operator.clock.advance(60_000)
+      await operator.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: operator.clock.now() } })
+      await checkDueDomains(createDnsDeps(operator.foundation), { signal, touch: async () => undefined })
+      await declare(operator, 'again')
+      await until(async () => (await operator.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'again')
       expect(cloud.calls).toEqual([])
-      await o.remove('MailDomain', 'zone')
-      await until(async () => (await o.get('MailDomain', 'zone')) === undefined, 20_000)
+      await operator.remove('MailDomain', 'zone')
+      await until(async () => (await operator.get('MailDomain', 'zone')) === undefined, 20_000)
       expect(dump(store)).toEqual(before)
     })
 
     test('waits as long as a throttling vendor demands, reports it, and then writes every record once', async () => {
-      const { o, cloud, store } = await start()
-      await giveProvider(o)
-      await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      const { operator, cloud, store } = await start()
+      await giveProvider(operator)
+      await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       cloud.inject({ operation: vendor.write, kind: 'throttle' })
-      await declare(o)
-      const seen = await o.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
+      await declare(operator)
+      const seen = await operator.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
       expect(reason(seen, 'DNSSynced')).toBe('RateLimited')
       const asked = type === 'cloudflare' ? 17_000 : 5_000
-      expect(wait(seen, o)).toBeGreaterThan(asked - 1_001)
+      expect(wait(seen, operator)).toBeGreaterThan(asked - 1_001)
       const calls = cloud.calls.length
-      await declare(o, 'too early')
-      await until(async () => (await o.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'too early')
+      await declare(operator, 'too early')
+      await until(async () => (await operator.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'too early')
       expect(cloud.calls.length).toBe(calls)
-      o.clock.advance(asked + 1_000)
-      await declare(o, 'in time')
-      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      operator.clock.advance(asked + 1_000)
+      await declare(operator, 'in time')
+      await operator.condition('MailDomain', 'zone', 'DNSSynced', 'True')
       expect(dump(store).filter(line => line.includes('DMARC1'))).toHaveLength(1)
       expect(dump(store)).toHaveLength(4 + 3)
     })
 
     test('wrong credentials fail the provider and the domain, and correct credentials recover both', async () => {
-      const { o, cloud } = await start()
-      await giveProvider(o, vendor.wrong)
-      const provider = await o.condition('DNSProvider', 'cloud', 'CredentialsValid', 'False')
+      const { operator, cloud } = await start()
+      await giveProvider(operator, vendor.wrong)
+      const provider = await operator.condition('DNSProvider', 'cloud', 'CredentialsValid', 'False')
       expect(reason(provider, 'CredentialsValid')).toBe('AuthFailed')
-      await declare(o)
-      const domain = await o.condition('MailDomain', 'zone', 'DNSSynced', 'False')
+      await declare(operator)
+      const domain = await operator.condition('MailDomain', 'zone', 'DNSSynced', 'False')
       expect(domain.status?.conditions?.[0]).toMatchObject({
         reason: 'DependencyNotReady',
         message: expect.stringContaining('DNSProvider cloud is not ready: '),
       })
       expect(cloud.calls.length).toBeLessThanOrEqual(3)
-      await giveProvider(o)
-      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      await giveProvider(operator)
+      await operator.condition('MailDomain', 'zone', 'DNSSynced', 'True')
     })
 
     test('calls a vendor that is down for an hour with growing pauses, reports the next attempt, and then recovers', async () => {
-      const { o, cloud, store } = await start()
-      await giveProvider(o)
-      await o.condition('DNSProvider', 'cloud', 'Ready', 'True')
+      const { operator, cloud, store } = await start()
+      await giveProvider(operator)
+      await operator.condition('DNSProvider', 'cloud', 'Ready', 'True')
       cloud.down = true
       cloud.calls.length = 0
-      await declare(o)
-      await o.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
-      const started = o.clock.now().getTime()
+      await declare(operator)
+      await operator.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
+      const started = operator.clock.now().getTime()
       const pauses: number[] = []
-      while (o.clock.now().getTime() - started < 3_600_000) {
-        const seen = await o.get('MailDomain', 'zone')
+      while (operator.clock.now().getTime() - started < 3_600_000) {
+        const seen = await operator.get('MailDomain', 'zone')
         const tries = Number(seen?.status?.failedAttempts)
-        pauses.push(Math.round(wait(seen, o) / 1_000))
-        o.clock.advance(Math.max(1_000, wait(seen, o)))
-        await declare(o, String(tries))
-        await until(async () => Number((await o.get('MailDomain', 'zone'))?.status?.failedAttempts) > tries, 20_000)
+        pauses.push(Math.round(wait(seen, operator) / 1_000))
+        operator.clock.advance(Math.max(1_000, wait(seen, operator)))
+        await declare(operator, String(tries))
+        await until(
+          async () => Number((await operator.get('MailDomain', 'zone'))?.status?.failedAttempts) > tries,
+          20_000,
+        )
       }
       expect(pauses.length).toBeLessThanOrEqual(13)
       expect(cloud.calls.length).toBeLessThanOrEqual(26)
       expect(Math.max(...pauses)).toBeLessThanOrEqual(900)
       expect(pauses.at(-1)).toBeGreaterThan(600)
       cloud.down = false
-      o.clock.advance(900_000)
-      await declare(o, 'up again')
-      await o.condition('MailDomain', 'zone', 'DNSSynced', 'True')
+      operator.clock.advance(900_000)
+      await declare(operator, 'up again')
+      await operator.condition('MailDomain', 'zone', 'DNSSynced', 'True')
       expect(dump(store)).toHaveLength(4 + 3)
     })
   })

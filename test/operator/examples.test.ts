@@ -39,14 +39,14 @@ onApiServer('examples', () => {
     const recursor = await startRecursor(zones.map(name => ({ name, port: knot.port })))
     onTestFinished(() => recursor.stop())
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
-    await ensureIndexes(o.mongo.db, [dnsChecks])
-    const platform = await giveUser(o.mongo.db, { username: 'platform', role: 'admin' })
-    await giveDomain(o.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
-    await o.allowOwners('platform')
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config })
+    await ensureIndexes(operator.mongo.db, [dnsChecks])
+    const platform = await giveUser(operator.mongo.db, { username: 'platform', role: 'admin' })
+    await giveDomain(operator.mongo.db, platform._id, 'mail.example.org', { status: 'verified', verified_by: 'dns' })
+    await operator.allowOwners('platform')
     const temporary = await mkdtemp(join(tmpdir(), 'pw-examples-'))
     onTestFinished(() => rm(temporary, { recursive: true, force: true }))
-    await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, o.namespace)
+    await writeKubeconfig(temporary, sharedApiServer(), sharedApiServer().admin, operator.namespace)
     const kubectl = async (...args: string[]) =>
       (await run(kubectlProgram(), [`--kubeconfig=${temporary}/kubeconfig`, `--cache-dir=${temporary}`, ...args]))
         .stdout
@@ -61,7 +61,7 @@ onApiServer('examples', () => {
     const table = () => kubectl('get', 'postwright-all', '-o', 'wide')
     await until(async () => {
       const signal = new AbortController().signal
-      await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+      await checkDueDomains(createDnsDeps(operator.foundation), { signal, touch: async () => undefined })
       const ready = await kubectl(
         'get',
         'postwright-all',

@@ -50,28 +50,28 @@ onApiServer('DNS of MailDomains', () => {
 
   const start = async (more: Partial<UnderTestOptions> = {}) => {
     const config = { DNS_SERVERS: recursor.address, DNS_PORT: String(knot.port), DNS_ALLOW_PRIVATE: 'true' }
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config, ...more })
-    await ensureIndexes(o.mongo.db, [dnsChecks])
-    return o
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), config, ...more })
+    await ensureIndexes(operator.mongo.db, [dnsChecks])
+    return operator
   }
   /** Replaces the worker: checks the domains that are due, as its job does. */
-  const work = async (o: OperatorUnderTest) => {
+  const work = async (operator: OperatorUnderTest) => {
     const signal = new AbortController().signal
-    await checkDueDomains(createDnsDeps(o.foundation), { signal, touch: async () => undefined })
+    await checkDueDomains(createDnsDeps(operator.foundation), { signal, touch: async () => undefined })
   }
-  const secretPath = (o: OperatorUnderTest, name = '') =>
-    `/api/v1/namespaces/${o.namespace}/secrets${name ? `/${name}` : ''}`
-  const giveSecret = (o: OperatorUnderTest, key_secret: string) =>
-    o.admin.request({
+  const secretPath = (operator: OperatorUnderTest, name = '') =>
+    `/api/v1/namespaces/${operator.namespace}/secrets${name ? `/${name}` : ''}`
+  const giveSecret = (operator: OperatorUnderTest, key_secret: string) =>
+    operator.admin.request({
       method: 'PATCH',
-      path: secretPath(o, 'dns'),
+      path: secretPath(operator, 'dns'),
       query: { fieldManager: 'kubectl', force: true },
       body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'dns' }, stringData: { key_secret } },
       patch: 'apply',
     })
-  const giveProvider = async (o: OperatorUnderTest, server = `127.0.0.1:${knot.port}`) => {
-    await giveSecret(o, knot.key.secret)
-    await o.apply('DNSProvider', 'knot', {
+  const giveProvider = async (operator: OperatorUnderTest, server = `127.0.0.1:${knot.port}`) => {
+    await giveSecret(operator, knot.key.secret)
+    await operator.apply('DNSProvider', 'knot', {
       type: 'rfc2136',
       secretRef: { name: 'dns' },
       rfc2136: { server, keyName: knot.key.name },
@@ -83,50 +83,50 @@ onApiServer('DNS of MailDomains', () => {
     ...more,
   })
   /** The provider and the zone as the operator's account reaches them. */
-  const at = async (o: OperatorUnderTest, zoneName: string) => {
-    const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
-    const [account] = await listDnsAccountsOfResource(o.mongo.db, uid)
-    const provider = account && providerOf(createDnsDeps(o.foundation), account)
+  const at = async (operator: OperatorUnderTest, zoneName: string) => {
+    const uid = (await operator.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
+    const [account] = await listDnsAccountsOfResource(operator.mongo.db, uid)
+    const provider = account && providerOf(createDnsDeps(operator.foundation), account)
     const zone = await provider?.findZone(zoneName)
     if (!provider || !zone) throw new Error(`no zone ${zoneName}`)
     return { provider, zone }
   }
   /** Number of calls to providers until now. */
-  const calls = async (o: OperatorUnderTest) =>
-    (await o.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
-  const reasonOf = async (o: OperatorUnderTest, kind: string, name: string, type: string, status = 'False') => {
-    const seen = await o.condition(kind, name, type, status)
+  const calls = async (operator: OperatorUnderTest) =>
+    (await operator.foundation.metrics.dnsProviderCalls.get()).values.reduce((sum, { value }) => sum + value, 0)
+  const reasonOf = async (operator: OperatorUnderTest, kind: string, name: string, type: string, status = 'False') => {
+    const seen = await operator.condition(kind, name, type, status)
     return seen.status?.conditions?.find(condition => condition.type === type)?.reason
   }
-  const gone = (o: OperatorUnderTest, kind: string, name: string) =>
-    until(async () => (await o.get(kind, name)) === undefined, 20_000)
+  const gone = (operator: OperatorUnderTest, kind: string, name: string) =>
+    until(async () => (await operator.get(kind, name)) === undefined, 20_000)
 
   test('registers a domain, merges its records into the zone, verifies it, and removal restores the zone', async () => {
-    const o = await start()
+    const operator = await start()
     const before = knot.transfer('one.test')
-    await giveProvider(o)
-    await o.apply('MailDomain', 'one', managed('one.test', { deletionPolicy: { domain: 'Delete' } }))
-    await o.condition('MailDomain', 'one', 'DNSSynced', 'True')
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'one', managed('one.test', { deletionPolicy: { domain: 'Delete' } }))
+    await operator.condition('MailDomain', 'one', 'DNSSynced', 'True')
     const written = knot.transfer('one.test')
     expect(written.filter(line => line.includes('v=spf1'))).toEqual([
       expect.stringContaining('v=spf1 include:spf.example.net ip4:192.0.2.25 ~all'),
     ])
     expect(written.join('\n')).toMatch(/_domainkey\.one\.test\. \d+ IN TXT "v=DKIM1/)
     await until(async () => {
-      await work(o)
-      const seen = await o.get('MailDomain', 'one')
+      await work(operator)
+      const seen = await operator.get('MailDomain', 'one')
       return seen?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
     }, 20_000)
-    await o.remove('MailDomain', 'one')
-    await gone(o, 'MailDomain', 'one')
+    await operator.remove('MailDomain', 'one')
+    await gone(operator, 'MailDomain', 'one')
     expect(knot.transfer('one.test')).toEqual(before)
-    await o.remove('DNSProvider', 'knot')
-    await gone(o, 'DNSProvider', 'knot')
+    await operator.remove('DNSProvider', 'knot')
+    await gone(operator, 'DNSProvider', 'knot')
   })
 
   test('a second installation on a zone reports the conflict and leaves the records of the first unchanged', async () => {
     const [first, second] = [await start(), await start()]
-    for (const o of [first, second]) await giveProvider(o)
+    for (const operator of [first, second]) await giveProvider(operator)
     await first.apply('MailDomain', 'shared', managed('shared.test'))
     await first.condition('MailDomain', 'shared', 'DNSSynced', 'True')
     const written = knot.transfer('shared.test')
@@ -143,28 +143,28 @@ onApiServer('DNS of MailDomains', () => {
   })
 
   test('reports a missing Secret and a wrong one, and notices the correct one immediately', async () => {
-    const o = await start()
+    const operator = await start()
     const spec = {
       type: 'rfc2136',
       secretRef: { name: 'dns' },
       rfc2136: { server: `127.0.0.1:${knot.port}`, zone: 'two.test', keyName: knot.key.name },
     }
-    await o.apply('DNSProvider', 'knot', spec)
-    expect(await reasonOf(o, 'DNSProvider', 'knot', 'CredentialsValid')).toBe('SecretNotFound')
-    await giveSecret(o, Buffer.from('some other key').toString('base64'))
-    await o.apply('DNSProvider', 'knot', spec, { annotations: { look: 'again' } })
-    await until(async () => (await reasonOf(o, 'DNSProvider', 'knot', 'CredentialsValid')) === 'AuthFailed')
-    await giveSecret(o, knot.key.secret)
-    const { status } = await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+    await operator.apply('DNSProvider', 'knot', spec)
+    expect(await reasonOf(operator, 'DNSProvider', 'knot', 'CredentialsValid')).toBe('SecretNotFound')
+    await giveSecret(operator, Buffer.from('some other key').toString('base64'))
+    await operator.apply('DNSProvider', 'knot', spec, { annotations: { look: 'again' } })
+    await until(async () => (await reasonOf(operator, 'DNSProvider', 'knot', 'CredentialsValid')) === 'AuthFailed')
+    await giveSecret(operator, knot.key.secret)
+    const { status } = await operator.condition('DNSProvider', 'knot', 'Ready', 'True')
     expect(status).toMatchObject({ zones: 1, accountId: expect.stringMatching(/^dns_/) })
   })
 
   test('reports a conflicting record and leaves it unchanged; without it the remaining records are written', async () => {
-    const o = await start()
-    await giveProvider(o)
-    await o.apply('MailDomain', 'seven', managed('seven.test'))
-    await until(async () => (await reasonOf(o, 'MailDomain', 'seven', 'DNSSynced')) === 'Conflict', 20_000)
-    const seen = await o.condition('MailDomain', 'seven', 'DNSSynced', 'False')
+    const operator = await start()
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'seven', managed('seven.test'))
+    await until(async () => (await reasonOf(operator, 'MailDomain', 'seven', 'DNSSynced')) === 'Conflict', 20_000)
+    const seen = await operator.condition('MailDomain', 'seven', 'DNSSynced', 'False')
     expect(seen.status?.conditions?.[0]).toMatchObject({
       type: 'Ready',
       reason: 'Conflict',
@@ -172,75 +172,76 @@ onApiServer('DNS of MailDomains', () => {
     })
     expect(seen.status).toMatchObject({ failedAttempts: 1, nextAttemptTime: expect.any(String) })
     expect(knot.transfer('seven.test').join('\n')).toMatch(/_domainkey\.seven\.test\. \d+ IN TXT "v=DKIM1/)
-    const { provider, zone } = await at(o, 'seven.test')
+    const { provider, zone } = await at(operator, 'seven.test')
     for (const record of await provider.list(zone, '_dmarc.seven.test')) await provider.remove(zone, record)
     const dns = { managementPolicy: 'Manage', providerRef: { name: 'knot' }, conflictPolicy: 'Overwrite' }
-    await o.apply('MailDomain', 'seven', managed('seven.test', { dns }))
-    await o.condition('MailDomain', 'seven', 'DNSSynced', 'True')
+    await operator.apply('MailDomain', 'seven', managed('seven.test', { dns }))
+    await operator.condition('MailDomain', 'seven', 'DNSSynced', 'True')
   })
 
   test('restores a record that was deleted at the provider and emits DriftReverted', async () => {
-    const o = await start()
-    await giveProvider(o)
-    await o.apply('MailDomain', 'three', managed('three.test'))
-    const { status } = await o.condition('MailDomain', 'three', 'DNSSynced', 'True')
-    const verified = async () => (await findDomainById(o.mongo.db, String(status?.domainId)))?.status === 'verified'
+    const operator = await start()
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'three', managed('three.test'))
+    const { status } = await operator.condition('MailDomain', 'three', 'DNSSynced', 'True')
+    const verified = async () =>
+      (await findDomainById(operator.mongo.db, String(status?.domainId)))?.status === 'verified'
     await until(async () => {
-      await work(o)
+      await work(operator)
       return verified()
     })
-    const { provider, zone } = await at(o, 'three.test')
+    const { provider, zone } = await at(operator, 'three.test')
     const name = '_postwright-challenge.three.test'
     for (const record of await provider.list(zone, name)) await provider.remove(zone, record)
-    o.clock.advance(60_000)
-    await o.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: o.clock.now() } })
+    operator.clock.advance(60_000)
+    await operator.mongo.db.collection('domains').updateMany({}, { $set: { next_check_at: operator.clock.now() } })
     await until(async () => {
-      await work(o)
+      await work(operator)
       return knot.transfer('three.test').some(line => line.startsWith(name))
     })
-    await until(async () => (await o.events('three')).includes('DriftReverted'))
+    await until(async () => (await operator.events('three')).includes('DriftReverted'))
   })
 
   test('calls an unreachable provider with growing pauses and reports the time of the next attempt', async () => {
-    const o = await start()
-    await giveProvider(o)
-    await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+    const operator = await start()
+    await giveProvider(operator)
+    await operator.condition('DNSProvider', 'knot', 'Ready', 'True')
     // The server becomes unreachable after its credentials were accepted: no process listens on the account's port any more.
-    const uid = (await o.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
-    await o.apply('DNSProvider', 'knot', {
+    const uid = (await operator.get('DNSProvider', 'knot'))?.metadata.uid ?? ''
+    await operator.apply('DNSProvider', 'knot', {
       type: 'rfc2136',
       secretRef: { name: 'dns' },
       rfc2136: { server: '127.0.0.1:9', keyName: knot.key.name },
     })
-    await until(async () => (await o.get('DNSProvider', 'knot'))?.status?.observedGeneration === 2)
-    const [account] = await listDnsAccountsOfResource(o.mongo.db, uid)
+    await until(async () => (await operator.get('DNSProvider', 'knot'))?.status?.observedGeneration === 2)
+    const [account] = await listDnsAccountsOfResource(operator.mongo.db, uid)
     expect(account?.tested.ok).toBe(true)
-    await resealAccount(o.foundation, uid, '127.0.0.1:9')
-    await o.apply('MailDomain', 'four', managed('four.test'))
-    await o.condition('MailDomain', 'four', 'DNSSynced', 'Unknown')
+    await resealAccount(operator.foundation, uid, '127.0.0.1:9')
+    await operator.apply('MailDomain', 'four', managed('four.test'))
+    await operator.condition('MailDomain', 'four', 'DNSSynced', 'Unknown')
     const attempts: number[] = []
-    const started = o.clock.now().getTime()
+    const started = operator.clock.now().getTime()
     let triggers = 0
-    while (o.clock.now().getTime() - started < 3_600_000) {
-      const seen = await o.get('MailDomain', 'four')
+    while (operator.clock.now().getTime() - started < 3_600_000) {
+      const seen = await operator.get('MailDomain', 'four')
       attempts.push(Number(seen?.status?.failedAttempts))
       const next = Date.parse(String(seen?.status?.nextAttemptTime))
       // Changes of unrelated metadata must not cause calls.
-      const before = await calls(o)
-      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
+      const before = await calls(operator)
+      await operator.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
       await until(
-        async () => (await o.get('MailDomain', 'four'))?.metadata.annotations?.trigger === String(triggers - 1),
+        async () => (await operator.get('MailDomain', 'four'))?.metadata.annotations?.trigger === String(triggers - 1),
       )
-      expect(await calls(o)).toBe(before)
-      o.clock.advance(Math.max(1_000, next - o.clock.now().getTime()))
-      await o.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
+      expect(await calls(operator)).toBe(before)
+      operator.clock.advance(Math.max(1_000, next - operator.clock.now().getTime()))
+      await operator.apply('MailDomain', 'four', managed('four.test'), { annotations: { trigger: String(triggers++) } })
       await until(
-        async () => Number((await o.get('MailDomain', 'four'))?.status?.failedAttempts) > (attempts.at(-1) ?? 0),
+        async () => Number((await operator.get('MailDomain', 'four'))?.status?.failedAttempts) > (attempts.at(-1) ?? 0),
         20_000,
       )
     }
     expect(attempts.length).toBeLessThanOrEqual(13)
-    expect(await calls(o)).toBeLessThanOrEqual(40)
+    expect(await calls(operator)).toBeLessThanOrEqual(40)
   })
 
   test.each<[Misbehaviour, string]>([
@@ -250,61 +251,63 @@ onApiServer('DNS of MailDomains', () => {
   ])(
     'an unreadable parent policy (%s) is no conflict, causes no provider calls, and is retried within seconds',
     async (odd, name) => {
-      const o = await start()
-      await giveProvider(o)
-      await o.condition('DNSProvider', 'knot', 'Ready', 'True')
+      const operator = await start()
+      await giveProvider(operator)
+      await operator.condition('DNSProvider', 'knot', 'Ready', 'True')
       recursor.misbehave.set('_dmarc.test', odd)
       onTestFinished(() => void recursor.misbehave.delete('_dmarc.test'))
-      await o.apply('MailDomain', name, managed(`${name}.test`))
-      const seen = await o.condition('MailDomain', name, 'DNSSynced', 'Unknown')
+      await operator.apply('MailDomain', name, managed(`${name}.test`))
+      const seen = await operator.condition('MailDomain', name, 'DNSSynced', 'Unknown')
       expect(seen.status?.conditions?.[0]).toMatchObject({
         reason: 'LookupFailed',
         message: expect.stringContaining(`_dmarc.${name}.test TXT: The policy above cannot be read now (_dmarc.test:`),
       })
-      expect(Date.parse(String(seen.status?.nextAttemptTime)) - o.clock.now().getTime()).toBeLessThanOrEqual(5_000)
+      expect(Date.parse(String(seen.status?.nextAttemptTime)) - operator.clock.now().getTime()).toBeLessThanOrEqual(
+        5_000,
+      )
       expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_domainkey\.\S+ \d+ IN TXT "v=DKIM1/)
-      const before = await calls(o)
+      const before = await calls(operator)
       const trigger = async (seconds: number) => {
-        o.clock.advance(seconds * 1_000)
-        await o.apply('MailDomain', name, managed(`${name}.test`), { annotations: { trigger: String(seconds) } })
+        operator.clock.advance(seconds * 1_000)
+        await operator.apply('MailDomain', name, managed(`${name}.test`), { annotations: { trigger: String(seconds) } })
       }
       await trigger(6)
-      await until(async () => (await o.get('MailDomain', name))?.status?.failedAttempts === 2, 20_000)
-      expect(await calls(o)).toBe(before)
+      await until(async () => (await operator.get('MailDomain', name))?.status?.failedAttempts === 2, 20_000)
+      expect(await calls(operator)).toBe(before)
       recursor.misbehave.delete('_dmarc.test')
       await trigger(11)
-      await o.condition('MailDomain', name, 'DNSSynced', 'True')
+      await operator.condition('MailDomain', name, 'DNSSynced', 'True')
       expect(knot.transfer(`${name}.test`).join('\n')).toMatch(/_dmarc\.\S+ \d+ IN TXT "v=DMARC1; p=none"/)
     },
   )
 
   test('Guidance records are reported and not written; the others get the requested TTL and SPF qualifier', async () => {
-    const o = await start()
-    await giveProvider(o)
+    const operator = await start()
+    await giveProvider(operator)
     const { dns } = managed('x')
     const own = { ...dns, conflictPolicy: 'Overwrite', ttlSeconds: 60, records: { dmarc: 'Guidance' } }
-    await o.apply('MailDomain', 'eleven', {
+    await operator.apply('MailDomain', 'eleven', {
       domainName: 'sub.eleven.test',
       dns: own,
       spf: { all: '-all', includes: ['spf.example.net'] },
     })
-    const { status } = await o.condition('MailDomain', 'eleven', 'DNSSynced', 'True')
+    const { status } = await operator.condition('MailDomain', 'eleven', 'DNSSynced', 'True')
     const zone = knot.transfer('eleven.test').join('\n')
     expect(zone).toMatch(/^sub\.eleven\.test\. 60 IN TXT "v=spf1 ip4:192\.0\.2\.25 include:spf\.example\.net -all"$/m)
     expect(zone).not.toContain('_dmarc.sub')
     expect(status?.records).toContainEqual(
       expect.objectContaining({ purpose: 'dmarc', name: '_dmarc.sub.eleven.test' }),
     )
-    await o.apply('MailDomain', 'eleven', { domainName: 'sub.eleven.test', dns })
+    await operator.apply('MailDomain', 'eleven', { domainName: 'sub.eleven.test', dns })
     await until(() => knot.transfer('eleven.test').some(line => line.startsWith('_dmarc.sub.eleven.test. ')), 20_000)
     await until(() => knot.transfer('eleven.test').join('\n').includes('"v=spf1 ip4:192.0.2.25 ~all"'), 20_000)
   })
 
   test('reports ZoneNotFound for a domain whose zone the account does not hold', async () => {
-    const o = await start()
-    await giveProvider(o)
-    await o.apply('MailDomain', 'nowhere', managed('nowhere.example'))
-    const seen = await o.condition('MailDomain', 'nowhere', 'DNSSynced', 'False')
+    const operator = await start()
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'nowhere', managed('nowhere.example'))
+    const seen = await operator.condition('MailDomain', 'nowhere', 'DNSSynced', 'False')
     expect(seen.status?.conditions?.[0]).toMatchObject({
       reason: 'ZoneNotFound',
       message: expect.stringContaining('does not hold a zone for'),
@@ -312,31 +315,31 @@ onApiServer('DNS of MailDomains', () => {
   })
 
   test('removes the records after the Secret was deleted, with the stored credentials', async () => {
-    const o = await start()
+    const operator = await start()
     const before = knot.transfer('five.test')
-    await giveProvider(o)
-    await o.apply('MailDomain', 'five', managed('five.test'))
-    await o.condition('MailDomain', 'five', 'DNSSynced', 'True')
-    await o.admin.request({ method: 'DELETE', path: secretPath(o, 'dns') })
-    await o.remove('DNSProvider', 'knot')
-    expect(await reasonOf(o, 'DNSProvider', 'knot', 'DeletionBlocked')).toBe('InUse')
-    await o.remove('MailDomain', 'five')
-    await gone(o, 'MailDomain', 'five')
-    await gone(o, 'DNSProvider', 'knot')
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'five', managed('five.test'))
+    await operator.condition('MailDomain', 'five', 'DNSSynced', 'True')
+    await operator.admin.request({ method: 'DELETE', path: secretPath(operator, 'dns') })
+    await operator.remove('DNSProvider', 'knot')
+    expect(await reasonOf(operator, 'DNSProvider', 'knot', 'DeletionBlocked')).toBe('InUse')
+    await operator.remove('MailDomain', 'five')
+    await gone(operator, 'MailDomain', 'five')
+    await gone(operator, 'DNSProvider', 'knot')
     expect(knot.transfer('five.test')).toEqual(before)
   })
 
   describe('credentials of a namespace that acts for another account', () => {
     /** A MailDomain of the user ann, written with the credentials of the namespace. */
     const withAnn = async (domainName: string) => {
-      const o = await start()
-      const { db } = o.mongo
+      const operator = await start()
+      const { db } = operator.mongo
       const ann = await giveUser(db, { username: 'ann' })
-      await o.allowOwners('ann')
-      await giveProvider(o)
+      await operator.allowOwners('ann')
+      await giveProvider(operator)
       const more = { owner: { username: 'ann' }, deletionPolicy: { domain: 'Delete', dns: 'Delete' } }
-      await o.apply('MailDomain', 'ann', managed(domainName, more))
-      await o.condition('MailDomain', 'ann', 'DNSSynced', 'True')
+      await operator.apply('MailDomain', 'ann', managed(domainName, more))
+      await operator.condition('MailDomain', 'ann', 'DNSSynced', 'True')
       const domain = async () => {
         const found = await findDomain(db, ann._id, domainName)
         if (!found) throw new Error('the domain is gone')
@@ -345,52 +348,52 @@ onApiServer('DNS of MailDomains', () => {
       const accounts = () => listDnsAccounts(db, ann._id)
       const [account] = await accounts()
       if (!account) throw new Error('ann has no DNS account')
-      return { o, db, ann, domain, accounts, account }
+      return { operator, db, ann, domain, accounts, account }
     }
 
     test('cannot be used for another domain of that account', async () => {
-      const { o, db, ann, account } = await withAnn('lent.test')
+      const { operator, db, ann, account } = await withAnn('lent.test')
       const before = knot.transfer('greedy.test')
       const greedy = await giveDomain(db, ann._id, 'greedy.test')
-      const { clock, secrets } = o.foundation
+      const { clock, secrets } = operator.foundation
       const bind = changeDomain({ db, clock, secrets }, ann._id, greedy._id, { dns_account_id: account._id })
       await expect(bind).rejects.toMatchObject({ code: 'validation_failed', faults: [{ code: 'not_usable' }] })
       // Bound by an earlier release, which did not check this.
       await updateDomain(db, greedy._id, { dns_account_id: account._id })
       const bound = await findDomainById(db, greedy._id)
       if (!bound) throw new Error('no domain')
-      const dns = createDnsDeps(o.foundation)
+      const dns = createDnsDeps(operator.foundation)
       await expect(publishDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
       await expect(planDomainDns(dns, bound)).rejects.toMatchObject({ code: 'conflict' })
       expect(knot.transfer('greedy.test')).toEqual(before)
     })
 
     test('are deleted with the permission to act for the account; the records remain', async () => {
-      const { o, domain, accounts } = await withAnn('withdrawn.test')
+      const { operator, domain, accounts } = await withAnn('withdrawn.test')
       const written = knot.transfer('withdrawn.test')
       expect(written.join('\n')).toContain('_domainkey.withdrawn.test.')
-      await o.allowOwners(null)
+      await operator.allowOwners(null)
       await until(async () => (await accounts()).length === 0)
       await until(async () => (await domain()).managed_by === undefined)
       expect(await domain()).not.toHaveProperty('dns_account_id')
       expect((await domain()).dns?.manage).toBe(false)
-      await o.removeWholly('MailDomain', 'ann')
+      await operator.removeAndWait('MailDomain', 'ann')
       await domain()
       expect(knot.transfer('withdrawn.test')).toEqual(written)
     })
   })
 
   test('a namespace can be deleted in any order, with logins, tokens and Secrets', async () => {
-    const o = await start()
+    const operator = await start()
     const before = knot.transfer('six.test')
-    await giveProvider(o)
-    await o.apply('MailDomain', 'six', managed('six.test'))
-    await o.apply('SMTPCredential', 'six', { domainRef: { name: 'six' } })
-    await o.apply('APIToken', 'six', { domainRef: { name: 'six' } })
-    for (const kind of ['SMTPCredential', 'APIToken']) await o.condition(kind, 'six', 'Ready', 'True')
-    await o.condition('MailDomain', 'six', 'DNSSynced', 'True')
+    await giveProvider(operator)
+    await operator.apply('MailDomain', 'six', managed('six.test'))
+    await operator.apply('SMTPCredential', 'six', { domainRef: { name: 'six' } })
+    await operator.apply('APIToken', 'six', { domainRef: { name: 'six' } })
+    for (const kind of ['SMTPCredential', 'APIToken']) await operator.condition(kind, 'six', 'Ready', 'True')
+    await operator.condition('MailDomain', 'six', 'DNSSynced', 'True')
     // There is no namespace controller here: the test deletes as it does, in the worst order.
-    await o.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${o.namespace}` })
+    await operator.admin.request({ method: 'DELETE', path: `/api/v1/namespaces/${operator.namespace}` })
     const resources = [
       ['DNSProvider', 'knot'],
       ['SMTPCredential', 'six'],
@@ -398,10 +401,12 @@ onApiServer('DNS of MailDomains', () => {
       ['APIToken', 'six'],
     ] as const
     await Promise.all(
-      ['dns', 'six-smtp', 'six-token'].map(name => o.admin.request({ method: 'DELETE', path: secretPath(o, name) })),
+      ['dns', 'six-smtp', 'six-token'].map(name =>
+        operator.admin.request({ method: 'DELETE', path: secretPath(operator, name) }),
+      ),
     )
-    for (const [kind, name] of resources) await o.remove(kind, name)
-    for (const [kind, name] of resources) await gone(o, kind, name)
+    for (const [kind, name] of resources) await operator.remove(kind, name)
+    for (const [kind, name] of resources) await gone(operator, kind, name)
     expect(knot.transfer('six.test')).toEqual(before)
   })
 })

@@ -29,194 +29,194 @@ onApiServer('domains, logins and tokens', () => {
     operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), ...more })
   /** An operator with an accepted MailDomain `example`. */
   const withDomain = async (more: Partial<UnderTestOptions> = {}) => {
-    const o = await start(more)
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
-    const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True')
-    const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
+    const operator = await start(more)
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const { status } = await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    const user = await findUserByName(operator.mongo.db, `k8s-${operator.namespace}`)
     if (!user) throw new Error('no account')
     const domain = async () => {
-      const found = await findDomain(o.mongo.db, user._id, 'example.com')
+      const found = await findDomain(operator.mongo.db, user._id, 'example.com')
       if (!found) throw new Error('no domain')
       return found
     }
-    return { o, user, domain, id: String(status?.domainId) }
+    return { operator, user, domain, id: String(status?.domainId) }
   }
-  const held = async (o: OperatorUnderTest, name: string) => {
-    const secret = await o.secret(name)
+  const held = async (operator: OperatorUnderTest, name: string) => {
+    const secret = await operator.secret(name)
     if (!secret) throw new Error(`no Secret ${name}`)
     return secret
   }
-  const smtp = async (o: OperatorUnderTest) => {
-    await ensureIndexes(o.mongo.db, [loginLimits])
-    const { db } = o.mongo
-    const { clock, log, secrets, metrics } = o.foundation
+  const smtp = async (operator: OperatorUnderTest) => {
+    await ensureIndexes(operator.mongo.db, [loginLimits])
+    const { db } = operator.mongo
+    const { clock, log, secrets, metrics } = operator.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
     const logIn = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
     return (username = '', password = '') => logIn.logIn(username, password, '192.0.2.1')
   }
 
   test('registers a MailDomain for the account of its namespace, reports its records, and sets Verified after verification', async () => {
-    const { o, user, domain, id } = await withDomain()
-    expect(user.managed_by).toMatchObject({ kind: 'Namespace', name: o.namespace })
+    const { operator, user, domain, id } = await withDomain()
+    expect(user.managed_by).toMatchObject({ kind: 'Namespace', name: operator.namespace })
     expect(await domain()).toMatchObject({ _id: id, managed_by: { kind: 'MailDomain', name: 'example' } })
-    const waiting = await o.get('MailDomain', 'example')
+    const waiting = await operator.get('MailDomain', 'example')
     expect(waiting?.status).toMatchObject({ owner: user.username, activeSelector: expect.stringMatching(/^pw\d/) })
     const records = (waiting?.status?.records ?? []) as { purpose: string }[]
     const purposes = records.map(({ purpose }) => purpose)
     expect(purposes).toEqual(expect.arrayContaining(['ownership', 'dkim', 'spf', 'dmarc', 'a']))
-    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
-    await o.condition('MailDomain', 'example', 'Verified', 'True')
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    await operator.condition('MailDomain', 'example', 'Verified', 'True')
     await until(async () => (await domain()).k8s?.conditions.some(({ type }) => type === 'Verified') ?? false)
   })
 
   test('suspended: true suspends the domain until it is unset; a suspension by an admin stays', async () => {
-    const { o, id, domain } = await withDomain()
-    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
-    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: true })
+    const { operator, id, domain } = await withDomain()
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', suspended: true })
     await until(async () => (await domain()).status === 'suspended')
-    await o.apply('MailDomain', 'example', { domainName: 'example.com', suspended: false })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', suspended: false })
     await until(async () => (await domain()).status === 'verified')
-    await updateDomain(o.mongo.db, id, { status: 'suspended' })
-    const { status } = await o.condition('MailDomain', 'example', 'Verified', 'False')
+    await updateDomain(operator.mongo.db, id, { status: 'suspended' })
+    const { status } = await operator.condition('MailDomain', 'example', 'Verified', 'False')
     expect(status?.conditions?.find(({ type }) => type === 'Verified')).toMatchObject({ reason: 'Suspended' })
-    await o.apply('MailDomain', 'example', { domainName: 'example.com', spf: { includes: ['spf.example.net'] } })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', spf: { includes: ['spf.example.net'] } })
     await until(async () => (await domain()).dns?.spf?.length === 1)
     expect((await domain()).status).toBe('suspended')
   })
 
   test('reverts a change of the database record and emits DriftReverted', async () => {
-    const { o, id, domain } = await withDomain()
-    await until(async () => (await o.get('MailDomain', 'example'))?.status?.domainId === id)
-    await updateDomain(o.mongo.db, id, { dns: { manage: false, spf: ['include:evil.example'] } })
+    const { operator, id, domain } = await withDomain()
+    await until(async () => (await operator.get('MailDomain', 'example'))?.status?.domainId === id)
+    await updateDomain(operator.mongo.db, id, { dns: { manage: false, spf: ['include:evil.example'] } })
     await until(async () => (await domain()).dns?.spf?.length === 0)
-    await until(async () => (await o.events('example')).includes('DriftReverted'))
+    await until(async () => (await operator.events('example')).includes('DriftReverted'))
   })
 
   test('an SMTP login works with its Secret, and its limits follow the spec', async () => {
-    const { o, user } = await withDomain()
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, messagesPerHour: 60 })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const secret = await held(o, 'news-smtp')
+    const { operator, user } = await withDomain()
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, messagesPerHour: 60 })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const secret = await held(operator, 'news-smtp')
     expect(secret).toMatchObject({
       type: 'smtp',
       provider: 'postwright',
       host: 'postwright-smtp.postwright.svc',
       port: '587',
       security: 'starttls',
-      username: `news@${o.namespace}`,
-      uri: `smtp://news%40${o.namespace}:${secret.password}@postwright-smtp.postwright.svc:587`,
+      username: `news@${operator.namespace}`,
+      uri: `smtp://news%40${operator.namespace}:${secret.password}@postwright-smtp.postwright.svc:587`,
     })
-    const logIn = await smtp(o)
+    const logIn = await smtp(operator)
     expect(await logIn(secret.username, secret.password)).toMatchObject({
       userId: user._id,
       allowedSenders: ['@example.com'],
       messagesPerHour: 60,
     })
-    await o.apply('SMTPCredential', 'news', {
+    await operator.apply('SMTPCredential', 'news', {
       domainRef: { name: 'example' },
       messagesPerHour: 5,
       allowedCIDRs: ['10.0.0.0/8'],
       allowedSenders: ['News@example.com'],
     })
     await until(async () => {
-      o.clock.advance(3_000)
+      operator.clock.advance(3_000)
       return 'code' in (await logIn(secret.username, secret.password))
     })
-    expect(await findCredentialByName(o.mongo.db, secret.username ?? '')).toMatchObject({
+    expect(await findCredentialByName(operator.mongo.db, secret.username ?? '')).toMatchObject({
       messages_per_hour: 5,
       allowed_senders: ['news@example.com'],
     })
-    expect(await o.secret('news-smtp')).toEqual(secret)
+    expect(await operator.secret('news-smtp')).toEqual(secret)
   })
 
   test('restores a lost Secret with the same password and reverts an edited one', async () => {
-    const { o } = await withDomain()
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const before = await held(o, 'news-smtp')
-    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
-    await o.admin.request({ method: 'DELETE', path })
-    await until(async () => (await o.secret('news-smtp')) !== undefined)
-    expect(await o.secret('news-smtp')).toEqual(before)
-    await until(async () => (await o.events('news')).includes('SecretRestored'))
+    const { operator } = await withDomain()
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(operator, 'news-smtp')
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets/news-smtp`
+    await operator.admin.request({ method: 'DELETE', path })
+    await until(async () => (await operator.secret('news-smtp')) !== undefined)
+    expect(await operator.secret('news-smtp')).toEqual(before)
+    await until(async () => (await operator.events('news')).includes('SecretRestored'))
     const data = { data: { password: Buffer.from('guess').toString('base64') } }
-    await o.admin.request({ method: 'PATCH', path, body: data, patch: 'merge' })
-    await until(async () => (await held(o, 'news-smtp')).password === before.password)
-    await until(async () => (await o.events('news')).includes('SecretReverted'))
+    await operator.admin.request({ method: 'PATCH', path, body: data, patch: 'merge' })
+    await until(async () => (await held(operator, 'news-smtp')).password === before.password)
+    await until(async () => (await operator.events('news')).includes('SecretReverted'))
   })
 
   test('rotates a password after its interval and accepts the previous one for another day', async () => {
-    const { o } = await withDomain()
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, rotationIntervalDays: 30 })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const old = await held(o, 'news-smtp')
-    o.clock.advance(31 * DAY)
-    await o.apply(
+    const { operator } = await withDomain()
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, rotationIntervalDays: 30 })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(operator, 'news-smtp')
+    operator.clock.advance(31 * DAY)
+    await operator.apply(
       'SMTPCredential',
       'news',
       { domainRef: { name: 'example' }, rotationIntervalDays: 30 },
       { annotations: { look: 'again' } },
     )
-    await until(async () => (await held(o, 'news-smtp')).password !== old.password)
-    const logIn = await smtp(o)
+    await until(async () => (await held(operator, 'news-smtp')).password !== old.password)
+    const logIn = await smtp(operator)
     expect(await logIn(old.username, old.password)).toHaveProperty('userId')
-    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
-    o.clock.advance(DAY + 1)
+    expect(await logIn(old.username, (await held(operator, 'news-smtp')).password)).toHaveProperty('userId')
+    operator.clock.advance(DAY + 1)
     expect(await logIn(old.username, old.password)).toMatchObject({ code: 'invalid_login' })
-    await until(async () => (await o.events('news')).includes('PasswordRotated'))
+    await until(async () => (await operator.events('news')).includes('PasswordRotated'))
   })
 
   test('rotates once although the Secret cannot be written at first, and the previous password keeps working', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
-    const { o } = await withDomain({ client: token => proxy.client(token) })
+    const { operator } = await withDomain({ client: token => proxy.client(token) })
     const spec = { domainRef: { name: 'example' }, rotationIntervalDays: 30 }
-    await o.apply('SMTPCredential', 'news', spec)
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const old = await held(o, 'news-smtp')
+    await operator.apply('SMTPCredential', 'news', spec)
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const old = await held(operator, 'news-smtp')
     let refused = 0
     proxy.failure = ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/secrets/news-smtp') && ++refused <= 3
         ? { status: 500, reason: 'InternalError' }
         : undefined
-    o.clock.advance(31 * DAY)
-    await o.apply('SMTPCredential', 'news', spec, { annotations: { look: 'again' } })
-    await until(async () => (await held(o, 'news-smtp')).password !== old.password, 30_000)
+    operator.clock.advance(31 * DAY)
+    await operator.apply('SMTPCredential', 'news', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(operator, 'news-smtp')).password !== old.password, 30_000)
     expect(refused).toBeGreaterThan(3)
-    const logIn = await smtp(o)
+    const logIn = await smtp(operator)
     expect(await logIn(old.username, old.password)).toHaveProperty('userId')
-    expect(await logIn(old.username, (await held(o, 'news-smtp')).password)).toHaveProperty('userId')
+    expect(await logIn(old.username, (await held(operator, 'news-smtp')).password)).toHaveProperty('userId')
   })
 
   test('removes foreign keys from a Secret and restores its label', async () => {
-    const { o } = await withDomain()
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const before = await held(o, 'news-smtp')
-    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
-    const edit = (body: object) => o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    const { operator } = await withDomain()
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const before = await held(operator, 'news-smtp')
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets/news-smtp`
+    const edit = (body: object) => operator.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
     await edit({ data: { added: Buffer.from('by hand').toString('base64') } })
-    await until(async () => (await held(o, 'news-smtp')).added === undefined)
-    expect(await held(o, 'news-smtp')).toEqual(before)
+    await until(async () => (await held(operator, 'news-smtp')).added === undefined)
+    expect(await held(operator, 'news-smtp')).toEqual(before)
     await edit({ metadata: { labels: { 'postwright.dev/secret': null } } })
     const labels = async () =>
-      (await o.admin.request<KubeObject>({ method: 'GET', path })).metadata.labels?.['postwright.dev/secret']
+      (await operator.admin.request<KubeObject>({ method: 'GET', path })).metadata.labels?.['postwright.dev/secret']
     await until(async () => (await labels()) === 'managed')
-    await o.admin.request({ method: 'DELETE', path })
-    await until(async () => (await o.secret('news-smtp')) !== undefined)
-    expect(await held(o, 'news-smtp')).toEqual(before)
+    await operator.admin.request({ method: 'DELETE', path })
+    await until(async () => (await operator.secret('news-smtp')) !== undefined)
+    expect(await held(operator, 'news-smtp')).toEqual(before)
   })
 
   test('writes its Secret after the foreign Secret of that name was deleted', async () => {
-    const { o } = await withDomain()
-    const path = `/api/v1/namespaces/${o.namespace}/secrets`
+    const { operator } = await withDomain()
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets`
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'news-smtp' }, stringData: { mine: 'x' } }
-    await o.admin.request({ method: 'POST', path, body })
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
-    expect(await held(o, 'news-smtp')).toEqual({ mine: 'x' })
-    await o.admin.request({ method: 'DELETE', path: `${path}/news-smtp` })
-    await o.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
+    await operator.admin.request({ method: 'POST', path, body })
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    expect(await held(operator, 'news-smtp')).toEqual({ mine: 'x' })
+    await operator.admin.request({ method: 'DELETE', path: `${path}/news-smtp` })
+    await operator.condition('SMTPCredential', 'news', 'SecretSynced', 'True')
   }, 60_000)
 
   test('a MailDomain that is deleted before its status was written leaves its record unmanaged', async () => {
@@ -224,128 +224,131 @@ onApiServer('domains, logins and tokens', () => {
     onTestFinished(() => proxy.stop())
     proxy.failure = ({ path }) =>
       path.endsWith('/example/status') ? { status: 500, reason: 'InternalError' } : undefined
-    const o = await start({ client: token => proxy.client(token) })
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+    const operator = await start({ client: token => proxy.client(token) })
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
     const record = async () => {
-      const user = await findUserByName(o.mongo.db, `k8s-${o.namespace}`)
-      return user && findDomain(o.mongo.db, user._id, 'example.com')
+      const user = await findUserByName(operator.mongo.db, `k8s-${operator.namespace}`)
+      return user && findDomain(operator.mongo.db, user._id, 'example.com')
     }
     await until(async () => (await record())?.managed_by !== undefined)
-    await o.remove('MailDomain', 'example')
+    await operator.remove('MailDomain', 'example')
     proxy.failure = () => undefined
-    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
+    await until(async () => (await operator.get('MailDomain', 'example')) === undefined, 20_000)
     expect(await record()).toBeDefined()
     expect((await record())?.managed_by).toBeUndefined()
   })
 
   test('a token works with its Secret, is renewed before it expires, and is revoked with its resource', async () => {
-    const { o } = await withDomain()
+    const { operator } = await withDomain()
     const spec = { domainRef: { name: 'example' }, validForDays: 30, rotateBeforeDays: 5 }
-    await o.apply('APIToken', 'ci', spec)
-    await o.condition('APIToken', 'ci', 'Ready', 'True')
-    const first = await held(o, 'ci-token')
+    await operator.apply('APIToken', 'ci', spec)
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    const first = await held(operator, 'ci-token')
     const stored = async ({ token = '' }: Record<string, string>) => {
       const parts = parseToken(token)
       if (!parts) throw new Error('no token')
-      const document = await findTokenById(o.mongo.db, parts.id)
+      const document = await findTokenById(operator.mongo.db, parts.id)
       return document && secretFits(parts.secret, document.secret_hash) ? document : undefined
     }
     expect(await stored(first)).toMatchObject({ scopes: ['emails:send'], domains: ['example.com'] })
-    o.clock.advance(26 * DAY)
-    await o.apply('APIToken', 'ci', spec, { annotations: { look: 'again' } })
-    await until(async () => (await held(o, 'ci-token')).token !== first.token)
+    operator.clock.advance(26 * DAY)
+    await operator.apply('APIToken', 'ci', spec, { annotations: { look: 'again' } })
+    await until(async () => (await held(operator, 'ci-token')).token !== first.token)
     const before = await stored(first)
-    expect(before?.expires_at?.getTime()).toBeLessThanOrEqual(o.clock.now().getTime() + DAY)
-    const second = await held(o, 'ci-token')
-    await o.removeWholly('APIToken', 'ci')
+    expect(before?.expires_at?.getTime()).toBeLessThanOrEqual(operator.clock.now().getTime() + DAY)
+    const second = await held(operator, 'ci-token')
+    await operator.removeAndWait('APIToken', 'ci')
     expect((await stored(second))?.revoked_at).toBeInstanceOf(Date)
   })
 
   test('deleting a MailDomain keeps the domain by default and removes it with policy Delete', async () => {
-    const { o, user, domain } = await withDomain()
-    await o.removeWholly('MailDomain', 'example')
+    const { operator, user, domain } = await withDomain()
+    await operator.removeAndWait('MailDomain', 'example')
     expect((await domain()).managed_by).toBeUndefined()
-    await o.apply('MailDomain', 'other', { domainName: 'other.example', deletionPolicy: { domain: 'Delete' } })
-    await o.condition('MailDomain', 'other', 'Accepted', 'True')
-    await o.remove('MailDomain', 'other')
-    await until(async () => (await findDomain(o.mongo.db, user._id, 'other.example')) === undefined)
+    await operator.apply('MailDomain', 'other', { domainName: 'other.example', deletionPolicy: { domain: 'Delete' } })
+    await operator.condition('MailDomain', 'other', 'Accepted', 'True')
+    await operator.remove('MailDomain', 'other')
+    await until(async () => (await findDomain(operator.mongo.db, user._id, 'other.example')) === undefined)
   })
 
   test.each([
     ['delivered', 0],
     ['given five minutes', 300_000],
   ])('a MailDomain whose domain is deleted stays suspended until its accepted mail is %s', async (_how, later) => {
-    const { o, user, domain, id } = await withDomain()
-    await verifyDomain(o.mongo.db, id, 'dns', o.clock.now())
-    await o.apply('MailDomain', 'example', { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } })
-    const messages = o.mongo.db.collection<{ _id: string }>('messages')
+    const { operator, user, domain, id } = await withDomain()
+    await verifyDomain(operator.mongo.db, id, 'dns', operator.clock.now())
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } })
+    const messages = operator.mongo.db.collection<{ _id: string }>('messages')
     await messages.insertOne({ _id: 'em_1', user_id: user._id, domain_id: id, left: 2 } as { _id: string })
-    await o.remove('MailDomain', 'example')
-    const going = await o.condition('MailDomain', 'example', 'QueueDrained', 'False')
+    await operator.remove('MailDomain', 'example')
+    const going = await operator.condition('MailDomain', 'example', 'QueueDrained', 'False')
     expect(going.status?.conditions?.[0]).toMatchObject({
       reason: 'Draining',
       message: expect.stringContaining('1 accepted message may still be delivered'),
     })
     expect((await domain()).status).toBe('suspended')
     if (later === 0) await messages.updateOne({ _id: 'em_1' }, { $set: { left: 0 } })
-    else o.clock.advance(later)
-    await until(async () => (await o.get('MailDomain', 'example')) === undefined, 20_000)
-    expect(await findDomain(o.mongo.db, user._id, 'example.com')).toBeUndefined()
+    else operator.clock.advance(later)
+    await until(async () => (await operator.get('MailDomain', 'example')) === undefined, 20_000)
+    expect(await findDomain(operator.mongo.db, user._id, 'example.com')).toBeUndefined()
   })
 
   test('the older of two MailDomains with one name holds the domain, and the younger takes over when it is deleted', async () => {
-    const { o, domain, id } = await withDomain()
-    await o.apply('MailDomain', 'twin', { domainName: 'example.com' })
-    const loser = await o.condition('MailDomain', 'twin', 'Accepted', 'False')
+    const { operator, domain, id } = await withDomain()
+    await operator.apply('MailDomain', 'twin', { domainName: 'example.com' })
+    const loser = await operator.condition('MailDomain', 'twin', 'Accepted', 'False')
     expect(loser.status?.conditions?.[0]).toMatchObject({ reason: 'DomainTaken' })
-    await o.remove('MailDomain', 'example')
-    await o.condition('MailDomain', 'twin', 'Accepted', 'True')
+    await operator.remove('MailDomain', 'example')
+    await operator.condition('MailDomain', 'twin', 'Accepted', 'True')
     expect(await domain()).toMatchObject({ _id: id, managed_by: { name: 'twin' } })
   })
 
   test('force-delete removes a resource without cleaning up', async () => {
-    const { o, domain } = await withDomain()
+    const { operator, domain } = await withDomain()
     const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
-    await o.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
-    await o.removeWholly('MailDomain', 'example')
+    await operator.apply('MailDomain', 'example', spec, { annotations: { 'postwright.dev/force-delete': 'true' } })
+    await operator.removeAndWait('MailDomain', 'example')
     expect((await domain()).managed_by).toBeDefined()
   })
 
   test('a namespace cannot act for another account', async () => {
-    const o = await start()
-    const { db } = o.mongo
+    const operator = await start()
+    const { db } = operator.mongo
     const ann = await giveUser(db, { username: 'ann' })
     await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
     await giveUser(db, { username: 'k8s-bank' })
     const reason = async (kind: string, name: string, type = 'Accepted') => {
-      const { status } = await o.condition(kind, name, type, 'False')
+      const { status } = await operator.condition(kind, name, type, 'False')
       return status?.conditions?.find(condition => condition.type === type)?.reason
     }
-    await o.apply(
+    await operator.apply(
       'MailDomain',
       'steal',
       { domainName: 'ann.example', owner: { username: 'ann' } },
       { annotations: { 'postwright.dev/adopt': 'true' } },
     )
     expect(await reason('MailDomain', 'steal')).toBe('OwnerNotAllowed')
-    await o.apply('MailDomain', 'bank', { domainName: 'bank.example', owner: { username: 'k8s-bank' } })
+    await operator.apply('MailDomain', 'bank', { domainName: 'bank.example', owner: { username: 'k8s-bank' } })
     expect(await reason('MailDomain', 'bank')).toBe('OwnerNotAllowed')
     // A registration of the same name by its own account gives nothing: it cannot be verified next to the owner's.
-    await o.apply('MailDomain', 'claim', { domainName: 'ann.example' })
-    const { status } = await o.condition('MailDomain', 'claim', 'Accepted', 'True')
-    expect(await verifyDomain(db, String(status?.domainId), 'dns', o.clock.now())).toBe('taken')
+    await operator.apply('MailDomain', 'claim', { domainName: 'ann.example' })
+    const { status } = await operator.condition('MailDomain', 'claim', 'Accepted', 'True')
+    expect(await verifyDomain(db, String(status?.domainId), 'dns', operator.clock.now())).toBe('taken')
     // Logins of a rejected domain, senders outside of the domain, names of other accounts.
-    await o.apply('SMTPCredential', 'refused', { domainRef: { name: 'steal' } })
+    await operator.apply('SMTPCredential', 'refused', { domainRef: { name: 'steal' } })
     expect(await reason('SMTPCredential', 'refused')).toBe('DependencyNotReady')
-    await o.apply('SMTPCredential', 'outside', { domainRef: { name: 'claim' }, allowedSenders: ['ceo@bank.example'] })
+    await operator.apply('SMTPCredential', 'outside', {
+      domainRef: { name: 'claim' },
+      allowedSenders: ['ceo@bank.example'],
+    })
     expect(await reason('SMTPCredential', 'outside')).toBe('InvalidSpec')
-    await o.apply('APIToken', 'refused', { domainRef: { name: 'steal' } })
+    await operator.apply('APIToken', 'refused', { domainRef: { name: 'steal' } })
     expect(await reason('APIToken', 'refused')).toBe('DependencyNotReady')
   })
 
   test('a forged status that names another account gives no login and no token of that account', async () => {
-    const { o } = await withDomain()
-    const { db } = o.mongo
+    const { operator } = await withDomain()
+    const { db } = operator.mongo
     const ann = await giveUser(db, { username: 'ann' })
     await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
     const claims = [
@@ -353,17 +356,17 @@ onApiServer('domains, logins and tokens', () => {
       ['claim', { domainName: 'ann.example' }, 'True'],
     ] as const
     for (const [name, spec, accepted] of claims) {
-      await o.apply('MailDomain', name, spec)
-      await o.condition('MailDomain', name, 'Accepted', accepted)
-      await o.forgeStatus('MailDomain', name, { owner: 'ann' })
-      await o.apply('SMTPCredential', name, { domainRef: { name } })
-      await o.apply('APIToken', name, { domainRef: { name } })
+      await operator.apply('MailDomain', name, spec)
+      await operator.condition('MailDomain', name, 'Accepted', accepted)
+      await operator.forgeStatus('MailDomain', name, { owner: 'ann' })
+      await operator.apply('SMTPCredential', name, { domainRef: { name } })
+      await operator.apply('APIToken', name, { domainRef: { name } })
     }
     for (const kind of ['SMTPCredential', 'APIToken']) {
-      await o.condition(kind, 'steal', 'Accepted', 'Unknown')
-      await o.condition(kind, 'claim', 'Accepted', 'True')
+      await operator.condition(kind, 'steal', 'Accepted', 'Unknown')
+      await operator.condition(kind, 'claim', 'Accepted', 'True')
     }
-    const mine = await findUserByName(db, `k8s-${o.namespace}`)
+    const mine = await findUserByName(db, `k8s-${operator.namespace}`)
     for (const collection of [credentials, tokens] as const)
       expect(
         (await db.collection<{ user_id: string }>(collection.name).find().toArray()).map(({ user_id }) => user_id),
@@ -374,101 +377,101 @@ onApiServer('domains, logins and tokens', () => {
     /** Two namespaces: the own account of one is `victim`, and the MailDomain `squat` in the other names that account. */
     const withStranger = async () => {
       const stranger = await extraNamespace(sharedApiServer())
-      const o = await start({ namespaces: [stranger] })
-      const victim = `k8s-${o.namespace}`
+      const operator = await start({ namespaces: [stranger] })
+      const victim = `k8s-${operator.namespace}`
       const spec = { domainName: 'example.com', deletionPolicy: { domain: 'Delete' } }
-      const squat = () => o.apply('MailDomain', 'squat', { ...spec, owner: { username: victim } }, {}, stranger)
+      const squat = () => operator.apply('MailDomain', 'squat', { ...spec, owner: { username: victim } }, {}, stranger)
       const record = async () => {
-        const user = await findUserByName(o.mongo.db, victim)
-        return user && (await findDomain(o.mongo.db, user._id, 'example.com'))
+        const user = await findUserByName(operator.mongo.db, victim)
+        return user && (await findDomain(operator.mongo.db, user._id, 'example.com'))
       }
-      return { o, stranger, squat, record }
+      return { operator, stranger, squat, record }
     }
 
     test('does not block a MailDomain of that account, even if it is older', async () => {
-      const { o, stranger, squat, record } = await withStranger()
+      const { operator, stranger, squat, record } = await withStranger()
       await untilYounger(await squat())
-      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
-      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
-      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await operator.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await operator.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await operator.condition('MailDomain', 'mine', 'Accepted', 'True')
       expect((await record())?.managed_by?.name).toBe('mine')
     })
 
     test('waits, once it is permitted, for the MailDomain that holds the domain, even if it is older', async () => {
-      const { o, stranger, squat, record } = await withStranger()
+      const { operator, stranger, squat, record } = await withStranger()
       await untilYounger(await squat())
-      await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
-      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
-      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
-      await o.allowOwners(`k8s-${o.namespace}`, stranger)
-      const squatters = async () => (await o.get('MailDomain', 'squat', stranger))?.status?.conditions
+      await operator.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      await operator.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await operator.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await operator.allowOwners(`k8s-${operator.namespace}`, stranger)
+      const squatters = async () => (await operator.get('MailDomain', 'squat', stranger))?.status?.conditions
       await until(
         async () => (await squatters())?.find(({ type }) => type === 'Accepted')?.reason !== 'OwnerNotAllowed',
       )
       expect((await squatters())?.[0]).toMatchObject({ reason: 'DomainTaken' })
-      await o.apply('MailDomain', 'mine', { domainName: 'example.com', suspended: true })
-      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await operator.apply('MailDomain', 'mine', { domainName: 'example.com', suspended: true })
+      await operator.condition('MailDomain', 'mine', 'Accepted', 'True')
       expect(await record()).toMatchObject({ managed_by: { name: 'mine' }, status: 'suspended' })
       // In a restored cluster the resource has another uid than the record.
-      await o.mongo.db
+      await operator.mongo.db
         .collection('domains')
         .updateOne({ name: 'example.com' }, { $set: { 'managed_by.uid': 'before the restore' } })
-      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
-      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
-      await o.remove('MailDomain', 'mine')
-      await o.condition('MailDomain', 'squat', 'Accepted', 'True', stranger)
+      await operator.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await operator.condition('MailDomain', 'mine', 'Accepted', 'True')
+      await operator.remove('MailDomain', 'mine')
+      await operator.condition('MailDomain', 'squat', 'Accepted', 'True', stranger)
       expect((await record())?.managed_by?.name).toBe('squat')
     })
 
     test('does not inherit a domain that the account keeps, and removes nothing of it when it is deleted', async () => {
-      const { o, stranger, squat, record } = await withStranger()
-      await o.apply('MailDomain', 'mine', { domainName: 'example.com' })
-      await o.condition('MailDomain', 'mine', 'Accepted', 'True')
+      const { operator, stranger, squat, record } = await withStranger()
+      await operator.apply('MailDomain', 'mine', { domainName: 'example.com' })
+      await operator.condition('MailDomain', 'mine', 'Accepted', 'True')
       await squat()
-      const { status } = await o.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
+      const { status } = await operator.condition('MailDomain', 'squat', 'Accepted', 'False', stranger)
       expect(status?.conditions?.[0]).toMatchObject({ reason: 'OwnerNotAllowed' })
-      await o.removeWholly('MailDomain', 'mine')
+      await operator.removeAndWait('MailDomain', 'mine')
       expect((await record())?.managed_by).toBeUndefined()
-      await o.removeWholly('MailDomain', 'squat', stranger)
+      await operator.removeAndWait('MailDomain', 'squat', stranger)
       expect(await record()).toBeDefined()
     })
   })
 
   test('accepts an owner while the Namespace lists it and its account exists', async () => {
-    const o = await start()
+    const operator = await start()
     const reason = async (wanted: string) => {
       await until(async () => {
-        const conditions = (await o.get('MailDomain', 'ann'))?.status?.conditions
+        const conditions = (await operator.get('MailDomain', 'ann'))?.status?.conditions
         return conditions?.find(({ type }) => type === 'Accepted')?.reason === wanted
       })
     }
-    await o.apply('MailDomain', 'ann', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await operator.apply('MailDomain', 'ann', { domainName: 'ann.example', owner: { username: 'ann' } })
     await reason('OwnerNotAllowed')
-    await o.allowOwners('ann')
+    await operator.allowOwners('ann')
     await reason('OwnerNotFound')
-    await giveUser(o.mongo.db, { username: 'ann' })
+    await giveUser(operator.mongo.db, { username: 'ann' })
     await reason('Accepted')
-    await o.allowOwners(null)
+    await operator.allowOwners(null)
     await reason('OwnerNotAllowed')
   })
 
   describe('a Namespace that no longer lists the account', () => {
     /** An operator with a MailDomain of the user ann, whose login and token are in use. */
     const withAnn = async (more: Partial<UnderTestOptions> = {}) => {
-      const o = await start(more)
-      const { db } = o.mongo
+      const operator = await start(more)
+      const { db } = operator.mongo
       const ann = await giveUser(db, { username: 'ann' })
-      await o.allowOwners('bob, ann')
+      await operator.allowOwners('bob, ann')
       const deletionPolicy = { domain: 'Delete', dns: 'Delete' }
       const spec = { domainName: 'ann.example', owner: { username: 'ann' }, deletionPolicy }
-      await o.apply('MailDomain', 'ann', spec)
-      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
-      await o.apply('SMTPCredential', 'news', { domainRef: { name: 'ann' } })
-      await o.apply('APIToken', 'ci', { domainRef: { name: 'ann' } })
-      await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-      await o.condition('APIToken', 'ci', 'Ready', 'True')
-      const login = await held(o, 'news-smtp')
-      const { token = '' } = await held(o, 'ci-token')
+      await operator.apply('MailDomain', 'ann', spec)
+      await operator.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'ann' } })
+      await operator.apply('APIToken', 'ci', { domainRef: { name: 'ann' } })
+      await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+      await operator.condition('APIToken', 'ci', 'Ready', 'True')
+      const login = await held(operator, 'news-smtp')
+      const { token = '' } = await held(operator, 'ci-token')
       const record = async () => {
         const found = await findDomain(db, ann._id, 'ann.example')
         if (!found) throw new Error("ann's domain is gone")
@@ -476,25 +479,25 @@ onApiServer('domains, logins and tokens', () => {
       }
       const credential = () => findCredentialByName(db, login.username ?? '')
       const revoked = async (value = token) => (await findTokenById(db, parseToken(value)?.id ?? ''))?.revoked_at
-      const logIn = await smtp(o)
+      const logIn = await smtp(operator)
       const mayLogIn = async () => {
-        o.clock.advance(3_000)
+        operator.clock.advance(3_000)
         return 'userId' in (await logIn(login.username, login.password))
       }
       const withdrawn = () => until(async () => (await credential())?.disabled === true && !!(await revoked()))
-      return { o, ann, spec, login, token, record, credential, revoked, mayLogIn, withdrawn }
+      return { operator, ann, spec, login, token, record, credential, revoked, mayLogIn, withdrawn }
     }
-    const refused = async (o: OperatorUnderTest, kind: string, name: string) => {
+    const refused = async (operator: OperatorUnderTest, kind: string, name: string) => {
       await until(async () => {
-        const conditions = (await o.get(kind, name))?.status?.conditions
+        const conditions = (await operator.get(kind, name))?.status?.conditions
         return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'OwnerNotAllowed'
       })
     }
 
     test('disables its logins and tokens immediately and returns the domain to the account', async () => {
-      const { o, record, credential, mayLogIn, withdrawn } = await withAnn()
+      const { operator, record, credential, mayLogIn, withdrawn } = await withAnn()
       expect(await mayLogIn()).toBe(true)
-      await o.allowOwners('bob')
+      await operator.allowOwners('bob')
       await withdrawn()
       expect(await mayLogIn()).toBe(false)
       await until(async () => (await record()).managed_by === undefined)
@@ -502,26 +505,26 @@ onApiServer('domains, logins and tokens', () => {
         ['MailDomain', 'ann'],
         ['SMTPCredential', 'news'],
       ] as const)
-        await refused(o, kind, name)
-      await until(async () => (await o.events('news')).includes('AccessWithdrawn'))
-      await until(async () => (await o.events('ann')).includes('AccessWithdrawn'))
+        await refused(operator, kind, name)
+      await until(async () => (await operator.events('news')).includes('AccessWithdrawn'))
+      await until(async () => (await operator.events('ann')).includes('AccessWithdrawn'))
       // Resources that are created afterwards get nothing either.
-      await o.apply('SMTPCredential', 'late', { domainRef: { name: 'ann' } })
-      await o.condition('SMTPCredential', 'late', 'Accepted', 'False')
-      expect(await o.secret('late-smtp')).toBeUndefined()
+      await operator.apply('SMTPCredential', 'late', { domainRef: { name: 'ann' } })
+      await operator.condition('SMTPCredential', 'late', 'Accepted', 'False')
+      expect(await operator.secret('late-smtp')).toBeUndefined()
       expect((await credential())?.managed_by?.name).toBe('news')
     })
 
     test('deletes nothing of the account, whatever the deletion policies are', async () => {
-      const { o, record, credential, revoked, withdrawn } = await withAnn()
-      await o.allowOwners(null)
+      const { operator, record, credential, revoked, withdrawn } = await withAnn()
+      await operator.allowOwners(null)
       await withdrawn()
       for (const [kind, name] of [
         ['SMTPCredential', 'news'],
         ['APIToken', 'ci'],
         ['MailDomain', 'ann'],
       ] as const)
-        await o.removeWholly(kind, name)
+        await operator.removeAndWait(kind, name)
       expect((await record()).dkim).toHaveLength(1)
       expect(await credential()).toMatchObject({ disabled: true })
       expect((await credential())?.managed_by).toBeUndefined()
@@ -529,44 +532,44 @@ onApiServer('domains, logins and tokens', () => {
     })
 
     test('deletes nothing of the account if its resources are deleted before the operator sees the change', async () => {
-      const { o, record, credential, revoked } = await withAnn()
-      await o.running.stop()
-      await o.allowOwners(null)
+      const { operator, record, credential, revoked } = await withAnn()
+      await operator.running.stop()
+      await operator.allowOwners(null)
       for (const [kind, name] of [
         ['MailDomain', 'ann'],
         ['SMTPCredential', 'news'],
         ['APIToken', 'ci'],
       ] as const)
-        await o.remove(kind, name)
-      await o.another()
+        await operator.remove(kind, name)
+      await operator.another()
       for (const [kind, name] of [
         ['MailDomain', 'ann'],
         ['SMTPCredential', 'news'],
         ['APIToken', 'ci'],
       ] as const)
-        await until(async () => (await o.get(kind, name)) === undefined)
+        await until(async () => (await operator.get(kind, name)) === undefined)
       expect((await record()).managed_by).toBeUndefined()
       expect(await credential()).toMatchObject({ disabled: true })
       expect(await revoked()).toBeInstanceOf(Date)
     })
 
     test('restores the domain, the login and a new token when it lists the account again', async () => {
-      const { o, record, token, revoked, mayLogIn, withdrawn } = await withAnn()
-      await o.allowOwners(null)
+      const { operator, record, token, revoked, mayLogIn, withdrawn } = await withAnn()
+      await operator.allowOwners(null)
       await withdrawn()
       await until(async () => (await record()).managed_by === undefined)
-      await refused(o, 'MailDomain', 'ann') // the status is written after the record
-      await o.allowOwners('ann')
-      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await refused(operator, 'MailDomain', 'ann') // the status is written after the record
+      await operator.allowOwners('ann')
+      await operator.condition('MailDomain', 'ann', 'Accepted', 'True')
       expect(await record()).toMatchObject({ managed_by: { name: 'ann' } })
       expect(await record()).not.toHaveProperty('formerly_managed_by')
       await until(mayLogIn)
-      await until(async () => (await held(o, 'ci-token')).token !== token)
-      expect(await revoked((await held(o, 'ci-token')).token)).toBeUndefined()
+      await until(async () => (await held(operator, 'ci-token')).token !== token)
+      expect(await revoked((await held(operator, 'ci-token')).token)).toBeUndefined()
     })
 
     test("keeps the account's login when the MailDomain is created again for the account of the namespace", async () => {
-      const { o, ann, spec, credential, mayLogIn, withdrawn } = await withAnn()
+      const { operator, ann, spec, credential, mayLogIn, withdrawn } = await withAnn()
       const { _id } = (await credential()) ?? {}
       const stillThere = async () =>
         expect(await credential()).toMatchObject({
@@ -577,71 +580,74 @@ onApiServer('domains, logins and tokens', () => {
         })
       const conflict = () =>
         until(async () => {
-          const conditions = (await o.get('SMTPCredential', 'news'))?.status?.conditions
+          const conditions = (await operator.get('SMTPCredential', 'news'))?.status?.conditions
           return conditions?.find(({ type }) => type === 'Accepted')?.reason === 'Conflict'
         })
-      await o.allowOwners(null)
+      await operator.allowOwners(null)
       await withdrawn()
-      await o.removeWholly('MailDomain', 'ann')
-      await o.apply('MailDomain', 'ann', { domainName: 'own.example' })
-      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await operator.removeAndWait('MailDomain', 'ann')
+      await operator.apply('MailDomain', 'ann', { domainName: 'own.example' })
+      await operator.condition('MailDomain', 'ann', 'Accepted', 'True')
       await conflict()
       await stillThere()
       // Even if the account is listed again, the namespace's own MailDomain does not take over the login.
-      await o.allowOwners('ann')
+      await operator.allowOwners('ann')
       const message = async () =>
-        (await o.get('SMTPCredential', 'news'))?.status?.conditions?.find(({ type }) => type === 'Accepted')?.message
+        (await operator.get('SMTPCredential', 'news'))?.status?.conditions?.find(({ type }) => type === 'Accepted')
+          ?.message
       await until(async () => (await message())?.endsWith('is taken.') === true)
       await stillThere()
-      await o.removeWholly('MailDomain', 'ann')
-      await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
-      await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+      await operator.removeAndWait('MailDomain', 'ann')
+      await operator.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+      await operator.condition('MailDomain', 'ann', 'Accepted', 'True')
       await until(mayLogIn)
       expect(await credential()).toMatchObject({ _id, user_id: ann._id })
     })
 
     test('transfers the domain to the MailDomain of a namespace that still lists the account', async () => {
       const other = await extraNamespace(sharedApiServer())
-      const { o, spec, record, withdrawn } = await withAnn({ namespaces: [other] })
-      await o.allowOwners('ann', other)
-      await o.apply('MailDomain', 'successor', spec, {}, other)
-      await o.condition('MailDomain', 'successor', 'Accepted', 'False', other)
-      await o.allowOwners(null)
+      const { operator, spec, record, withdrawn } = await withAnn({ namespaces: [other] })
+      await operator.allowOwners('ann', other)
+      await operator.apply('MailDomain', 'successor', spec, {}, other)
+      await operator.condition('MailDomain', 'successor', 'Accepted', 'False', other)
+      await operator.allowOwners(null)
       await withdrawn()
-      await o.condition('MailDomain', 'successor', 'Accepted', 'True', other)
+      await operator.condition('MailDomain', 'successor', 'Accepted', 'True', other)
       expect((await record()).managed_by).toMatchObject({ namespace: other, name: 'successor' })
     })
 
     test("keeps the resources of the namespace's own account", async () => {
-      const { o, withdrawn } = await withAnn()
-      await o.apply('MailDomain', 'own', { domainName: 'own.example' })
-      await o.condition('MailDomain', 'own', 'Accepted', 'True')
-      await o.apply('SMTPCredential', 'own', { domainRef: { name: 'own' } })
-      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
-      await o.allowOwners(null)
+      const { operator, withdrawn } = await withAnn()
+      await operator.apply('MailDomain', 'own', { domainName: 'own.example' })
+      await operator.condition('MailDomain', 'own', 'Accepted', 'True')
+      await operator.apply('SMTPCredential', 'own', { domainRef: { name: 'own' } })
+      await operator.condition('SMTPCredential', 'own', 'Ready', 'True')
+      await operator.allowOwners(null)
       await withdrawn()
-      await o.condition('SMTPCredential', 'own', 'Ready', 'True')
-      expect(await findCredentialByName(o.mongo.db, `own@${o.namespace}`)).not.toMatchObject({ disabled: true })
+      await operator.condition('SMTPCredential', 'own', 'Ready', 'True')
+      expect(await findCredentialByName(operator.mongo.db, `own@${operator.namespace}`)).not.toMatchObject({
+        disabled: true,
+      })
     })
   })
 
   test('a MailDomain that is created again for another account replaces its login and its token', async () => {
-    const { o, user } = await withDomain()
-    const { db } = o.mongo
+    const { operator, user } = await withDomain()
+    const { db } = operator.mongo
     const ann = await giveUser(db, { username: 'ann' })
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    await o.condition('APIToken', 'ci', 'Ready', 'True')
-    const before = { ...(await held(o, 'news-smtp')), ...(await held(o, 'ci-token')) }
-    await o.allowOwners('ann')
-    await o.removeWholly('MailDomain', 'example')
-    await o.apply('MailDomain', 'example', { domainName: 'ann.example', owner: { username: 'ann' } })
-    await until(async () => (await findCredentialByName(db, `news@${o.namespace}`))?.user_id === ann._id)
-    await until(async () => (await held(o, 'news-smtp')).password !== before.password)
-    await until(async () => (await held(o, 'ci-token')).token !== before.token)
-    const logIn = await smtp(o)
-    const { username = '', password = '' } = await held(o, 'news-smtp')
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    const before = { ...(await held(operator, 'news-smtp')), ...(await held(operator, 'ci-token')) }
+    await operator.allowOwners('ann')
+    await operator.removeAndWait('MailDomain', 'example')
+    await operator.apply('MailDomain', 'example', { domainName: 'ann.example', owner: { username: 'ann' } })
+    await until(async () => (await findCredentialByName(db, `news@${operator.namespace}`))?.user_id === ann._id)
+    await until(async () => (await held(operator, 'news-smtp')).password !== before.password)
+    await until(async () => (await held(operator, 'ci-token')).token !== before.token)
+    const logIn = await smtp(operator)
+    const { username = '', password = '' } = await held(operator, 'news-smtp')
     expect(await logIn(username, password)).toMatchObject({ userId: ann._id, allowedSenders: ['@ann.example'] })
     expect(await logIn(username, before.password)).not.toHaveProperty('userId')
     const left = await db.collection<{ user_id: string; revoked_at?: Date }>(tokens.name).find().toArray()
@@ -649,56 +655,57 @@ onApiServer('domains, logins and tokens', () => {
       [user._id, false],
       [ann._id, true],
     ])
-    expect(await o.events('news')).not.toContain('DriftReverted')
+    expect(await operator.events('news')).not.toContain('DriftReverted')
   })
 
   test('replaces a token that was changed in its Secret by a valid one', async () => {
-    const { o } = await withDomain()
-    await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
-    await o.condition('APIToken', 'ci', 'Ready', 'True')
-    const { token = '' } = await held(o, 'ci-token')
+    const { operator } = await withDomain()
+    await operator.apply('APIToken', 'ci', { domainRef: { name: 'example' } })
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    const { token = '' } = await held(operator, 'ci-token')
     const wrong = `${token.slice(0, -3)}xxx`
     const body = { data: { token: Buffer.from(wrong).toString('base64') } }
-    const path = `/api/v1/namespaces/${o.namespace}/secrets/ci-token`
-    await o.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
-    await until(async () => (await held(o, 'ci-token')).token !== wrong)
-    const { token: now = '' } = await held(o, 'ci-token')
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets/ci-token`
+    await operator.admin.request({ method: 'PATCH', path, body, patch: 'merge' })
+    await until(async () => (await held(operator, 'ci-token')).token !== wrong)
+    const { token: now = '' } = await held(operator, 'ci-token')
     const parts = parseToken(now)
-    const stored = parts && (await findTokenById(o.mongo.db, parts.id))
+    const stored = parts && (await findTokenById(operator.mongo.db, parts.id))
     expect(stored && secretFits(parts.secret, stored.secret_hash)).toBe(true)
   })
 
   test('reports a Secret that the API server rejects, with its message, until it accepts the write', async () => {
-    const { o } = await withDomain()
-    const login = (more: object = {}) => o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
+    const { operator } = await withDomain()
+    const login = (more: object = {}) =>
+      operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' }, ...more })
     await login()
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    const path = `/api/v1/namespaces/${o.namespace}/secrets/news-smtp`
-    await o.admin.request({ method: 'PATCH', path, body: { immutable: true }, patch: 'merge' })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const path = `/api/v1/namespaces/${operator.namespace}/secrets/news-smtp`
+    await operator.admin.request({ method: 'PATCH', path, body: { immutable: true }, patch: 'merge' })
     await login({ endpoint: 'Public' })
-    const { status } = await o.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
+    const { status } = await operator.condition('SMTPCredential', 'news', 'SecretSynced', 'False')
     expect(status?.conditions?.[0]).toMatchObject({
       type: 'Ready',
       reason: 'WriteRefused',
       message: expect.stringMatching(/^The API server refuses to write the Secret news-smtp: .*immutable/),
     })
-    await o.admin.request({ method: 'DELETE', path })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
-    expect((await held(o, 'news-smtp')).host).toBe('mail.postwright.test')
+    await operator.admin.request({ method: 'DELETE', path })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
+    expect((await held(operator, 'news-smtp')).host).toBe('mail.postwright.test')
   })
 
   test('an owner that the Namespace lists is accepted, and its existing domain is taken over with the adopt annotation', async () => {
-    const o = await start()
-    const { db } = o.mongo
+    const operator = await start()
+    const { db } = operator.mongo
     const ann = await giveUser(db, { username: 'ann' })
     const mine = await giveDomain(db, ann._id, 'ann.example', { status: 'verified', verified_by: 'dns' })
-    await o.allowOwners('ann')
+    await operator.allowOwners('ann')
     const spec = { domainName: 'ann.example', owner: { username: 'ann' } }
-    await o.apply('MailDomain', 'ann', spec)
-    const refused = await o.condition('MailDomain', 'ann', 'Accepted', 'False')
+    await operator.apply('MailDomain', 'ann', spec)
+    const refused = await operator.condition('MailDomain', 'ann', 'Accepted', 'False')
     expect(refused.status?.conditions?.[0]).toMatchObject({ reason: 'Conflict' })
-    await o.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
-    await o.condition('MailDomain', 'ann', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'ann', spec, { annotations: { 'postwright.dev/adopt': 'true' } })
+    await operator.condition('MailDomain', 'ann', 'Accepted', 'True')
     expect((await findDomain(db, ann._id, 'ann.example'))?.managed_by?.name).toBe('ann')
     expect((await findDomain(db, ann._id, 'ann.example'))?._id).toBe(mine._id)
   })
@@ -707,8 +714,8 @@ onApiServer('domains, logins and tokens', () => {
     ['a Role per namespace', false],
     ['a ClusterRole', true],
   ])('a login becomes ready with the rights of %s', async (_form, allNamespaces) => {
-    const { o } = await withDomain({ allNamespaces })
-    await o.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'news', 'Ready', 'True')
+    const { operator } = await withDomain({ allNamespaces })
+    await operator.apply('SMTPCredential', 'news', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'news', 'Ready', 'True')
   })
 })

@@ -20,47 +20,53 @@ async function inNamespaceOf(length: number) {
   const admin = adminClient(sharedApiServer())
   await ensureNamespace(admin, namespace)
   await admin.close()
-  const o = await operatorUnderTest({
+  const operator = await operatorUnderTest({
     server: sharedApiServer(),
     mongoUri: sharedMongoUri(),
     namespaces: [namespace],
   })
-  await o.apply('MailDomain', 'example', { domainName: 'example.com' }, {}, namespace)
-  const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True', namespace)
-  return { o, namespace, owner: status?.owner }
+  await operator.apply('MailDomain', 'example', { domainName: 'example.com' }, {}, namespace)
+  const { status } = await operator.condition('MailDomain', 'example', 'Accepted', 'True', namespace)
+  return { operator, namespace, owner: status?.owner }
 }
 
 onApiServer('the limits of names', () => {
   test.each([60, 61, 63])(
     'a namespace with a name of %i characters gets an account, a domain and a token',
     async length => {
-      const { o, namespace, owner } = await inNamespaceOf(length)
+      const { operator, namespace, owner } = await inNamespaceOf(length)
       expect(owner).toBe(`k8s-${namespace}`)
-      await o.apply('APIToken', 'ci', { domainRef: { name: 'example' } }, {}, namespace)
-      await o.condition('APIToken', 'ci', 'Ready', 'True', namespace)
+      await operator.apply('APIToken', 'ci', { domainRef: { name: 'example' } }, {}, namespace)
+      await operator.condition('APIToken', 'ci', 'Ready', 'True', namespace)
     },
   )
 
   test('an owner may have the longest name of an account', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const username = nameOf(128)
-    await giveUser(o.mongo.db, { username })
-    await o.allowOwners(username)
-    await o.apply('MailDomain', 'example', { domainName: 'example.com', owner: { username } })
-    const { status } = await o.condition('MailDomain', 'example', 'Accepted', 'True')
+    await giveUser(operator.mongo.db, { username })
+    await operator.allowOwners(username)
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com', owner: { username } })
+    const { status } = await operator.condition('MailDomain', 'example', 'Accepted', 'True')
     expect(status?.owner).toBe(username)
   })
 
   test.each([64, 65, 253])('a resource with a name of %i characters gets a login that works', async length => {
-    const { o, namespace } = await inNamespaceOf(63)
+    const { operator, namespace } = await inNamespaceOf(63)
     const name = nameOf(length)
-    await o.apply('SMTPCredential', name, { domainRef: { name: 'example' }, secret: { name: 'login' } }, {}, namespace)
-    const { status } = await o.condition('SMTPCredential', name, 'Ready', 'True', namespace)
+    await operator.apply(
+      'SMTPCredential',
+      name,
+      { domainRef: { name: 'example' }, secret: { name: 'login' } },
+      {},
+      namespace,
+    )
+    const { status } = await operator.condition('SMTPCredential', name, 'Ready', 'True', namespace)
     expect(status?.username).toBe(`${name}@${namespace}`)
-    const { username = '', password = '' } = (await o.secret('login', namespace)) ?? {}
-    const { db } = o.mongo
+    const { username = '', password = '' } = (await operator.secret('login', namespace)) ?? {}
+    const { db } = operator.mongo
     await ensureIndexes(db, [loginLimits])
-    const { clock, log, secrets, metrics } = o.foundation
+    const { clock, log, secrets, metrics } = operator.foundation
     const limiter = createLoginLimiter({ db, metrics, channel: 'smtp' })
     const { logIn } = createSmtpLogin({ db, clock, log, metrics, secrets, limiter })
     expect(await logIn(username, password, '192.0.2.1')).toHaveProperty('userId')
@@ -73,17 +79,17 @@ onApiServer('the limits of names', () => {
   ])(
     'a %s reports WriteRefused when the suffix -%s makes the name of its Secret too long',
     async (kind, suffix, fits, long) => {
-      const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+      const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
       const spec = (appKey: string) =>
         kind === 'App' ? { appKey, appName: appKey } : { domainRef: { name: 'example' } }
-      await o.apply('MailDomain', 'example', { domainName: 'example.com' })
+      await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
       const name = nameOf(fits)
-      await o.apply(kind, name, spec('fits'))
-      await o.condition(kind, name, 'Ready', 'True')
-      expect(await o.secret(`${name}-${suffix}`)).toBeDefined()
+      await operator.apply(kind, name, spec('fits'))
+      await operator.condition(kind, name, 'Ready', 'True')
+      expect(await operator.secret(`${name}-${suffix}`)).toBeDefined()
       const longer = nameOf(long)
-      await o.apply(kind, longer, spec('long'))
-      const { status } = await o.condition(kind, longer, 'SecretSynced', 'False')
+      await operator.apply(kind, longer, spec('long'))
+      const { status } = await operator.condition(kind, longer, 'SecretSynced', 'False')
       expect(status?.conditions?.[0]).toMatchObject({
         type: 'Ready',
         reason: 'WriteRefused',

@@ -15,17 +15,22 @@ const INVALID_UTF8 = Buffer.from([0x80, 0xc0, 0xaf, 0xed, 0xa0, 0x80, 0xe2, 0x82
 onApiServer('Secrets', () => {
   const start = (namespaces: readonly string[] = []) =>
     operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri(), namespaces })
-  const path = (o: OperatorUnderTest, name: string) => `/api/v1/namespaces/${o.namespace}/secrets/${name}`
-  const edit = (o: OperatorUnderTest, name: string, body: object) =>
-    o.admin.request({ method: 'PATCH', path: path(o, name), body, patch: 'merge' })
-  const make = (o: OperatorUnderTest, name: string, data: Record<string, string>, namespace = o.namespace) =>
-    o.admin.request({
+  const path = (operator: OperatorUnderTest, name: string) => `/api/v1/namespaces/${operator.namespace}/secrets/${name}`
+  const edit = (operator: OperatorUnderTest, name: string, body: object) =>
+    operator.admin.request({ method: 'PATCH', path: path(operator, name), body, patch: 'merge' })
+  const make = (
+    operator: OperatorUnderTest,
+    name: string,
+    data: Record<string, string>,
+    namespace = operator.namespace,
+  ) =>
+    operator.admin.request({
       method: 'POST',
       path: `/api/v1/namespaces/${namespace}/secrets`,
       body: { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data },
     })
-  const reasonOf = async (o: OperatorUnderTest, kind: string, name: string, type: string) => {
-    const { status } = await o.condition(kind, name, type, 'False')
+  const reasonOf = async (operator: OperatorUnderTest, kind: string, name: string, type: string) => {
+    const { status } = await operator.condition(kind, name, type, 'False')
     return status?.conditions?.find(one => one.type === type)
   }
 
@@ -34,16 +39,21 @@ onApiServer('Secrets', () => {
     ['APIToken', 'token', 'token'],
     ['App', 'app', 'app-secret'],
   ])('a %s repairs its Secret -%s when it contains invalid UTF-8 under %s', async (kind, suffix, key) => {
-    const o = await start()
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
-    await o.apply(kind, 'one', kind === 'App' ? { appKey: 'shop', appName: 'S' } : { domainRef: { name: 'example' } })
-    await o.condition(kind, 'one', 'Ready', 'True')
+    const operator = await start()
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.apply(
+      kind,
+      'one',
+      kind === 'App' ? { appKey: 'shop', appName: 'S' } : { domainRef: { name: 'example' } },
+    )
+    await operator.condition(kind, 'one', 'Ready', 'True')
     const name = `one-${suffix}`
-    const before = await o.secret(name)
-    await edit(o, name, { data: { [key]: INVALID_UTF8, extra: INVALID_UTF8 } })
-    const raw = async () => (await o.admin.request<SecretObject>({ method: 'GET', path: path(o, name) })).data
+    const before = await operator.secret(name)
+    await edit(operator, name, { data: { [key]: INVALID_UTF8, extra: INVALID_UTF8 } })
+    const raw = async () =>
+      (await operator.admin.request<SecretObject>({ method: 'GET', path: path(operator, name) })).data
     await until(async () => (await raw())?.[key] !== INVALID_UTF8 && (await raw())?.extra === undefined)
-    const after = await o.secret(name)
+    const after = await operator.secret(name)
     expect(Object.keys(after ?? {}).sort()).toEqual(Object.keys(before ?? {}).sort())
     // A password can be read back; of the other secrets only hashes are stored, so they are generated again.
     if (kind === 'SMTPCredential') expect(after).toEqual(before)
@@ -67,32 +77,32 @@ onApiServer('Secrets', () => {
       /wrong value under key_secret/,
     ],
   ])('reports credentials with %s without repeating them', async (_what, spec, data, message) => {
-    const o = await start()
-    await make(o, 'cloud', data)
-    await o.apply('DNSProvider', 'cloud', { ...spec, secretRef: { name: 'cloud' } })
-    const condition = await reasonOf(o, 'DNSProvider', 'cloud', 'CredentialsValid')
+    const operator = await start()
+    await make(operator, 'cloud', data)
+    await operator.apply('DNSProvider', 'cloud', { ...spec, secretRef: { name: 'cloud' } })
+    const condition = await reasonOf(operator, 'DNSProvider', 'cloud', 'CredentialsValid')
     expect(condition).toMatchObject({ reason: 'InvalidSecret', message: expect.stringMatching(message) })
     expect(condition?.message).not.toContain('\ufffd')
   })
 
   test('a Secret whose owner reference was removed counts as foreign and is left unchanged', async () => {
-    const o = await start()
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
-    await o.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })
-    await o.condition('SMTPCredential', 'one', 'Ready', 'True')
-    await edit(o, 'one-smtp', { metadata: { ownerReferences: null }, data: { password: 'bWluZQ==' } })
-    expect(await reasonOf(o, 'SMTPCredential', 'one', 'SecretSynced')).toMatchObject({ reason: 'Conflict' })
-    expect((await o.secret('one-smtp'))?.password).toBe('mine')
+    const operator = await start()
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })
+    await operator.condition('SMTPCredential', 'one', 'Ready', 'True')
+    await edit(operator, 'one-smtp', { metadata: { ownerReferences: null }, data: { password: 'bWluZQ==' } })
+    expect(await reasonOf(operator, 'SMTPCredential', 'one', 'SecretSynced')).toMatchObject({ reason: 'Conflict' })
+    expect((await operator.secret('one-smtp'))?.password).toBe('mine')
   })
 
   test('does not find a resource of another namespace with the same name', async () => {
     const other = await extraNamespace(sharedApiServer())
-    const o = await start([other])
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
-    await o.condition('MailDomain', 'example', 'Accepted', 'True')
-    await o.apply('App', 'shop', { appKey: 'shop', appName: 'Shop' })
-    await o.condition('App', 'shop', 'Ready', 'True')
-    await make(o, 'cloud', { api_token: Buffer.from('t'.repeat(40)).toString('base64') })
+    const operator = await start([other])
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
+    await operator.apply('App', 'shop', { appKey: 'shop', appName: 'Shop' })
+    await operator.condition('App', 'shop', 'Ready', 'True')
+    await make(operator, 'cloud', { api_token: Buffer.from('t'.repeat(40)).toString('base64') })
     const there: [string, object, string, string, RegExp][] = [
       ['SMTPCredential', { domainRef: { name: 'example' } }, 'Accepted', 'DependencyNotReady', /no MailDomain example/],
       ['APIToken', { domainRef: { name: 'example' } }, 'Accepted', 'DependencyNotReady', /no MailDomain example/],
@@ -112,44 +122,44 @@ onApiServer('Secrets', () => {
       ],
     ]
     for (const [kind, spec, type, reason, message] of there) {
-      await o.apply(kind, 'reaching', spec, {}, other)
-      const { status } = await o.condition(kind, 'reaching', type, 'False', other)
+      await operator.apply(kind, 'reaching', spec, {}, other)
+      const { status } = await operator.condition(kind, 'reaching', type, 'False', other)
       expect(status?.conditions?.find(one => one.type === type)).toMatchObject({
         reason,
         message: expect.stringMatching(message),
       })
     }
-    expect(await o.secret('reaching-smtp', other)).toBeUndefined()
-    expect(await o.secret('reaching-token', other)).toBeUndefined()
+    expect(await operator.secret('reaching-smtp', other)).toBeUndefined()
+    expect(await operator.secret('reaching-token', other)).toBeUndefined()
   })
 
   test('the API server rejects a reference that contains a namespace', async () => {
-    const o = await start()
+    const operator = await start()
     const spec = { domainRef: { name: 'other/example' } }
-    await expect(o.apply('SMTPCredential', 'one', spec)).rejects.toMatchObject({ status: 422 })
+    await expect(operator.apply('SMTPCredential', 'one', spec)).rejects.toMatchObject({ status: 422 })
   })
 
   test('does not overwrite a Secret that appears during the first write', async () => {
     const proxy = await startKubeProxy(sharedApiServer())
     onTestFinished(() => proxy.stop())
-    const o = await operatorUnderTest({
+    const operator = await operatorUnderTest({
       server: sharedApiServer(),
       mongoUri: sharedMongoUri(),
       client: token => proxy.client(token),
     })
-    await o.apply('MailDomain', 'example', { domainName: 'example.com' })
-    await o.condition('MailDomain', 'example', 'Accepted', 'True')
+    await operator.apply('MailDomain', 'example', { domainName: 'example.com' })
+    await operator.condition('MailDomain', 'example', 'Accepted', 'True')
     let made: Promise<unknown> | undefined
     proxy.failure = ({ method, path: asked }) => {
       if (made || method !== 'POST' || !asked.endsWith('/secrets')) return undefined
-      made = make(o, 'one-smtp', { mine: 'eA==' })
+      made = make(operator, 'one-smtp', { mine: 'eA==' })
       return { status: 503, reason: 'ServiceUnavailable' }
     }
-    await o.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })
-    expect(await reasonOf(o, 'SMTPCredential', 'one', 'SecretSynced')).toMatchObject({ reason: 'Conflict' })
+    await operator.apply('SMTPCredential', 'one', { domainRef: { name: 'example' } })
+    expect(await reasonOf(operator, 'SMTPCredential', 'one', 'SecretSynced')).toMatchObject({ reason: 'Conflict' })
     await made
-    expect(await o.secret('one-smtp')).toEqual({ mine: 'x' })
-    const { metadata } = await o.admin.request<KubeObject>({ method: 'GET', path: path(o, 'one-smtp') })
+    expect(await operator.secret('one-smtp')).toEqual({ mine: 'x' })
+    const { metadata } = await operator.admin.request<KubeObject>({ method: 'GET', path: path(operator, 'one-smtp') })
     expect(metadata.ownerReferences).toBeUndefined()
   })
 })

@@ -48,13 +48,13 @@ onApiServer('the operator and the other processes', () => {
   }
 
   test('the SMTP and send processes apply a suspension, senders, networks and limits within 5 s', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     const { cert, key } = await certificateFiles()
     const [smtpPort, apiPort] = [await freePort(), await freePort()]
     const env = {
       MAIL_HOSTNAME: 'mail.postwright.test',
       SESSION_SECRET: SECRET,
-      MONGODB_URI: uriOf(o.mongo.db.databaseName),
+      MONGODB_URI: uriOf(operator.mongo.db.databaseName),
       METRICS_PORT: '0',
     }
     const smtp = startService('smtp', {
@@ -72,17 +72,18 @@ onApiServer('the operator and the other processes', () => {
     })
     await Promise.all([smtp.line('ready'), api.line('ready')])
 
-    const domain = (more: object = {}) => o.apply('MailDomain', 'shop', { domainName: 'shop.example', ...more })
-    const login = (more: object = {}) => o.apply('SMTPCredential', 'web', { domainRef: { name: 'shop' }, ...more })
+    const domain = (more: object = {}) => operator.apply('MailDomain', 'shop', { domainName: 'shop.example', ...more })
+    const login = (more: object = {}) =>
+      operator.apply('SMTPCredential', 'web', { domainRef: { name: 'shop' }, ...more })
     await domain()
-    const { status } = await o.condition('MailDomain', 'shop', 'Accepted', 'True')
-    await verifyDomain(o.mongo.db, String(status?.domainId), 'dns', o.clock.now())
+    const { status } = await operator.condition('MailDomain', 'shop', 'Accepted', 'True')
+    await verifyDomain(operator.mongo.db, String(status?.domainId), 'dns', operator.clock.now())
     await login()
-    await o.apply('APIToken', 'ci', { domainRef: { name: 'shop' } })
-    await o.condition('SMTPCredential', 'web', 'Ready', 'True')
-    await o.condition('APIToken', 'ci', 'Ready', 'True')
-    const { username = '', password = '' } = (await o.secret('web-smtp')) ?? {}
-    const { token = '' } = (await o.secret('ci-token')) ?? {}
+    await operator.apply('APIToken', 'ci', { domainRef: { name: 'shop' } })
+    await operator.condition('SMTPCredential', 'web', 'Ready', 'True')
+    await operator.condition('APIToken', 'ci', 'Ready', 'True')
+    const { username = '', password = '' } = (await operator.secret('web-smtp')) ?? {}
+    const { token = '' } = (await operator.secret('ci-token')) ?? {}
 
     const overSmtp = async (from: string) => {
       const sender = await openSender(smtpPort, username, password).catch((error: Error) => error.message)
@@ -241,25 +242,25 @@ onApiServer('the operator and the other processes', () => {
   })
 
   test('the command of the runbook removes stuck resources only', async () => {
-    const o = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
+    const operator = await operatorUnderTest({ server: sharedApiServer(), mongoUri: sharedMongoUri() })
     for (const name of ['going', 'staying']) {
-      await o.apply('MailDomain', name, { domainName: `${name}.example` })
-      await o.condition('MailDomain', name, 'Accepted', 'True')
+      await operator.apply('MailDomain', name, { domainName: `${name}.example` })
+      await operator.condition('MailDomain', name, 'Accepted', 'True')
     }
-    await o.running.stop()
-    await o.remove('MailDomain', 'going')
-    expect((await o.get('MailDomain', 'going'))?.metadata.deletionTimestamp).toBeDefined()
+    await operator.running.stop()
+    await operator.remove('MailDomain', 'going')
+    expect((await operator.get('MailDomain', 'going'))?.metadata.deletionTimestamp).toBeDefined()
     const text = await readFile(join(import.meta.dirname, '../../docs/runbooks/DeletionStuck.md'), 'utf8')
     const script = /```sh\n([\s\S]+?)```/.exec(text)?.[1] ?? ''
     // Other tests share this cluster; their resources must not be touched.
-    const here = script.replace(' -A ', ` -n ${o.namespace} `)
+    const here = script.replace(' -A ', ` -n ${operator.namespace} `)
     expect(here).not.toBe(script)
     const PATH = [dirname(kubectlProgram()), process.env.PATH].join(delimiter)
     const folder = await newFolder()
-    const KUBECONFIG = await writeKubeconfig(folder, sharedApiServer(), sharedApiServer().admin, o.namespace)
+    const KUBECONFIG = await writeKubeconfig(folder, sharedApiServer(), sharedApiServer().admin, operator.namespace)
     const { stdout } = await run('bash', ['-euc', here], { env: { ...process.env, PATH, KUBECONFIG, HOME: folder } })
     expect(stdout).toBe('maildomain.postwright.dev/going patched\n')
-    expect(await o.get('MailDomain', 'going')).toBeUndefined()
-    expect((await o.get('MailDomain', 'staying'))?.metadata.finalizers).toEqual(['postwright.dev/cleanup'])
+    expect(await operator.get('MailDomain', 'going')).toBeUndefined()
+    expect((await operator.get('MailDomain', 'staying'))?.metadata.finalizers).toEqual(['postwright.dev/cleanup'])
   })
 })

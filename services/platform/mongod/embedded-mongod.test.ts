@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { answersToLies, leakedNames } from '../../../test/support/database/compressed-message-leak.ts'
+import { repliesToForgedMessages, leakedNames } from '../../../test/support/database/compressed-message-leak.ts'
 import { mongodBinary } from '../../../test/support/database/test-mongod.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { connectMongo } from '../database/mongo.ts'
@@ -61,7 +61,7 @@ test('nobody gets in without the password', async () => {
 test('nobody gets memory of it by compressed messages that lie about their length (CVE-2025-14847)', async () => {
   const mongod = await start(await folder())
   const sizes = Array.from({ length: 100 }, (_, index) => 20 + index * 80)
-  const answers = await answersToLies(Number(new URL(mongod.uri).port), sizes)
+  const answers = await repliesToForgedMessages(Number(new URL(mongod.uri).port), sizes)
   expect(leakedNames(answers)).toEqual([])
   expect(await read(mongod.uri)).toEqual([])
 })

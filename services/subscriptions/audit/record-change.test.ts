@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { type Actor, systemActor } from '../context.ts'
 import { freeKey, storeAnswer, takeKey, takeOverKey } from '../store/nonces-and-idempotency.ts'
 import { record } from './record-change.ts'
 
 async function held() {
-  const { s, clock } = await openSubscriptionHalf()
+  const { s, clock } = await openSubscriptionsModule()
   const startedAt = clock.now()
   const exp = new Date(startedAt.getTime() + 86_400_000)
   const fresh = { _id: 'key', hash: 'h', state: 'running' as const, started_at: startedAt, exp }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { systemActor } from '../context.ts'
 import { addCredential, checkSignature, findSigner, revokeCredential } from './app-credentials.ts'
@@ -10,7 +10,7 @@ import { canonicalRequest } from './rules/request-signature.ts'
 const anySender = async () => true
 
 async function signingApp(keys: number) {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { app } = await half.giveApp('shop')
   const ids: string[] = []
   for (let made = 0; made < keys; made++)

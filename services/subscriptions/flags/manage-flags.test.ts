@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { applySwitch, withdrawSwitches } from '../kubernetes/declare-resources.ts'
 import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from './manage-flags.ts'
@@ -9,7 +9,7 @@ const at = { appKey: 'shop', name: 'dark' }
 const by = { kind: 'FeatureSwitch', namespace: 'shop', name: 'dark', uid: 'uid-1' }
 
 async function withApp() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   await half.giveApp('shop')
   const { s } = half
   return {

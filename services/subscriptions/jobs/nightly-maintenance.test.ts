@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { deleteApp, updateApp } from '../catalogue/manage-apps.ts'
 import { systemActor } from '../context.ts'
 import { createSwitch, deleteSwitch, restoreSwitch, updateSwitch } from '../flags/manage-flags.ts'
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 const anySender = async () => true
 
 test('of an app that was deleted 30 days ago stay the key, and who did what; nothing of what it held', async () => {
-  const { s, clock, giveApp, giveUser, givePlan, pay } = await openSubscriptionHalf()
+  const { s, clock, giveApp, giveUser, givePlan, pay } = await openSubscriptionsModule()
   const { app } = await giveApp('gone')
   const other = await giveApp('stays')
   for (const { app: one } of [{ app }, other]) {
@@ -54,14 +54,14 @@ test('of an app that was deleted 30 days ago stay the key, and who did what; not
 })
 
 test('settled notices go after 90 days, those that wait never', async () => {
-  const { s } = await openSubscriptionHalf()
+  const { s } = await openSubscriptionsModule()
   expect(await s.c.paymentEvents.indexes()).toContainEqual(
     expect.objectContaining({ key: { applied_at: 1 }, expireAfterSeconds: 90 * 86_400 }),
   )
 })
 
 test('the history of a switch that was removed 30 days ago goes in whole; that of one that came back stays', async () => {
-  const { s, clock, giveApp } = await openSubscriptionHalf()
+  const { s, clock, giveApp } = await openSubscriptionsModule()
   await giveApp('shop')
   const at = (name: string) => ({ appKey: 'shop', name })
   for (const name of ['gone', 'back', 'late']) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { refundSubscription } from '../payments/refund.ts'
 import { importSubscriptions, type RowFault } from './import-subscriptions.ts'
@@ -9,7 +9,7 @@ const HEADING = 'user_id,plan_id,days,client_ref'
 
 /** An app with two users, a plan of 30 days and one for ever, and what an import of rows comes to. */
 async function shop(closing?: (close: () => Promise<void>) => void) {
-  const half = await openSubscriptionHalf({}, closing)
+  const half = await openSubscriptionsModule({}, closing)
   const { s, giveApp, giveUser, givePlan } = half
   await giveApp('shop')
   const [ann, bob] = [await giveUser('shop', 'ann'), await giveUser('shop', 'bob')]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { closeStaleOrders, openOrder } from '../payments/orders.ts'
 import { act } from './admin-actions.ts'
@@ -11,7 +11,7 @@ const DAY = 86_400
 const never = new AbortController().signal
 
 async function shop() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, giveUser, givePlan, clock } = half
   await giveApp('shop')
   const user = await giveUser('shop')

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { certify, pemOf } from '../../../test/support/subscriptions/certificate-chain.ts'
 import { fakeAlipay, fakeWechat } from '../../../test/support/subscriptions/payment-notices.ts'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { findChannel } from '../catalogue/store/apps.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
@@ -23,7 +23,7 @@ const HUAWEI = {
 const { api_v3_key: SECRET, ...OPEN } = WECHAT
 
 async function shop(closing?: (close: () => Promise<void>) => void) {
-  const { s, giveApp } = await openSubscriptionHalf({}, closing)
+  const { s, giveApp } = await openSubscriptionsModule({}, closing)
   await giveApp('shop')
   const save = (given: Record<string, unknown>, by: Subscriptions = s, channel: ChannelName = 'wechat') =>
     saveChannelSettings(by, systemActor, { appKey: 'shop', channel }, { enabled: '1', ...given })

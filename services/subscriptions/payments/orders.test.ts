@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { updatePlan } from '../catalogue/manage-plans.ts'
 import { systemActor } from '../context.ts'
 import { act } from '../lifecycle/admin-actions.ts'
@@ -9,7 +9,7 @@ import { closeStaleOrders, openOrder } from './orders.ts'
 const DAY_MS = 86_400_000
 
 async function shop() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, giveUser, givePlan, pay } = half
   await giveApp('shop')
   const user = await giveUser('shop')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { repairFigures } from '../jobs/nightly-maintenance.ts'
 import { act } from '../lifecycle/admin-actions.ts'
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 const never = new AbortController().signal
 
 async function sold(grace_days = 0) {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, giveUser, givePlan, pay, clock } = half
   await giveApp('shop')
   const user = await giveUser('shop')

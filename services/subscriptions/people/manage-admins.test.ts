@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createLoginLimiter } from '../../accounts/login-limiter.ts'
 import { createUser, resetPassword, suspendUser } from '../../accounts/manage-accounts.ts'
 import { toProblem } from '../../platform/http/web-app.ts'
@@ -13,7 +13,7 @@ import { adminOfAccount, createAdmin, logIn, logOut, readSession, roleOfAccount,
 const PASSWORD = 'correct horse battery'
 
 async function loggedIn() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, foundation } = half
   const made = { password: PASSWORD, role: 'admin', lang: 'zh', tz: 'UTC' } as const
   const { user } = await createUser(foundation, { username: 'root', ...made })
@@ -84,7 +84,7 @@ test.each([
 describe('somebody remains who may do everything', () => {
   /** Super administrators, each working in a process of its own. */
   async function supers(count: number) {
-    const { s, foundation } = await openSubscriptionHalf()
+    const { s, foundation } = await openSubscriptionsModule()
     const rights = { role: 'super', app_keys: ['*'], name: '', email: '', password: PASSWORD } as const
     const made: AdminDoc[] = []
     for (let n = 0; n < count; n++)
@@ -156,7 +156,7 @@ describe('somebody remains who may do everything', () => {
 })
 
 test('changes at the same moment are written down one after the other, each from what the one before it left', async () => {
-  const { s, foundation } = await openSubscriptionHalf()
+  const { s, foundation } = await openSubscriptionsModule()
   const rights = { role: 'viewer' as const, app_keys: [], email: '', password: PASSWORD, username: 'renamed' }
   const { _id } = await createAdmin(s, systemActor, { ...rights, name: 'name-0' })
   const names = ['name-1', 'name-2', 'name-3', 'name-4']

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { systemActor } from '../context.ts'
 import { viewUser } from '../rules/record-views.ts'
 import type { EndUserDoc } from '../store/documents.ts'
@@ -15,7 +15,7 @@ import {
 const DAY_MS = 86_400_000
 
 async function known() {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, giveUser } = half
   await giveApp('shop')
   const user = await giveUser('shop', 'ann')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { openSubscriptions, systemActor } from '../context.ts'
 import { setUserStatus } from '../people/manage-end-users.ts'
 import { type Reminder, remind } from './send-reminders.ts'
@@ -10,7 +10,7 @@ const never = new AbortController().signal
 
 /** Subscriptions of one app that end in 30 days, and what their reminders come to. */
 async function reminding(env: Record<string, string> = {}) {
-  const half = await openSubscriptionHalf(env)
+  const half = await openSubscriptionsModule(env)
   const { s, giveApp, giveUser, givePlan, pay, clock } = half
   await giveApp('shop')
   const plan = await givePlan('shop')
@@ -161,12 +161,12 @@ test.each([
   ['../../etc/passwd', undefined],
   ['x'.repeat(5_000), undefined],
 ])('the link %# that nobody made is nobody’s', async (token, whose) => {
-  const { s } = await openSubscriptionHalf()
+  const { s } = await openSubscriptionsModule()
   expect(recipientOf(s, token)).toBe(whose)
 })
 
 test('a value that was sealed for something else is no link', async () => {
-  const { s } = await openSubscriptionHalf()
+  const { s } = await openSubscriptionsModule()
   for (const sealed of [
     s.secrets.seal('app-secret', 'reminders', '1 shop'),
     s.secrets.seal('unsubscribe', 'x', '1 shop'),

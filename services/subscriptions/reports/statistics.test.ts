@@ -1,6 +1,6 @@
 /** Figures over the ends of months and years, and over days on which the clock changes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { emptyDay } from '../counters/store/counters.ts'
 import { addDays } from '../rules/time-zone.ts'
 import { overview, userStatistics, userTrend } from './statistics.ts'
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 
 /** A shop with one new user, subscription and yuan on each of 900 days; `noonOf` turns the clock. */
 async function busyShop(env: Record<string, string> = {}, closing?: (close: () => Promise<void>) => void) {
-  const { s, clock } = await openSubscriptionHalf(env, closing)
+  const { s, clock } = await openSubscriptionsModule(env, closing)
   const figures = { ...emptyDay(), new_users: 1, new_subs: 1, revenue_cents: 100 }
   const days = Array.from({ length: 900 }, (_, n) => addDays('2026-01-01', n))
   await s.c.days.insertMany(days.map(day => ({ _id: `shop/${day}`, app_key: 'shop', day, ...figures })))
@@ -90,7 +90,7 @@ describe('a trend', () => {
 })
 
 test('of no app and on the first day of all every figure is finite', async () => {
-  const { s } = await openSubscriptionHalf()
+  const { s } = await openSubscriptionsModule()
   for (const appKeys of [[], ['nobody']]) {
     const figures = { ...(await overview(s, appKeys, 1)), ...(await userStatistics(s, appKeys)) }
     const numbers = Object.values(figures).filter(value => typeof value === 'number')
@@ -101,7 +101,7 @@ test('of no app and on the first day of all every figure is finite', async () =>
 })
 
 test('what a shop sold in a month that ended is told from what it sells now', async () => {
-  const { s, clock, giveApp, giveUser, givePlan, pay } = await openSubscriptionHalf()
+  const { s, clock, giveApp, giveUser, givePlan, pay } = await openSubscriptionsModule()
   await giveApp('shop')
   const plan = await givePlan('shop', { duration: 5 })
   const advanceTo = (at: string) => clock.advance(new Date(at).getTime() - clock.now().getTime())

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf, openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { codeOf } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
+import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { createWebhook, deleteWebhook, updateWebhook, type WebhookSpec } from './manage-webhooks.ts'
 import { webhookStore } from './store/webhooks.ts'
@@ -8,7 +9,7 @@ import { webhookStore } from './store/webhooks.ts'
 const SPEC: WebhookSpec = { url: 'https://example.com/hook', events: ['user.created'], enabled: true }
 
 async function hooked() {
-  const { s, giveApp, clock } = await openSubscriptionHalf()
+  const { s, giveApp, clock } = await openSubscriptionsModule()
   await giveApp('shop')
   const { webhook } = await createWebhook(s, systemActor, 'shop', SPEC)
   clock.advance(1_000)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { createGuardedPost } from '../../platform/network/guarded-fetch.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
 import { claimEvent, insertEvents } from '../../platform/webhooks/event-queue.ts'
@@ -18,7 +18,7 @@ const never = new AbortController().signal
 
 /** An app with a webhook to a server of the test, which answers as `answer` says and remembers what it heard. */
 async function hooked(answer: (response: ServerResponse, request: IncomingMessage) => void = good) {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, clock } = half
   await giveApp('shop')
   const heard: { id: string; body: string; headers: IncomingMessage['headers'] }[] = []
@@ -49,7 +49,7 @@ function good(response: ServerResponse): void {
 }
 
 test('an app with many events and a receiver that hangs leaves room for others', async () => {
-  const { s, giveApp } = await openSubscriptionHalf()
+  const { s, giveApp } = await openSubscriptionsModule()
   for (const app of ['slow', 'other']) {
     await giveApp(app)
     const url = `http://127.0.0.1/${app}`

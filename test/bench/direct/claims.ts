@@ -1,6 +1,6 @@
 /** The cost of claims: the database work for the queue while few messages are delivered and many are waiting. */
 import type { Db } from '../../../services/platform/database/mongo.ts'
-import { sendFresh } from './fresh.ts'
+import { sendNewMail } from './fresh.ts'
 import { seed } from './seed.ts'
 import { domainName, type SiteClass } from './site-class.ts'
 import { note, type Row } from './table.ts'
@@ -37,7 +37,7 @@ async function measure(title: string, site: SiteClass, backlog: number): Promise
       filter: { ns: { $in: [`${db.databaseName}.deliveries`, `${db.databaseName}.sites`] } },
     })
     const plan = { port: submission.port, account: bed.accounts.b, tag: 'fresh', perSecond: PER_SECOND }
-    await sendFresh({ ...plan, count: PER_SECOND * SECONDS, domainOf: n => domainName('fine', n % 100) })
+    await sendNewMail({ ...plan, count: PER_SECOND * SECONDS, domainOf: n => domainName('fine', n % 100) })
     await db.command({ profile: 0 })
     const delivered = (await received(bed.internet)) - before
     return (await commands(db)).map(row => ({ waiting: title, [`delivered in ${SECONDS} s`]: delivered, ...row }))

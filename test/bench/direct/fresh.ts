@@ -5,7 +5,7 @@ import { openSender } from '../../support/mail/load-sender.ts'
 import type { Account, Internet } from './testbed.ts'
 
 /** Messages to send. Recipient number n is `<tag>.<n>@<domain>`. */
-export interface FreshPlan {
+export interface NewMailPlan {
   port: number
   account: Account
   tag: string
@@ -15,7 +15,7 @@ export interface FreshPlan {
 }
 
 /** Waiting times in milliseconds, from the first command to the receiver; without those that did not arrive. */
-export interface FreshReport {
+export interface NewMailReport {
   sent: number
   arrived: number
   p50: number | undefined
@@ -24,7 +24,7 @@ export interface FreshReport {
 }
 
 /** Sends at the rate, and returns when each was submitted. Rejects if one is rejected. */
-export async function sendFresh(plan: FreshPlan): Promise<number[]> {
+export async function sendNewMail(plan: NewMailPlan): Promise<number[]> {
   const sender = await openSender(plan.port, plan.account.name, PASSWORD)
   const started = Date.now()
   const times: number[] = []
@@ -44,12 +44,12 @@ export async function sendFresh(plan: FreshPlan): Promise<number[]> {
 }
 
 /** Waits until all have arrived, or for `patienceMs`, and returns how long each took. */
-export async function awaitFresh(
+export async function awaitNewMail(
   internet: Internet,
   tag: string,
   times: readonly number[],
   patienceMs: number,
-): Promise<FreshReport> {
+): Promise<NewMailReport> {
   const until = Date.now() + patienceMs
   let ledger = await internet.ledger(tag)
   while (ledger.size < times.length && Date.now() < until) {

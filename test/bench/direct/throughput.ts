@@ -1,7 +1,7 @@
 /** Scenarios that measure how fast a filled queue is delivered. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuMs } from '../../support/processes/service-process.ts'
-import { awaitFresh, sendFresh, waited } from './fresh.ts'
+import { awaitNewMail, sendNewMail, waited } from './fresh.ts'
 import { seed } from './seed.ts'
 import { createRandom, createZipf, domainName, type SiteClass } from './site-class.ts'
 import { note, type Row } from './table.ts'
@@ -148,8 +148,8 @@ export async function mixed(count = 20_000, seconds = 90, domains = 2_000): Prom
     note('mixed: workers started')
     const domainOf = (n: number) => domainName('quick', n % (classes[0]?.domains ?? 1))
     const plan = { port: submission.port, account: bed.accounts.b, tag: 'fresh', perSecond: 5, count: 5 * seconds }
-    const times = await sendFresh({ ...plan, domainOf })
-    const fresh = await awaitFresh(bed.internet, 'fresh', times, 10_000)
+    const times = await sendNewMail({ ...plan, domainOf })
+    const fresh = await awaitNewMail(bed.internet, 'fresh', times, 10_000)
     const arrived = await bed.internet.ledger('m')
     const counts = await bed.internet.counts()
     const byClass = (ofClass: string) => to.flatMap((domain, n) => (domain.startsWith(`${ofClass}-`) ? [n] : []))

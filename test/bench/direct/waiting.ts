@@ -1,6 +1,6 @@
 /** Scenarios with a large backlog for a dead or slow site or another account, which must not delay new mail. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { awaitFresh, sendFresh, waited } from './fresh.ts'
+import { awaitNewMail, sendNewMail, waited } from './fresh.ts'
 import { seed } from './seed.ts'
 import { addressOf, domainName, type SiteClass } from './site-class.ts'
 import { note, type Row } from './table.ts'
@@ -27,11 +27,15 @@ async function troubled(
     for (let i = 0; i < workers; i++) running.push(await bed.startWorker())
     const started = Date.now()
     const plan = { port: submission.port, account: bed.accounts.b, tag: 'fresh', perSecond: PER_SECOND }
-    const times = await sendFresh({ ...plan, count: PER_SECOND * seconds, domainOf: n => domainName('fine', n % 100) })
-    const fresh = await awaitFresh(bed.internet, 'fresh', times, patienceSeconds * 1_000)
+    const times = await sendNewMail({
+      ...plan,
+      count: PER_SECOND * seconds,
+      domainOf: n => domainName('fine', n % 100),
+    })
+    const fresh = await awaitNewMail(bed.internet, 'fresh', times, patienceSeconds * 1_000)
     const elapsed = (Date.now() - started) / 1_000
     const early = times.slice(0, PER_SECOND * 5)
-    const first = await awaitFresh(bed.internet, 'fresh', early, 0)
+    const first = await awaitNewMail(bed.internet, 'fresh', early, 0)
     return {
       waiting: count,
       workers,
@@ -100,13 +104,13 @@ async function bWaits(bed: Testbed, mode: 'relay' | 'direct', backlog: number): 
   const left = backlog - (await bed.internet.ledger('a')).size
   const plan = { port: submission.port, account: bed.accounts.b, perSecond: 50, count: 10 }
   const [shared, own] = await Promise.all([
-    sendFresh({ ...plan, tag: 'shared', domainOf }),
-    sendFresh({ ...plan, tag: 'own', domainOf: n => domainName('own', n) }),
+    sendNewMail({ ...plan, tag: 'shared', domainOf }),
+    sendNewMail({ ...plan, tag: 'own', domainOf: n => domainName('own', n) }),
   ])
   const patience = 20_000 + backlog
   const [onShared, onOwn] = await Promise.all([
-    awaitFresh(bed.internet, 'shared', shared, patience),
-    awaitFresh(bed.internet, 'own', own, patience),
+    awaitNewMail(bed.internet, 'shared', shared, patience),
+    awaitNewMail(bed.internet, 'own', own, patience),
   ])
   return {
     mode,

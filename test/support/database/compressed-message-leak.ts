@@ -15,7 +15,7 @@ const SURPLUS_BYTES = 500
 const ANSWER_MS = 5_000
 
 /** The replies of a server to forged messages, as text; a message that closes the connection has no reply. */
-export async function answersToLies(port: number, documentBytes: readonly number[]): Promise<string[]> {
+export async function repliesToForgedMessages(port: number, documentBytes: readonly number[]): Promise<string[]> {
   const answers: string[] = []
   for (const bytes of documentBytes) answers.push(await answerTo(port, forgedMessage(bytes)))
   return answers.filter(Boolean)

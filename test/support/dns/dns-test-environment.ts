@@ -26,7 +26,7 @@ const HOST_ZONES: ServedZone[] = [
 ]
 
 /** DNS servers, dependencies and stored records of a test. */
-export interface DnsWorld {
+export interface DnsTestEnvironment {
   deps: DnsDeps
   server: DnsServer
   recursor: Recursor
@@ -47,7 +47,7 @@ export interface DnsWorld {
 }
 
 /** Starts Knot with the zones and those of the sending host, a recursor and a database. */
-export async function startDnsWorld(zones: readonly ServedZone[]): Promise<DnsWorld> {
+export async function startDnsTestEnvironment(zones: readonly ServedZone[]): Promise<DnsTestEnvironment> {
   const all = [...zones, ...HOST_ZONES]
   const server = await startDnsServer('knot', all)
   const recursor = await startRecursor(all.map(({ name }) => ({ name, port: server.port })))

@@ -22,7 +22,7 @@ export interface FakeReply {
  * Fails one call. `cut`: the connection ends after the effect; `html`: a gateway answers 502 before it;
  * `throttle`: the vendor's rate limit; `hang`: no reply; `fail`: an internal error of the vendor.
  */
-export interface Fault {
+export interface InjectedFailure {
   operation: string
   kind: 'cut' | 'html' | 'throttle' | 'hang' | 'fail'
 }
@@ -36,7 +36,7 @@ export interface FakeCloud {
   /** While true, every connection is closed before any effect. */
   down: boolean
   /** Fails the next call of the operation. */
-  inject(fault: Fault): void
+  inject(failure: InjectedFailure): void
   /** Called before each operation, for concurrent edits. */
   before: ((operation: string) => void) | undefined
   stop(): Promise<void>
@@ -52,13 +52,13 @@ export interface FakeVendor {
 
 /** Starts a fake over a store. */
 export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<FakeCloud> {
-  const faults: Fault[] = []
+  const failures: InjectedFailure[] = []
   const cloud: FakeCloud = {
     url: '',
     store,
     calls: [],
     down: false,
-    inject: fault => faults.push(fault),
+    inject: failure => failures.push(failure),
     before: undefined,
     stop,
   }
@@ -70,20 +70,20 @@ export async function startFake(store: FakeStore, vendor: FakeVendor): Promise<F
     cloud.calls.push(operation)
     if (cloud.down) return void request.socket.destroy()
     cloud.before?.(operation)
-    const index = faults.findIndex(fault => fault.operation === operation)
-    const fault = index >= 0 ? faults.splice(index, 1)[0]?.kind : undefined
-    if (fault === 'hang') return
-    if (fault === 'html') {
+    const index = failures.findIndex(failure => failure.operation === operation)
+    const failure = index >= 0 ? failures.splice(index, 1)[0]?.kind : undefined
+    if (failure === 'hang') return
+    if (failure === 'html') {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>')
       return
     }
-    const reply = replyTo(parsed, operation, fault)
-    if (fault === 'cut') request.socket.destroy()
+    const reply = replyTo(parsed, operation, failure)
+    if (failure === 'cut') request.socket.destroy()
     else send(response, reply)
   }
-  function replyTo(parsed: FakeRequest, operation: string, fault: Fault['kind'] | undefined): FakeReply {
-    if (fault === 'throttle') return vendor.throttle()
-    return fault === 'fail' ? vendor.failure() : vendor.handle(parsed, operation)
+  function replyTo(parsed: FakeRequest, operation: string, failure: InjectedFailure['kind'] | undefined): FakeReply {
+    if (failure === 'throttle') return vendor.throttle()
+    return failure === 'fail' ? vendor.failure() : vendor.handle(parsed, operation)
   }
   async function stop() {
     server.closeAllConnections()

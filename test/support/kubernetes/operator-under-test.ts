@@ -40,7 +40,7 @@ export interface OperatorUnderTest {
   get(kind: string, name: string, namespace?: string): Promise<Seen | undefined>
   remove(kind: string, name: string, namespace?: string): Promise<void>
   /** Deletes a resource and waits until its finalizers are removed. */
-  removeWholly(kind: string, name: string, namespace?: string): Promise<void>
+  removeAndWait(kind: string, name: string, namespace?: string): Promise<void>
   /** Lists on the namespace which accounts and keys its resources may name; null removes the list. */
   allowOwners(owners: string | null, namespace?: string): Promise<void>
   /** Writes a healthy status, as a user with all rights on a namespace's resources can. */
@@ -179,7 +179,7 @@ function administratorActions(admin: KubeClient, home: string) {
       }),
     get,
     remove,
-    removeWholly: async (kind: string, name: string, namespace = home) => {
+    removeAndWait: async (kind: string, name: string, namespace = home) => {
       await remove(kind, name, namespace)
       await until(async () => (await get(kind, name, namespace)) === undefined)
     },

@@ -26,7 +26,7 @@ const TIMES = { ttl: 2_000, renew: 300, margin: 500, run: 1_000 }
 const DEADLINES = { connect: 2_000, greeting: 2_000, command: 2_000, data: 2_000, block: 2_000, dot: 500 }
 
 /** Database, receiver and account of a delivery test, with functions on them. */
-export interface Scene {
+export interface DeliveryEnvironment {
   mongo: Mongo
   receiver: Receiver
   clock: TestClock
@@ -48,9 +48,9 @@ export interface Scene {
 export const at = (local: string) => `${local}@[127.0.0.1]`
 
 /** Prepares a database, a receiver and an account for one test. */
-export async function deliveryScene(
+export async function startDeliveryEnvironment(
   options: { receiver?: ReceiverOptions; env?: Record<string, string> } = {},
-): Promise<Scene> {
+): Promise<DeliveryEnvironment> {
   const mongo = await databaseForThisTest()
   const receiver = await startReceiver(options.receiver)
   onTestFinished(() => receiver.stop())

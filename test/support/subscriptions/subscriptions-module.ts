@@ -15,7 +15,7 @@ import { testFoundation } from '../processes/test-foundation.ts'
 import { type TestClock, testClock } from '../time/test-clock.ts'
 
 /** The use cases, their dependencies, and functions that create records. */
-export interface SubscriptionHalf {
+export interface SubscriptionsModule {
   s: Subscriptions
   foundation: Foundation
   clock: TestClock
@@ -33,10 +33,10 @@ export interface SubscriptionHalf {
  * Opens it, by default for one test; `closing` gets the function that closes it. The clock stays at 18:00 in Shanghai until
  * it is advanced.
  */
-export async function openSubscriptionHalf(
+export async function openSubscriptionsModule(
   env: Readonly<Record<string, string>> = {},
   closing: (close: () => Promise<void>) => void = onTestFinished,
-): Promise<SubscriptionHalf> {
+): Promise<SubscriptionsModule> {
   const mongo = await freshDatabase()
   closing(() => mongo.stop())
   await ensureIndexes(mongo.db, subscriptionCollections)

@@ -3,49 +3,54 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
 import { listCaptured, readCaptured } from '../../../services/mail/store/captured.ts'
-import { at, deliveryScene, type Scene } from '../../support/mail/delivery-environment.ts'
+import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { until } from '../../support/time/until.ts'
 
 const MINUTE = 60_000
 
 /** Waits until no delivery of the message remains, and returns the message. */
-async function finished(scene: Scene, id: string) {
-  await until(async () => (await scene.message(id)).left === 0 && (await scene.deliveries(id)).length === 0)
-  return scene.message(id)
+async function finished(environment: DeliveryEnvironment, id: string) {
+  await until(async () => (await environment.message(id)).left === 0 && (await environment.deliveries(id)).length === 0)
+  return environment.message(id)
 }
 
 /** Waits until an attempt was recorded. */
-async function attempted(scene: Scene, id: string, attempts = 1) {
+async function attempted(environment: DeliveryEnvironment, id: string, attempts = 1) {
   await until(
-    async () => (await scene.events(id)).length >= attempts && (await scene.deliveries(id)).every(({ tok }) => !tok),
+    async () =>
+      (await environment.events(id)).length >= attempts && (await environment.deliveries(id)).every(({ tok }) => !tok),
   )
-  return { message: await scene.message(id), deliveries: await scene.deliveries(id), events: await scene.events(id) }
+  return {
+    message: await environment.message(id),
+    deliveries: await environment.deliveries(id),
+    events: await environment.events(id),
+  }
 }
 
-const metric = async (scene: Scene, name: string) =>
-  (await scene.metrics.registry.getSingleMetric(`postwright_${name}`)?.get())?.values.reduce(
+const metric = async (environment: DeliveryEnvironment, name: string) =>
+  (await environment.metrics.registry.getSingleMetric(`postwright_${name}`)?.get())?.values.reduce(
     (sum, { value }) => sum + value,
     0,
   ) ?? 0
 
 describe('a message', () => {
   test('is delivered, signed so that an independent verifier accepts it, and logged', async () => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit()
-    const message = await finished(scene, id)
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit()
+    const message = await finished(environment, id)
     expect(message.rcpts).toMatchObject([{ status: 'delivered', code: 250, enhanced: '2.0.0' }])
     expect(message.final_at).toBeInstanceOf(Date)
-    expect(await scene.deliveries(id)).toEqual([])
-    const [key] = scene.domain.dkim
-    const { results } = await dkimVerify(scene.receiver.received[0]?.content ?? Buffer.alloc(0), {
+    expect(await environment.deliveries(id)).toEqual([])
+    const [key] = environment.domain.dkim
+    const { results } = await dkimVerify(environment.receiver.received[0]?.content ?? Buffer.alloc(0), {
       resolver: async (name: string) =>
         name === dkimName('s1', 'example.com') ? [[dkimRecord('rsa-sha256', key?.public_key ?? '')]] : [],
     })
     expect(results.map(({ status, signingDomain }) => `${signingDomain} ${status.result}`)).toEqual([
       'example.com pass',
     ])
-    const [event] = await scene.events(id)
+    const [event] = await environment.events(id)
     expect(event).toMatchObject({
       _id: `${id}.0#1`,
       type: 'delivered',
@@ -56,23 +61,23 @@ describe('a message', () => {
     })
     expect(event?.conversation).toContain('C: MAIL FROM:<a@example.com>')
     expect(event?.conversation).not.toContain('hello')
-    expect(scene.receiver.faults).toEqual([])
+    expect(environment.receiver.faults).toEqual([])
   })
 
   test('to several recipients of one site is sent once, and each recipient gets its own result', async () => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({ to: ['a', 'rcpt-550-5.1.1', 'b', 'rcpt-451-4.2.0'].map(at) })
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({ to: ['a', 'rcpt-550-5.1.1', 'b', 'rcpt-451-4.2.0'].map(at) })
     await until(async () => {
-      const { left, rcpts } = await scene.message(id)
+      const { left, rcpts } = await environment.message(id)
       return left === 1 && rcpts[3]?.status === 'deferred'
     })
-    await until(async () => (await scene.deliveries(id)).every(({ tok }) => !tok))
-    const message = await scene.message(id)
+    await until(async () => (await environment.deliveries(id)).every(({ tok }) => !tok))
+    const message = await environment.message(id)
     expect(message.rcpts.map(({ status }) => status)).toEqual(['delivered', 'bounced', 'delivered', 'deferred'])
     expect(message.final_at).toBeUndefined()
-    expect(scene.receiver.received.filter(({ from }) => from !== '')).toHaveLength(1)
-    expect(await scene.deliveries(id)).toMatchObject([
+    expect(environment.receiver.received.filter(({ from }) => from !== '')).toHaveLength(1)
+    expect(await environment.deliveries(id)).toMatchObject([
       { _id: `${id}.3`, att: 1, last: { code: 451, enhanced: '4.2.0' } },
     ])
   })
@@ -81,10 +86,10 @@ describe('a message', () => {
     ['rejected temporarily', 'rcpt-451-4.3.0', 0.8, 1.2],
     ['rejected because of its rate', 'dot-450-4.7.0', 4 / 60, 6 / 60],
   ])('%s is retried later', async (_, local, least, most) => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({ to: [at(local)] })
-    const { deliveries, events } = await attempted(scene, id)
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({ to: [at(local)] })
+    const { deliveries, events } = await attempted(environment, id)
     expect(events).toMatchObject([{ type: 'deferred' }])
     const wait = ((deliveries[0]?.due.getTime() ?? 0) - (events[0]?.at.getTime() ?? 0)) / MINUTE
     expect(wait).toBeGreaterThanOrEqual(least)
@@ -93,36 +98,36 @@ describe('a message', () => {
   })
 
   test('that is rejected temporarily until it expires is reported to its sender', async () => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({
       to: [at('rcpt-451-4.3.0')],
       mail_from: at('sender'),
-      expires_at: new Date(scene.clock.now().getTime() + 30_000),
+      expires_at: new Date(environment.clock.now().getTime() + 30_000),
     })
-    await attempted(scene, id)
-    scene.clock.advance(31_000)
-    const message = await finished(scene, id)
+    await attempted(environment, id)
+    environment.clock.advance(31_000)
+    const message = await finished(environment, id)
     expect(message.rcpts).toMatchObject([{ status: 'failed' }])
-    expect((await scene.events(id)).map(({ type }) => type)).toEqual(['deferred', 'expired'])
-    await until(() => scene.receiver.received.length === 1)
-    expect(scene.receiver.received[0]?.content.toString()).toContain('Status: 5.4.7')
+    expect((await environment.events(id)).map(({ type }) => type)).toEqual(['deferred', 'expired'])
+    await until(() => environment.receiver.received.length === 1)
+    expect(environment.receiver.received[0]?.content.toString()).toContain('Status: 5.4.7')
   })
 })
 
 describe('a final failure', () => {
   test('is reported to the sender once for all recipients, with a null sender', async () => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({
       to: [at('rcpt-550-5.1.1'), at('dot-554-5.7.1')],
       mail_from: at('sender'),
       dsn: { ret: 'FULL', envid: 'E42' },
     })
-    const message = await finished(scene, id)
+    const message = await finished(environment, id)
     expect(message.rcpts.map(({ status }) => status)).toEqual(['bounced', 'bounced'])
-    await until(() => scene.receiver.received.length > 0)
-    const [report] = scene.receiver.received
+    await until(() => environment.receiver.received.length > 0)
+    const [report] = environment.receiver.received
     expect(report).toMatchObject({ from: '', rcpts: [{ email: at('sender') }] })
     const text = report?.content.toString() ?? ''
     expect(text).toContain('Original-Envelope-Id: E42')
@@ -141,99 +146,101 @@ describe('a final failure', () => {
       },
     ],
   ])('%s is not reported', async (_, given) => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({ to: [at('rcpt-550-5.1.1')], ...given })
-    await finished(scene, id)
-    expect(await scene.mongo.db.collection('messages').countDocuments()).toBe(1)
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({ to: [at('rcpt-550-5.1.1')], ...given })
+    await finished(environment, id)
+    expect(await environment.mongo.db.collection('messages').countDocuments()).toBe(1)
   })
 })
 
 describe('an attempt whose reply to the dot is lost', () => {
   test.each(['drop', 'hang'])('(%s) is repeated after 15 minutes and marked as ambiguous', async local => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({ to: [at(local)] })
-    const { deliveries, events } = await attempted(scene, id)
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({ to: [at(local)] })
+    const { deliveries, events } = await attempted(environment, id)
     expect(events).toMatchObject([{ type: 'deferred', ambiguous: true }])
     expect(deliveries).toMatchObject([{ amb: 1, att: 1 }])
     expect((deliveries[0]?.due.getTime() ?? 0) - (events[0]?.at.getTime() ?? 0)).toBeGreaterThanOrEqual(15 * MINUTE)
-    await until(async () => (await metric(scene, 'delivery_ambiguous_total')) === 1)
+    await until(async () => (await metric(environment, 'delivery_ambiguous_total')) === 1)
   })
 
   test('is never repeated under the policy "fail"', async () => {
-    const scene = await deliveryScene()
-    await scene.work()
-    const id = await scene.submit({ to: [at('drop')], ambiguous: 'fail' })
-    const message = await finished(scene, id)
+    const environment = await startDeliveryEnvironment()
+    await environment.work()
+    const id = await environment.submit({ to: [at('drop')], ambiguous: 'fail' })
+    const message = await finished(environment, id)
     expect(message.rcpts).toMatchObject([{ status: 'failed' }])
-    expect(await scene.events(id)).toMatchObject([{ type: 'failed', ambiguous: true }])
-    expect(scene.receiver.received.filter(({ from }) => from !== '')).toHaveLength(1)
+    expect(await environment.events(id)).toMatchObject([{ type: 'failed', ambiguous: true }])
+    expect(environment.receiver.received.filter(({ from }) => from !== '')).toHaveLength(1)
   })
 })
 
 describe('mail that must not go out', () => {
   test('waits while its domain has no active key, instead of being sent unsigned', async () => {
-    const scene = await deliveryScene()
-    await scene.mongo.db.collection('domains').updateOne({}, { $set: { 'dkim.0.state': 'retiring' } })
-    await scene.work()
-    const id = await scene.submit()
-    const { events } = await attempted(scene, id)
+    const environment = await startDeliveryEnvironment()
+    await environment.mongo.db.collection('domains').updateOne({}, { $set: { 'dkim.0.state': 'retiring' } })
+    await environment.work()
+    const id = await environment.submit()
+    const { events } = await attempted(environment, id)
     expect(events).toMatchObject([{ type: 'deferred', enhanced: '4.7.7' }])
-    expect(scene.receiver.connections()).toBe(0)
+    expect(environment.receiver.connections()).toBe(0)
   })
 
   test('waits while its account is suspended, without counting attempts', async () => {
-    const scene = await deliveryScene()
-    await scene.mongo.db.collection('users').updateOne({}, { $set: { status: 'suspended' } })
-    await scene.work()
-    const id = await scene.submit()
-    await until(async () => (await scene.deliveries(id)).some(({ due }) => due > scene.clock.now()))
-    await until(async () => (await scene.deliveries(id)).every(({ tok }) => !tok))
-    expect(await scene.deliveries(id)).toMatchObject([{ att: 0 }])
-    await scene.mongo.db.collection('users').updateOne({}, { $set: { status: 'active' } })
-    scene.clock.advance(31_000)
-    expect(await finished(scene, id)).toMatchObject({ rcpts: [{ status: 'delivered' }] })
+    const environment = await startDeliveryEnvironment()
+    await environment.mongo.db.collection('users').updateOne({}, { $set: { status: 'suspended' } })
+    await environment.work()
+    const id = await environment.submit()
+    await until(async () => (await environment.deliveries(id)).some(({ due }) => due > environment.clock.now()))
+    await until(async () => (await environment.deliveries(id)).every(({ tok }) => !tok))
+    expect(await environment.deliveries(id)).toMatchObject([{ att: 0 }])
+    await environment.mongo.db.collection('users').updateOne({}, { $set: { status: 'active' } })
+    environment.clock.advance(31_000)
+    expect(await finished(environment, id)).toMatchObject({ rcpts: [{ status: 'delivered' }] })
   })
 
   test('to a domain with private addresses only bounces without a connection', async () => {
-    const scene = await deliveryScene({ env: { DELIVERY_ALLOW_PRIVATE: 'false' } })
-    await scene.work()
-    const id = await scene.submit()
-    expect(await finished(scene, id)).toMatchObject({ rcpts: [{ status: 'bounced', enhanced: '5.4.4' }] })
-    expect(scene.receiver.connections()).toBe(0)
+    const environment = await startDeliveryEnvironment({ env: { DELIVERY_ALLOW_PRIVATE: 'false' } })
+    await environment.work()
+    const id = await environment.submit()
+    expect(await finished(environment, id)).toMatchObject({ rcpts: [{ status: 'bounced', enhanced: '5.4.4' }] })
+    expect(environment.receiver.connections()).toBe(0)
   })
 })
 
 describe('modes', () => {
   test('relay: sends everything to the relay, with all recipients of a message in one transaction', async () => {
-    const scene = await deliveryScene()
-    const relayed = await deliveryScene({
-      env: { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${scene.receiver.port}` },
+    const environment = await startDeliveryEnvironment()
+    const relayed = await startDeliveryEnvironment({
+      env: { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${environment.receiver.port}` },
     })
     await relayed.work()
     const id = await relayed.submit({ to: ['a@one.example', 'b@two.example', 'c@gmail.com'] })
     expect(await finished(relayed, id)).toMatchObject({ left: 0 })
-    expect(scene.receiver.received.map(({ rcpts }) => rcpts.length)).toEqual([3])
+    expect(environment.receiver.received.map(({ rcpts }) => rcpts.length)).toEqual([3])
   })
 
   test('capture: sends nothing and stores the signed mail for the account', async () => {
-    const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
-    await scene.work()
-    const id = await scene.submit({ to: ['a@one.example', 'b@one.example', 'c@two.example'] })
-    expect(await finished(scene, id)).toMatchObject({
+    const environment = await startDeliveryEnvironment({ env: { DELIVERY_MODE: 'capture' } })
+    await environment.work()
+    const id = await environment.submit({ to: ['a@one.example', 'b@one.example', 'c@two.example'] })
+    expect(await finished(environment, id)).toMatchObject({
       rcpts: [{ status: 'delivered' }, { status: 'delivered' }, { status: 'delivered' }],
     })
-    expect(scene.receiver.connections()).toBe(0)
-    expect((await listCaptured(scene.mongo, scene.userId, 10)).map(({ rcpts }) => rcpts.length).sort()).toEqual([1, 2])
-    const mails = await readCaptured(scene.mongo, scene.userId, id)
+    expect(environment.receiver.connections()).toBe(0)
+    expect(
+      (await listCaptured(environment.mongo, environment.userId, 10)).map(({ rcpts }) => rcpts.length).sort(),
+    ).toEqual([1, 2])
+    const mails = await readCaptured(environment.mongo, environment.userId, id)
     expect(mails.every(({ raw }) => raw.toString().startsWith('DKIM-Signature:'))).toBe(true)
-    expect(await readCaptured(scene.mongo, 'usr_other', id)).toEqual([])
+    expect(await readCaptured(environment.mongo, 'usr_other', id)).toEqual([])
   })
 
   test('capture: stores a requested success report in the inbox of the account', async () => {
-    const scene = await deliveryScene({ env: { DELIVERY_MODE: 'capture' } })
-    await scene.work()
+    const environment = await startDeliveryEnvironment({ env: { DELIVERY_MODE: 'capture' } })
+    await environment.work()
     const recipients = [
       {
         email: 'a@one.example',
@@ -243,18 +250,22 @@ describe('modes', () => {
       },
       { email: 'b@one.example', type: 'envelope' as const },
     ]
-    const id = await scene.submit({ recipients, dsn: { envid: 'E1' } })
+    const id = await environment.submit({ recipients, dsn: { envid: 'E1' } })
     const reports = async () =>
-      (await listCaptured(scene.mongo, scene.userId, 10)).filter(({ mail_from }) => mail_from === '')
+      (await listCaptured(environment.mongo, environment.userId, 10)).filter(({ mail_from }) => mail_from === '')
     await until(async () => (await reports()).length > 0)
     const [report, ...more] = await reports()
     expect([report?.rcpts, more]).toEqual([['a@example.com'], []])
-    const [{ raw } = { raw: Buffer.alloc(0) }] = await readCaptured(scene.mongo, scene.userId, report?.m ?? '')
+    const [{ raw } = { raw: Buffer.alloc(0) }] = await readCaptured(
+      environment.mongo,
+      environment.userId,
+      report?.m ?? '',
+    )
     expect(raw.toString()).toContain(
       'Original-Recipient: rfc822;a@one.example\r\nFinal-Recipient: rfc822; a@one.example\r\nAction: delivered\r\nStatus: 2.0.0\r\n',
     )
     expect(raw.toString()).toContain('Original-Envelope-Id: E1\r\n')
     expect(raw.toString()).not.toContain('b@one.example')
-    expect(await finished(scene, id)).toMatchObject({ left: 0 })
+    expect(await finished(environment, id)).toMatchObject({ left: 0 })
   })
 })

@@ -2,7 +2,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dkimName, dkimRecord } from '../../../services/mail/dns/records/dkim.ts'
-import { at, deliveryScene, type Scene } from '../../support/mail/delivery-environment.ts'
+import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { startPostfix } from '../../support/mail/postfix.ts'
 import { runPython } from '../../support/programs/python.ts'
 import { until } from '../../support/time/until.ts'
@@ -56,7 +56,7 @@ json.dump([list(leaves(message)) for message in given], sys.stdout)
   return JSON.parse(await runPython(script, JSON.stringify(messages.map(message => message.toString('base64')))))
 }
 
-async function verdict({ domain }: Scene, content: Buffer): Promise<string | undefined> {
+async function verdict({ domain }: DeliveryEnvironment, content: Buffer): Promise<string | undefined> {
   const record = dkimRecord('rsa-sha256', domain.dkim[0]?.public_key ?? '')
   const { results } = await dkimVerify(content, {
     resolver: async (name: string) => (name === dkimName('s1', 'example.com') ? [[record]] : []),
@@ -64,25 +64,25 @@ async function verdict({ domain }: Scene, content: Buffer): Promise<string | und
   return results[0]?.status.result
 }
 
-async function settled(scene: Scene, id: string) {
-  await until(async () => (await scene.message(id)).left === 0)
-  return { message: await scene.message(id), events: await scene.events(id) }
+async function settled(environment: DeliveryEnvironment, id: string) {
+  await until(async () => (await environment.message(id)).left === 0)
+  return { message: await environment.message(id), events: await environment.events(id) }
 }
 
 test('a server without 8BITMIME gets 7 bits that read the same, signed after the conversion', async () => {
-  const scene = await deliveryScene({ receiver: { extensions: OLD } })
-  await scene.work()
+  const environment = await startDeliveryEnvironment({ receiver: { extensions: OLD } })
+  await environment.work()
   for (const [, raw] of MESSAGES) {
-    const { events } = await settled(scene, await scene.submit({ raw }))
+    const { events } = await settled(environment, await environment.submit({ raw }))
     expect(events).toMatchObject([{ type: 'delivered', code: 250 }])
     expect(events[0]?.conversation).toContain('converted to 7 bits')
   }
-  const received = scene.receiver.received.map(({ content }) => content)
+  const received = environment.receiver.received.map(({ content }) => content)
   expect(received).toHaveLength(MESSAGES.length)
   for (const [index, content] of received.entries()) {
     expect(content.toString('latin1')).toMatch(/^[\t\r\n -~]*$/)
-    expect(scene.receiver.received[index]?.fromParameters).toEqual([`SIZE=${content.length}`])
-    expect(await verdict(scene, content)).toBe('pass')
+    expect(environment.receiver.received[index]?.fromParameters).toEqual([`SIZE=${content.length}`])
+    expect(await verdict(environment, content)).toBe('pass')
   }
   const before = await readByPython(MESSAGES.map(([, raw]) => raw))
   expect(before[0]?.[0]?.[2]).toContain('Grüße an alle')
@@ -90,11 +90,11 @@ test('a server without 8BITMIME gets 7 bits that read the same, signed after the
 })
 
 test('a server with 8BITMIME gets the octets as they are', async () => {
-  const scene = await deliveryScene()
-  await scene.work()
+  const environment = await startDeliveryEnvironment()
+  await environment.work()
   const [[, raw] = ['', Buffer.alloc(0)]] = MESSAGES
-  await settled(scene, await scene.submit({ raw }))
-  const [mail] = scene.receiver.received
+  await settled(environment, await environment.submit({ raw }))
+  const [mail] = environment.receiver.received
   expect(mail?.fromParameters).toContain('BODY=8BITMIME')
   expect(mail?.content.subarray(-raw.length)).toEqual(raw)
 })
@@ -114,38 +114,38 @@ describe('what cannot be converted bounces with the reason', () => {
     ],
     ['a structure without boundaries', `${HEAD}Content-Type: multipart/mixed\r\n\r\nÖ\r\n`, '5.6.3', /MIME structure/],
   ])('%s', async (_, raw, enhanced, text) => {
-    const scene = await deliveryScene({ receiver: { extensions: OLD } })
-    await scene.work()
-    const { message, events } = await settled(scene, await scene.submit({ raw: Buffer.from(raw) }))
+    const environment = await startDeliveryEnvironment({ receiver: { extensions: OLD } })
+    await environment.work()
+    const { message, events } = await settled(environment, await environment.submit({ raw: Buffer.from(raw) }))
     expect(message.rcpts).toMatchObject([{ status: 'bounced', enhanced }])
     expect(events).toMatchObject([{ type: 'bounced', text: expect.stringMatching(text) }])
-    expect(scene.receiver.commands.filter(line => line.includes('MAIL FROM:<a@'))).toEqual([])
+    expect(environment.receiver.commands.filter(line => line.includes('MAIL FROM:<a@'))).toEqual([])
   })
 })
 
 test.each([1, 3])('one conversion serves all recipients at servers of the old kind (%s)', async count => {
-  const scene = await deliveryScene({ receiver: { extensions: OLD } })
-  await scene.work()
+  const environment = await startDeliveryEnvironment({ receiver: { extensions: OLD } })
+  await environment.work()
   const to = Array.from({ length: count }, (_, i) => at(`r${i}`))
   const [[, raw] = ['', Buffer.alloc(0)]] = MESSAGES
-  await settled(scene, await scene.submit({ raw, to }))
-  expect(scene.receiver.received.flatMap(({ rcpts }) => rcpts.map(({ email }) => email)).sort()).toEqual(to)
+  await settled(environment, await environment.submit({ raw, to }))
+  expect(environment.receiver.received.flatMap(({ rcpts }) => rcpts.map(({ email }) => email)).sort()).toEqual(to)
 })
 
 describe('Postfix without 8BITMIME', () => {
   test('has every message, in 7 bits, with the same text', async () => {
     const postfix = await startPostfix('inbox.test', 'smtpd_discard_ehlo_keywords = 8bitmime, smtputf8')
     onTestFinished(() => postfix.stop())
-    const scene = await deliveryScene({
+    const environment = await startDeliveryEnvironment({
       env: { DELIVERY_MODE: 'relay', RELAY_URL: `smtp://127.0.0.1:${postfix.port}` },
     })
-    await scene.work()
-    const ids = await Promise.all(MESSAGES.map(([, raw]) => scene.submit({ raw, to: ['you@inbox.test'] })))
-    for (const id of ids) expect((await settled(scene, id)).events).toMatchObject([{ type: 'delivered' }])
+    await environment.work()
+    const ids = await Promise.all(MESSAGES.map(([, raw]) => environment.submit({ raw, to: ['you@inbox.test'] })))
+    for (const id of ids) expect((await settled(environment, id)).events).toMatchObject([{ type: 'delivered' }])
     await until(async () => (await postfix.mail()).length === MESSAGES.length, 30_000)
     const arrived = (await postfix.mail()).map(mail => Buffer.from(mail.replaceAll('\n', '\r\n')))
     expect(arrived.every(mail => /^[\t\r\n -~]*$/.test(mail.toString('latin1')))).toBe(true)
-    expect(await Promise.all(arrived.map(mail => verdict(scene, mail)))).toEqual(MESSAGES.map(() => 'pass'))
+    expect(await Promise.all(arrived.map(mail => verdict(environment, mail)))).toEqual(MESSAGES.map(() => 'pass'))
     const sorted = (read: string[][][]) => read.map(leaves => JSON.stringify(leaves)).sort()
     expect(sorted(await readByPython(arrived))).toEqual(sorted(await readByPython(MESSAGES.map(([, raw]) => raw))))
   })

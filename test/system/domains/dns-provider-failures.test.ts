@@ -14,7 +14,7 @@ import type { Ledger } from '../../../services/mail/domains/apply/ledger.ts'
 import { startAliyun } from '../../support/dns/fake-aliyun.ts'
 import { cloudflareZoneId, startCloudflare } from '../../support/dns/fake-cloudflare.ts'
 import { startDnspod } from '../../support/dns/fake-dnspod.ts'
-import type { FakeCloud, Fault } from '../../support/dns/fake-provider-http.ts'
+import type { FakeCloud, InjectedFailure } from '../../support/dns/fake-provider-http.ts'
 import { createFakeStore, type FakeStore } from '../../support/dns/fake-provider-zones.ts'
 import { testClock } from '../../support/time/test-clock.ts'
 
@@ -168,7 +168,7 @@ test('signatures match the examples that the vendors publish', () => {
 })
 
 describe.each(VENDORS)('%s', vendor => {
-  test.each<[Fault['kind'], 'create' | 'list', string]>([
+  test.each<[InjectedFailure['kind'], 'create' | 'list', string]>([
     ['html', 'create', 'unknown_outcome'],
     ['html', 'list', 'unavailable'],
     ['cut', 'create', 'unknown_outcome'],
@@ -196,7 +196,7 @@ describe.each(VENDORS)('%s', vendor => {
     expect(values(it)).toHaveLength(4)
   })
 
-  test.each<[Fault['kind'], 'publish' | 'change']>([
+  test.each<[InjectedFailure['kind'], 'publish' | 'change']>([
     ['cut', 'publish'],
     ['cut', 'change'],
     ['html', 'publish'],

@@ -11,7 +11,7 @@ import { updateDomain, updateSettings } from '../../../services/mail/domains/sto
 import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
 import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
 import type { DomainDoc } from '../../../services/mail/store/documents.ts'
-import { type DnsWorld, HOST, startDnsWorld } from '../../support/dns/dns-test-environment.ts'
+import { type DnsTestEnvironment, HOST, startDnsTestEnvironment } from '../../support/dns/dns-test-environment.ts'
 
 const HOUR = 3_600_000
 const NAMES = [
@@ -34,9 +34,9 @@ const NAMES = [
   'seventeen',
   'eighteen',
 ]
-let environment: DnsWorld
+let environment: DnsTestEnvironment
 beforeAll(async () => {
-  environment = await startDnsWorld([
+  environment = await startDnsTestEnvironment([
     ...NAMES.map(name => ({
       name: `${name}.test`,
       lines: ['@ IN TXT "v=spf1  mx -all"', '@ IN TXT "site=1"', '@ IN MX 10 mx'],

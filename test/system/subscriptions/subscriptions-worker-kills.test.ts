@@ -21,7 +21,7 @@ import { testFoundation } from '../../support/processes/test-foundation.ts'
 import { until } from '../../support/time/until.ts'
 
 let mongo: TestDatabase
-let s: Subscriptions
+let subscriptions: Subscriptions
 let plan: number
 let template: SubscriptionDoc
 const workers: ServiceProcess[] = []
@@ -33,10 +33,15 @@ const BUSINESS_TZ = noon === 0 ? 'Etc/GMT' : `Etc/GMT${noon > 0 ? '-' : '+'}${Ma
 beforeAll(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, subscriptionCollections)
-  s = openSubscriptions(testFoundation(mongo, { BUSINESS_TZ }, systemClock))
-  await createApp(s, systemActor, { app_name: 'Demo', app_description: '', status: '1' }, { appKey: 'demo' })
+  subscriptions = openSubscriptions(testFoundation(mongo, { BUSINESS_TZ }, systemClock))
+  await createApp(
+    subscriptions,
+    systemActor,
+    { app_name: 'Demo', app_description: '', status: '1' },
+    { appKey: 'demo' },
+  )
   const spec = mergePlan(undefined, { name: 'P', price: 1000, duration: 30, features: [] })
-  plan = (await createPlan(s, systemActor, 'demo', spec))._id
+  plan = (await createPlan(subscriptions, systemActor, 'demo', spec))._id
   template = {
     ...{ _id: 0, app_key: 'demo', user_id: 0, plan_id: plan, payment_method: 'alipay', payment_id: '', paid_cents: 0 },
     plan: { plan_id: plan, version: 1, name: 'P', price_cents: 1000, duration: 30, grace_days: 0, features: [] },
@@ -47,7 +52,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   for (const worker of workers.splice(0)) await end(worker)
-  await s.c.subscriptions.deleteMany({})
+  await subscriptions.c.subscriptions.deleteMany({})
 })
 afterAll(async () => {
   for (const worker of workers) await end(worker)
@@ -86,18 +91,18 @@ async function giveSubscriptions(count: number, end: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const openid = `${end}-${n}`
     const login = { identities: { openid }, profile: { email: `u${n}@example.com` } }
-    const { user } = await upsertUser(s, 'demo', login)
-    const _id = await s.ids.next('subscription')
+    const { user } = await upsertUser(subscriptions, 'demo', login)
+    const _id = await subscriptions.ids.next('subscription')
     documents.push({ ...template, _id, user_id: user._id, payment_id: openid, end, lapse_at: end })
   }
-  await s.c.subscriptions.insertMany(documents)
+  await subscriptions.c.subscriptions.insertMany(documents)
 }
 
-const reminded = (state?: 'claimed' | 'sent') => s.c.reminders.countDocuments(state ? { state } : {})
+const reminded = (state?: 'claimed' | 'sent') => subscriptions.c.reminders.countDocuments(state ? { state } : {})
 
 test('reminders: after two workers die, two others finish, and every user gets exactly one mail', async () => {
   const COUNT = 300
-  const today = s.zone.startOf(s.zone.day(new Date())).getTime() / 1000
+  const today = subscriptions.zone.startOf(subscriptions.zone.day(new Date())).getTime() / 1000
   await giveSubscriptions(COUNT, today + 7 * DAY + 3_600)
   for (let deaths = 0; deaths < 2; deaths++) {
     const before = await reminded('sent')
@@ -111,7 +116,7 @@ test('reminders: after two workers die, two others finish, and every user gets e
   expect(sent).toBeLessThan(COUNT)
   // Claimed and not sent: whether the mail is in the queue is known only by its key.
   expect(all - sent).toBeLessThanOrEqual(2)
-  await s.c.reminders.updateMany({ state: 'claimed' }, { $set: { at: new Date(Date.now() - 11 * 60_000) } })
+  await subscriptions.c.reminders.updateMany({ state: 'claimed' }, { $set: { at: new Date(Date.now() - 11 * 60_000) } })
   await Promise.all([startWorker(), startWorker()])
   await until(async () => {
     await makeDue(mongo.db, 'subscriptions-remind')
@@ -127,7 +132,7 @@ test('expiry: after a worker dies, each record ends once, and the repaired stati
   const COUNT = 600
   const now = secondsOf(new Date())
   await giveSubscriptions(COUNT, now - 60)
-  const expired = () => s.c.subscriptions.countDocuments({ status: 2 })
+  const expired = () => subscriptions.c.subscriptions.countDocuments({ status: 2 })
   const first = await startWorker()
   await makeDue(mongo.db, 'subscriptions-expire')
   await until(async () => (await expired()) > 20, 60_000)
@@ -139,13 +144,13 @@ test('expiry: after a worker dies, each record ends once, and the repaired stati
     await makeDue(mongo.db, 'subscriptions-expire')
     return (await expired()) === COUNT
   }, 90_000)
-  const entries = await s.c.audit.find({ action: 'subscription.expire' }).toArray()
+  const entries = await subscriptions.c.audit.find({ action: 'subscription.expire' }).toArray()
   expect(entries).toHaveLength(COUNT)
   expect(new Set(entries.map(({ target }) => target.id)).size).toBe(COUNT)
-  expect(await s.c.subscriptions.countDocuments({ status: 2, version: 2 })).toBe(COUNT)
+  expect(await subscriptions.c.subscriptions.countDocuments({ status: 2, version: 2 })).toBe(COUNT)
   for (const worker of workers.splice(0)) await end(worker)
-  await repairFigures(s, new AbortController().signal)
-  const counters = await s.c.counters.findOne({ _id: 'demo' })
+  await repairFigures(subscriptions, new AbortController().signal)
+  const counters = await subscriptions.c.counters.findOne({ _id: 'demo' })
   expect(counters).toMatchObject({ subs_total: COUNT, subs_active: 0, by_status: { 2: COUNT } })
 }, 240_000)
 
@@ -154,15 +159,16 @@ test('statistics: after two workers die during the repair, the next one repairs 
   const app_keys = Array.from({ length: APPS }, (_, n) => `many-${n}`)
   const now = new Date()
   const about = { app_description: '', status: '1' as const, version: 1, live: true as const, created_at: now }
-  await s.c.apps.insertMany(
+  await subscriptions.c.apps.insertMany(
     app_keys.map((app_key, n) => ({ _id: 10_000 + n, app_key, app_name: app_key, ...about, updated_at: now })),
   )
   for (const app_key of app_keys)
-    await upsertUser(s, app_key, { identities: { openid: `many-${app_key}` }, profile: {} })
+    await upsertUser(subscriptions, app_key, { identities: { openid: `many-${app_key}` }, profile: {} })
   const selected = { _id: { $in: app_keys } }
-  const right = () => s.c.counters.countDocuments({ ...selected, users_total: 1, users_active: 1, subs_total: 0 })
+  const right = () =>
+    subscriptions.c.counters.countDocuments({ ...selected, users_total: 1, users_active: 1, subs_total: 0 })
   for (let deaths = 0; deaths < 2; deaths++) {
-    await s.c.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
+    await subscriptions.c.counters.updateMany(selected, { $set: { users_total: -7, subs_total: -7 } })
     const worker = await startWorker()
     await makeDue(mongo.db, 'subscriptions-repair')
     await until(async () => (await right()) > 3, 30_000)

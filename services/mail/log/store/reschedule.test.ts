@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { deliveryScene, type Scene } from '../../../../test/support/mail/delivery-environment.ts'
+import {
+  type DeliveryEnvironment,
+  startDeliveryEnvironment,
+} from '../../../../test/support/mail/delivery-environment.ts'
 import { collectionOf } from '../../../platform/database/mongo.ts'
 import { BODIES } from '../../store/bodies.ts'
 import { DELIVERIES } from '../../store/deliveries.ts'
@@ -9,10 +12,10 @@ import { reschedule } from './reschedule.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const inHours = (scene: Scene, hours: number) => new Date(scene.clock.now().getTime() + hours * HOUR)
+const inHours = (scene: DeliveryEnvironment, hours: number) => new Date(scene.clock.now().getTime() + hours * HOUR)
 
 /** A message that waits for its time, with three recipients and a body of two parts. */
-async function scheduled(scene: Scene, hours = 1): Promise<string> {
+async function scheduled(scene: DeliveryEnvironment, hours = 1): Promise<string> {
   return scene.submit({
     to: ['a@example.net', 'b@example.net', 'c@example.org'],
     scheduled_at: inHours(scene, hours),
@@ -20,12 +23,12 @@ async function scheduled(scene: Scene, hours = 1): Promise<string> {
   })
 }
 
-async function move(scene: Scene, id: string, at: Date): Promise<boolean> {
+async function move(scene: DeliveryEnvironment, id: string, at: Date): Promise<boolean> {
   return reschedule(scene.mongo, await scene.message(id), at, { now: scene.clock.now(), bodyDays: 7 })
 }
 
 /** Everything that is stored of a message. */
-async function all(scene: Scene, id: string) {
+async function all(scene: DeliveryEnvironment, id: string) {
   const bodies = await collectionOf(scene.mongo.db, BODIES)
     .find({ m: id }, { projection: { exp: 1 } })
     .sort({ _id: 1 })
@@ -38,7 +41,7 @@ describe('a message that waits for its time', () => {
     ['later', 30 * 24],
     ['earlier', 0.5],
   ])('moves %s with its lifetime, and its bytes stay as long as they may be needed', async (_, hours) => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene)
     const before = await all(scene, id)
     const at = inHours(scene, hours)
@@ -57,7 +60,7 @@ describe('a message that waits for its time', () => {
   })
 
   test('may move again and again; the last time counts, and bytes never go before it', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene)
     for (const hours of [20 * 24, 2, 29 * 24, 28 * 24]) expect(await move(scene, id, inHours(scene, hours))).toBe(true)
     const { message, deliveries, bodies } = await all(scene, id)
@@ -66,7 +69,7 @@ describe('a message that waits for its time', () => {
   })
 
   test('has one time after two calls at once', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene, 5)
     for (let round = 0; round < 15; round++) {
       const times = [10, 20, 30, 40].map(hours => inHours(scene, hours + round))
@@ -80,7 +83,7 @@ describe('a message that waits for its time', () => {
   })
 
   test('keeps its time as a whole when a part of the change fails', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene)
     const before = await all(scene, id)
     for (const { name } of [MESSAGES, BODIES]) {
@@ -94,7 +97,7 @@ describe('a message that waits for its time', () => {
   })
 
   test('leaves the messages around it alone', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const ids = [await scheduled(scene), await scheduled(scene), await scheduled(scene)]
     const [first = '', second = '', third = ''] = ids
     const before = [await all(scene, first), await all(scene, third)]
@@ -104,14 +107,14 @@ describe('a message that waits for its time', () => {
 })
 
 describe('nothing moves', () => {
-  test.each<[string, Partial<Parameters<Scene['submit']>[0]>, object]>([
+  test.each<[string, Partial<Parameters<DeliveryEnvironment['submit']>[0]>, object]>([
     ['of a message that was never scheduled', {}, {}],
     ['once its time has come', { scheduled_at: new Date(Date.now() - 1) }, {}],
     ['once it was tried', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { att: 1 } }],
     ['while somebody holds it', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { tok: 'held' } }],
     ['when it is due already', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { due: new Date(0) } }],
   ])('%s', async (_, given, change) => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit(given)
     if (Object.keys(change).length > 0) await collectionOf(scene.mongo.db, DELIVERIES).updateMany({ m: id }, change)
     const before = await all(scene, id)
@@ -120,7 +123,7 @@ describe('nothing moves', () => {
   })
 
   test('of a message whose recipients are all final', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene)
     await collectionOf(scene.mongo.db, DELIVERIES).deleteMany({ m: id })
     const before = await all(scene, id)
