@@ -155,7 +155,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   }
 
   test(
-    'helm install --wait brings everything up',
+    'helm install --wait starts every pod',
     async () => {
       installed = false
       await kubectl('create', 'namespace', 'team-a')
@@ -171,7 +171,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'helm test: every API answers, no port relays',
+    'helm test passes: every API answers, and no port relays',
     async () => {
       expect(await inside('helm', ['test', RELEASE, '-n', NAMESPACE, '--timeout', '5m'])).toContain('Succeeded')
     },
@@ -179,7 +179,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'a second installation that would take over the definitions is refused before anything is made',
+    'rejects a second installation that would take over the definitions, before it creates anything',
     async () => {
       const args = ['install', 'second', 'charts/postwright', '-n', 'second', '--create-namespace', ...settings()]
       const { code, stderr } = await tryInside('helm', args)
@@ -206,7 +206,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'a domain, its DNS account, its logins and an app become true from resources alone',
+    'a domain, its DNS account, its logins and an app become ready from resources alone',
     async () => {
       await apply(await manifest('resources'))
       const kinds = ['dnsprovider', 'maildomain', 'smtpcredential', 'apitoken', 'app', 'subscriptionplan']
@@ -227,7 +227,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'a pod that mounts the Secrets sends by the Service names, with the certificate verified',
+    'a pod with mounted Secrets sends through the Service names and verifies the certificate',
     async () => {
       await kubectl('-n', 'team-a', 'wait', '--for=condition=Ready', 'pod/app', PATIENCE)
       const inPod = (script: string) => kubectl('-n', 'team-a', 'exec', 'app', '--', 'sh', '-c', script)
@@ -275,7 +275,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     })
 
   test(
-    'the admin of the made Secret logs in, adds a domain, an SMTP login and a token',
+    'the admin in the generated Secret logs in and creates a domain, an SMTP login and a token',
     async () => {
       const { status, cookie } = await logIn()
       expect(status).toBe(200)
@@ -292,7 +292,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'a client reaches the LoadBalancer address with the certificate of the Secret and its message lands in Postfix',
+    'a client sends through the LoadBalancer address, verifies the certificate, and Postfix gets the message',
     async () => {
       const certificate = await secret(NAMESPACE, 'postwright-tls', 'tls.crt')
       expect(new X509Certificate(certificate).checkHost('postwright-smtp.mail.svc')).toBeTruthy()
@@ -327,7 +327,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     until(async () => condition(await delivered()), PATIENCE_MS, POLL_MS)
 
   test(
-    'every delivered message carries a DKIM signature of its domain',
+    'every delivered message has a DKIM signature of its domain',
     async () => {
       const signed = "grep -rlE '^DKIM-Signature:.*' /var/mail/virtual | wc -l"
       const count = await kubectl('-n', 'world', 'exec', 'deploy/mx', '--', 'sh', '-c', signed)
@@ -486,7 +486,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'while the database is away clients are told to try again, and nobody is cut off',
+    'while the database is unavailable, clients get temporary errors and keep their connections',
     async () => {
       const each =
         '{range .items[*]}{.metadata.name} {.metadata.uid} {.status.containerStatuses[*].restartCount}{"\\n"}{end}'
@@ -514,7 +514,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
       }
       // While the rules of the node's proxy change, a connection to the address of a Service may reach no pod.
       const row = await disrupt('mongodb-away', work, direct)
-      expect(Object.keys(row.refusals).filter(said => !/ (4\d\d|503)\b/.test(said))).toEqual([])
+      expect(Object.keys(row.refusals).filter(reply => !/ (4\d\d|503)\b/.test(reply))).toEqual([])
       // The database has a new pod; no other pod was restarted or replaced.
       const others = (await restarts()).filter(pod => !pod.startsWith('postwright-mongodb-'))
       expect(others).toHaveLength(COMPONENTS.length)
@@ -524,7 +524,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'helm uninstall keeps the definitions, the secrets and the data, and a new installation goes on with them',
+    'helm uninstall keeps the definitions, the secrets and the data, and a new installation uses them',
     async () => {
       await inside('helm', ['uninstall', RELEASE, '-n', NAMESPACE, '--wait'])
       expect((await kubectl('get', 'crd', '-o', 'name')).match(/\S+postwright\.dev\b/g)).toHaveLength(7)
@@ -546,7 +546,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
   )
 
   test(
-    'deleting the namespace of a team takes its records out of the DNS and leaves nothing hanging',
+    'deleting the namespace of a team removes its DNS records and all of its resources',
     async () => {
       await kubectl('delete', 'namespace', 'team-a', PATIENCE)
       const dig = ['-n', 'world', 'exec', 'client', '--', 'kdig', `@${dnsIp}`, '+short']

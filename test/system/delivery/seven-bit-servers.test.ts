@@ -56,7 +56,7 @@ json.dump([list(leaves(message)) for message in given], sys.stdout)
   return JSON.parse(await runPython(script, JSON.stringify(messages.map(message => message.toString('base64')))))
 }
 
-async function verdict({ domain }: DeliveryEnvironment, content: Buffer): Promise<string | undefined> {
+async function verifySignature({ domain }: DeliveryEnvironment, content: Buffer): Promise<string | undefined> {
   const record = dkimRecord('rsa-sha256', domain.dkim[0]?.public_key ?? '')
   const { results } = await dkimVerify(content, {
     resolver: async (name: string) => (name === dkimName('s1', 'example.com') ? [[record]] : []),
@@ -82,7 +82,7 @@ test('a server without 8BITMIME gets 7 bits that read the same, signed after the
   for (const [index, content] of received.entries()) {
     expect(content.toString('latin1')).toMatch(/^[\t\r\n -~]*$/)
     expect(environment.receiver.received[index]?.fromParameters).toEqual([`SIZE=${content.length}`])
-    expect(await verdict(environment, content)).toBe('pass')
+    expect(await verifySignature(environment, content)).toBe('pass')
   }
   const before = await readByPython(MESSAGES.map(([, raw]) => raw))
   expect(before[0]?.[0]?.[2]).toContain('Grüße an alle')
@@ -145,7 +145,9 @@ describe('Postfix without 8BITMIME', () => {
     await until(async () => (await postfix.mail()).length === MESSAGES.length, 30_000)
     const arrived = (await postfix.mail()).map(mail => Buffer.from(mail.replaceAll('\n', '\r\n')))
     expect(arrived.every(mail => /^[\t\r\n -~]*$/.test(mail.toString('latin1')))).toBe(true)
-    expect(await Promise.all(arrived.map(mail => verdict(environment, mail)))).toEqual(MESSAGES.map(() => 'pass'))
+    expect(await Promise.all(arrived.map(mail => verifySignature(environment, mail)))).toEqual(
+      MESSAGES.map(() => 'pass'),
+    )
     const sorted = (read: string[][][]) => read.map(leaves => JSON.stringify(leaves)).sort()
     expect(sorted(await readByPython(arrived))).toEqual(sorted(await readByPython(MESSAGES.map(([, raw]) => raw))))
   })

@@ -125,7 +125,7 @@ describe('events', () => {
     await listen('gone')
     const stored = async () => JSON.stringify(await api.s.c.webhookEvents.find().toArray())
     const newUser = async (openid: string) => (await api.server('POST', '/server/user', { body: { openid } })).body.data
-    const delivered = await newUser('told-openid')
+    const delivered = await newUser('delivered-openid')
     expect(await stored()).toContain(delivered.openid)
     await send()
     expect(received.find(({ type }) => type === 'user.created')?.data).toMatchObject({ openid: delivered.openid })
