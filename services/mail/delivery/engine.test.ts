@@ -1,6 +1,6 @@
 /** The connected engine on a real queue; the transport is played by the test. */
 import { expect, onTestFinished, test } from 'vitest'
-import { deliveryScene, type Scene } from '../../../test/support/mail/delivery-environment.ts'
+import { startDeliveryEnvironment, type DeliveryEnvironment } from '../../../test/support/mail/delivery-environment.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf } from '../../platform/database/mongo.ts'
 import { createJobs } from '../../platform/jobs/jobs.ts'
@@ -33,7 +33,7 @@ function transportOf(may: Promise<unknown> = Promise.resolve()) {
 }
 
 /** An engine that is stopped with the test, and what it logged as a warning or an error. */
-async function engineOf(scene: Scene, change: Partial<EngineOptions>) {
+async function engineOf(scene: DeliveryEnvironment, change: Partial<EngineOptions>) {
   const { mongo, metrics, clock } = scene
   const reported: string[] = []
   const note = (_: object, text: string) => void reported.push(text)
@@ -60,10 +60,10 @@ async function engineOf(scene: Scene, change: Partial<EngineOptions>) {
   return { start: () => engine.start(), stop, reported }
 }
 
-const statusOf = async (scene: Scene, id: string) => (await scene.message(id)).rcpts[0]?.status
+const statusOf = async (scene: DeliveryEnvironment, id: string) => (await scene.message(id)).rcpts[0]?.status
 
 test('delivers what was waiting and what comes in, and gives its slots back at the stop', async () => {
-  const scene = await deliveryScene()
+  const scene = await startDeliveryEnvironment()
   const { start, stop, reported } = await engineOf(scene, {})
   const before = await scene.submit()
   await start()
@@ -78,7 +78,7 @@ test('delivers what was waiting and what comes in, and gives its slots back at t
 })
 
 test('a stop lets what is in flight finish and settle, and begins nothing more', async () => {
-  const scene = await deliveryScene()
+  const scene = await startDeliveryEnvironment()
   const answer = Promise.withResolvers<void>()
   const { transport, began } = transportOf(answer.promise)
   const { start, stop } = await engineOf(scene, { transport })
@@ -95,7 +95,7 @@ test('a stop lets what is in flight finish and settle, and begins nothing more',
 })
 
 test('a stop does not wait longer than its grace time; the delivery stays claimed for the next worker to find', async () => {
-  const scene = await deliveryScene()
+  const scene = await startDeliveryEnvironment()
   const answer = Promise.withResolvers<void>()
   const { transport, began } = transportOf(answer.promise)
   const { start, stop } = await engineOf(scene, { transport, graceMs: 50 })
@@ -119,7 +119,7 @@ test.each([
   ['the search for a route', 'findRoute', 'no route was found; trying again'],
   ['the search for keys', 'findKeys', 'an attempt could not be made'],
 ] as const)('%s throws: it is reported, and the mail goes out once it no longer does', async (_, part, expected) => {
-  const scene = await deliveryScene()
+  const scene = await startDeliveryEnvironment()
   let failures = 2
   const failing =
     <A extends unknown[], R>(work: (...given: A) => Promise<R>) =>

@@ -1,6 +1,6 @@
 /** What an account does with its waiting mail while workers are at it: who wins, and that a half-done cancel can be repeated. */
 import { describe, expect, test } from 'vitest'
-import { at, deliveryScene, type Scene } from '../../../test/support/mail/delivery-environment.ts'
+import { at, startDeliveryEnvironment, type DeliveryEnvironment } from '../../../test/support/mail/delivery-environment.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf } from '../../platform/database/mongo.ts'
 import { DELIVERIES, DeliveryQueue, underClaim } from '../store/deliveries.ts'
@@ -13,9 +13,9 @@ import { wakeOf } from '../store/wake.ts'
 import { cancel, retryNow, retrySite } from './queue-control.ts'
 
 const MINUTE = 60_000
-const options = (scene: Scene) => ({ mongo: scene.mongo, clock: scene.clock, logDays: 30 })
-const soon = (scene: Scene, ms: number) => new Date(scene.clock.now().getTime() + ms)
-const set = (scene: Scene, id: string, change: Partial<DeliveryDoc>) =>
+const options = (scene: DeliveryEnvironment) => ({ mongo: scene.mongo, clock: scene.clock, logDays: 30 })
+const soon = (scene: DeliveryEnvironment, ms: number) => new Date(scene.clock.now().getTime() + ms)
+const set = (scene: DeliveryEnvironment, id: string, change: Partial<DeliveryDoc>) =>
   collectionOf(scene.mongo.db, DELIVERIES).updateMany(
     { m: id },
     // What waits for a later time is in no flow.
@@ -23,17 +23,17 @@ const set = (scene: Scene, id: string, change: Partial<DeliveryDoc>) =>
   )
 
 /** The deliveries of a message, claimed by a worker. */
-async function claim(scene: Scene, id: string): Promise<readonly ClaimedDelivery[]> {
+async function claim(scene: DeliveryEnvironment, id: string): Promise<readonly ClaimedDelivery[]> {
   const found = (await scene.deliveries(id)).map(toDelivery)
   const epochs = new Map(found.map(({ slot }) => [slot, 1]))
   const scope = { epochs, claimToken: 'worker', now: scene.clock.now(), until: soon(scene, 2 * MINUTE) }
   return new DeliveryQueue(scene.mongo).claim(underClaim(found, scope), scope)
 }
 
-const statuses = async (scene: Scene, id: string) => (await scene.message(id)).rcpts.map(({ status }) => status)
+const statuses = async (scene: DeliveryEnvironment, id: string) => (await scene.message(id)).rcpts.map(({ status }) => status)
 
 /** Slots that were rung for. */
-function rings(scene: Scene): number[] {
+function rings(scene: DeliveryEnvironment): number[] {
   const heard: number[] = []
   wakeOf(scene.mongo).listen(slots => heard.push(...slots))
   return heard
@@ -41,7 +41,7 @@ function rings(scene: Scene): number[] {
 
 describe('canceling', () => {
   test('takes what a worker has in hand, whose mark and results then count for nothing', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const held = await claim(scene, id)
     expect(await cancel(options(scene), scene.userId, id)).toBe(2)
@@ -54,7 +54,7 @@ describe('canceling', () => {
   })
 
   test('stops some of the recipients when others are past their final dot; those keep their way', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b'), at('c')] })
     const held = await claim(scene, id)
     const [first] = held
@@ -73,7 +73,7 @@ describe('canceling', () => {
   })
 
   test('against marks at the same moment: each recipient is either canceled or sent, never both', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const queue = new DeliveryQueue(scene.mongo)
     for (let round = 0; round < 15; round++) {
       const id = await scene.submit({ to: ['a', 'b', 'c', 'd'].map(at) })
@@ -88,7 +88,7 @@ describe('canceling', () => {
   })
 
   test('by two callers at once cancels everything once', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: ['a', 'b', 'c'].map(at) })
     await Promise.allSettled([1, 2, 3].map(() => cancel(options(scene), scene.userId, id)))
     expect(await scene.deliveries(id)).toEqual([])
@@ -97,7 +97,7 @@ describe('canceling', () => {
   })
 
   test('does not touch recipients that are final already', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('rcpt-550-5.1.1'), at('rcpt-451-4.3.0')] })
     await scene.work()
     await until(
@@ -110,7 +110,7 @@ describe('canceling', () => {
   })
 
   test.each([EVENTS.name, MESSAGES.name])('that fails while it writes %s goes on when it is repeated', async name => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const refuse = (on: boolean) =>
       scene.mongo.db.command({
@@ -132,7 +132,7 @@ describe('canceling', () => {
   })
 
   test('that dies before the last of its writes is kept by the next worker: nothing canceled goes out', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const left = await scene.deliveries(id)
     await cancel(options(scene), scene.userId, id)
@@ -146,7 +146,7 @@ describe('canceling', () => {
   })
 
   test('leaves messages around it alone', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const ids = [await scene.submit(), await scene.submit(), await scene.submit()]
     await cancel(options(scene), scene.userId, ids[1] ?? '')
     expect((await scene.deliveries()).map(({ m }) => m)).toEqual([ids[0], ids[2]])
@@ -155,7 +155,7 @@ describe('canceling', () => {
 
 describe('"retry now" for a message', () => {
   test('makes what waits for another attempt due, and wakes the workers of its slots', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: ['a@example.net', 'b@example.net', 'c@other.example'] })
     await set(scene, id, { att: 2, due: soon(scene, 60 * MINUTE) })
     const heard = rings(scene)
@@ -169,7 +169,7 @@ describe('"retry now" for a message', () => {
     ['was never tried: it is scheduled', { att: 0 }],
     ['a worker has in hand', { att: 1, tok: 'worker' }],
   ])('leaves alone what %s', async (_, change) => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit()
     await set(scene, id, { due: soon(scene, 60 * MINUTE), ...change })
     const before = await scene.deliveries(id)
@@ -180,7 +180,7 @@ describe('"retry now" for a message', () => {
   })
 
   test('does not send what is due to the end of the queue', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit()
     const due = soon(scene, -10 * MINUTE)
     await set(scene, id, { att: 1, due })
@@ -189,7 +189,7 @@ describe('"retry now" for a message', () => {
   })
 
   test('tries the recipients that were refused, not those that wait for their first turn', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: ['a@example.net', 'b@example.net'] })
     await set(scene, id, { due: soon(scene, 60 * MINUTE) })
     await collectionOf(scene.mongo.db, DELIVERIES).updateOne({ _id: `${id}.1` }, { $set: { att: 1 } })
@@ -198,7 +198,7 @@ describe('"retry now" for a message', () => {
   })
 
   test('of another account, or of nobody, is not found', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit()
     for (const [user, message] of [['usr_other', id] as const, [scene.userId, 'em_none'] as const])
       for (const act of [retryNow, cancel])
@@ -210,7 +210,7 @@ describe('"retry now" for a destination', () => {
   const direct = { slots: 8, relay: false }
 
   test('reaches every part of a provider, for all accounts and lanes, and nothing else', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const tried = { att: 1, due: soon(scene, 60 * MINUTE) }
     const gmail = []
     for (let n = 0; n < 12; n++) {
@@ -227,7 +227,7 @@ describe('"retry now" for a destination', () => {
   })
 
   test('reads what waits for a later time, not the queue', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     for (let n = 0; n < 20; n++) await scene.submit({ to: [`a${n}@example.net`] })
     const id = await scene.submit({ to: ['late@example.net'] })
     await set(scene, id, { att: 1, due: soon(scene, 60 * MINUTE) })
@@ -246,7 +246,7 @@ describe('"retry now" for a destination', () => {
     ['a worker has in hand', { tok: 'worker' }],
     ['is due already', { due: new Date(0) }],
   ])('leaves alone what %s', async (_, change) => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: ['a@example.net'] })
     await set(scene, id, { att: 1, due: soon(scene, 60 * MINUTE), ...change })
     const before = await scene.deliveries(id)

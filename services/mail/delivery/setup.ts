@@ -23,7 +23,7 @@ import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
 import { fetchStsPolicy } from './smtp/sts-policy.ts'
 import { createTlsPolicy } from './smtp/tls-policy.ts'
-import type { Deadlines } from './smtp/transaction.ts'
+import type { Deadlines } from './smtp/session.ts'
 import type { Relay, Transport } from './smtp/transport.ts'
 
 /** Settings that only tests change. */

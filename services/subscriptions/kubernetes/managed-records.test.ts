@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { openSubscriptionHalf } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { managedRecords, mirrorSubscriptionState } from './managed-records.ts'
 
 const resourceOf = (name: string) => ({ kind: 'SubscriptionPlan', namespace: 'shop', name, uid: `uid-${name}` })
 
 async function withPlans(count: number) {
-  const half = await openSubscriptionHalf()
+  const half = await openSubscriptionsModule()
   const { s, giveApp, givePlan } = half
   await giveApp('shop')
   const plan = await givePlan('shop')

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { codeOf } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
 import { type Subscriptions, systemActor } from '../context.ts'

@@ -13,7 +13,7 @@ import { type ClaimedDelivery, type ClaimRef, toDelivery } from '../../../servic
 import { Outbox } from '../../../services/mail/store/outgoing.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
-import { at, deliveryScene, type Scene } from '../../support/mail/delivery-environment.ts'
+import { at, startDeliveryEnvironment, type DeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { until } from '../../support/time/until.ts'
 
 /** The writes of a settlement, as the crash finds them. */
@@ -53,7 +53,7 @@ const OUTCOMES = {
 } as const
 type Outcome = keyof typeof OUTCOMES
 
-function settling(scene: Scene, signal: AbortSignal) {
+function settling(scene: DeliveryEnvironment, signal: AbortSignal) {
   const { mongo, metrics, clock } = scene
   const placement = { slots: 8, relay: false, bodyDays: 7, logDays: 30 }
   const enqueue = createEnqueue({ mongo, log: silentLog, metrics, wake: () => undefined, ...placement })
@@ -78,7 +78,7 @@ function settling(scene: Scene, signal: AbortSignal) {
 }
 
 /** A message whose one recipient is past the final dot of its first attempt. */
-async function marked(scene: Scene, message: { to?: string; ambiguous?: 'fail' } = {}) {
+async function marked(scene: DeliveryEnvironment, message: { to?: string; ambiguous?: 'fail' } = {}) {
   const id = await scene.submit({
     to: [at(message.to ?? 'b')],
     mail_from: at('sender'),
@@ -91,7 +91,7 @@ async function marked(scene: Scene, message: { to?: string; ambiguous?: 'fail' }
   return { id, held, message: await scene.message(id) }
 }
 
-async function hold(scene: Scene, { id, claimToken }: ClaimRef, ph: 'dot' | undefined = 'dot') {
+async function hold(scene: DeliveryEnvironment, { id, claimToken }: ClaimRef, ph: 'dot' | undefined = 'dot') {
   await scene.mongo.db
     .collection<{ _id: string }>('deliveries')
     .updateOne(
@@ -100,10 +100,10 @@ async function hold(scene: Scene, { id, claimToken }: ClaimRef, ph: 'dot' | unde
     )
 }
 
-const contextOf = (scene: Scene) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
-const reports = (scene: Scene) => scene.mongo.db.collection('messages').countDocuments({ user_id: 'system' })
+const contextOf = (scene: DeliveryEnvironment) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
+const reports = (scene: DeliveryEnvironment) => scene.mongo.db.collection('messages').countDocuments({ user_id: 'system' })
 
-async function resultFor(scene: Scene, code: number): Promise<{ id: string; result: Result }> {
+async function resultFor(scene: DeliveryEnvironment, code: number): Promise<{ id: string; result: Result }> {
   const { id, held, message } = await marked(scene)
   const enhanced = `${Math.floor(code / 100)}.0.0`
   const result = resultOf(held, message, reply(code, enhanced), SENT, contextOf(scene))
@@ -124,7 +124,7 @@ describe('the worker dies', () => {
   )
   test.each(cases)('with $outcome written to: $name', async ({ outcome, done }) => {
     const expected = OUTCOMES[outcome]
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const { id, result } = await resultFor(scene, expected.code)
     const dead = new AbortController()
     const { settle, meet } = settling(scene, dead.signal)
@@ -147,7 +147,7 @@ describe('the worker dies', () => {
   })
 
   test('before anything was written, past the dot: the outcome is unknown', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const { id } = await marked(scene, { ambiguous: 'fail' })
     await scene.work()
     await until(async () => (await scene.deliveries(id)).length === 0)
@@ -160,7 +160,7 @@ describe('the database goes away in the middle of a settlement and comes back', 
   test.each((['report', 'note', 'remove'] as const).flatMap(lost => [true, false].map(done => ({ lost, done }))))(
     'at $lost (done all the same: $done): one log entry, one report, nothing left',
     async ({ lost, done }) => {
-      const scene = await deliveryScene()
+      const scene = await startDeliveryEnvironment()
       const { id, result } = await resultFor(scene, 550)
       const { settle, meet } = settling(scene, new AbortController().signal)
       let failures = 2
@@ -182,7 +182,7 @@ describe('the database goes away in the middle of a settlement and comes back', 
 
 describe('a result that comes after another worker took over', () => {
   /** Settles as a worker that has lost its claim: another one settled meanwhile, or holds the delivery. */
-  async function late(scene: Scene, result: Result, times = 1) {
+  async function late(scene: DeliveryEnvironment, result: Result, times = 1) {
     const { settle, meet } = settling(scene, new AbortController().signal)
     let failures = times - 1
     meet(async (write, work) => {
@@ -192,14 +192,14 @@ describe('a result that comes after another worker took over', () => {
     })
     await settle(result)
   }
-  const fenced = async (scene: Scene) =>
+  const fenced = async (scene: DeliveryEnvironment) =>
     (await scene.metrics.registry.getSingleMetric('postwright_delivery_fenced_total')?.get())?.values[0]?.value
 
   test.each([
     [451, 'a refusal for now'],
     [550, 'a refusal'],
   ])('%i: does not undo "delivered"', async code => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const { id, result } = await resultFor(scene, code)
     const other = resultOf(
       { ...result.delivery, claimToken: 'new' },
@@ -219,7 +219,7 @@ describe('a result that comes after another worker took over', () => {
   })
 
   test.each([451, 550])('%i: does not undo "delivered" for one of several recipients', async code => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const message = await scene.message(id)
     const [first, second] = (await scene.deliveries(id)).map(toDelivery)
@@ -244,7 +244,7 @@ describe('a result that comes after another worker took over', () => {
   })
 
   test.each([1, 2])('250 counts whoever owns the slot now, also when it takes %i writes', async times => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const { id, result } = await resultFor(scene, 250)
     // The new owner found the mark without a note: unknown, so a second attempt is planned.
     const { delivery, message } = result
@@ -258,7 +258,7 @@ describe('a result that comes after another worker took over', () => {
   })
 
   test('250 does not remove what the new owner has past its own dot', async () => {
-    const scene = await deliveryScene()
+    const scene = await startDeliveryEnvironment()
     const { id, result } = await resultFor(scene, 250)
     await hold(scene, { ...result.delivery, claimToken: 'new' })
     await late(scene, result)

@@ -27,7 +27,7 @@ import { unpublishDns } from '../../../services/mail/domains/unpublish-records.t
 import { verifyDomain } from '../../../services/mail/domains/verify-domain.ts'
 import type { DomainDoc } from '../../../services/mail/store/documents.ts'
 import type { Db } from '../../../services/platform/database/mongo.ts'
-import { type DnsWorld, startDnsWorld } from '../../support/dns/dns-test-environment.ts'
+import { type DnsTestEnvironment, startDnsTestEnvironment } from '../../support/dns/dns-test-environment.ts'
 
 const NAMES = [
   'admin',
@@ -47,9 +47,9 @@ const NAMES = [
   'sealed',
   'expired',
 ]
-let world: DnsWorld
+let world: DnsTestEnvironment
 beforeAll(async () => {
-  world = await startDnsWorld(
+  world = await startDnsTestEnvironment(
     NAMES.map(name => ({ name: `${name}.test`, lines: ['@ IN TXT "v=spf1 mx -all"', '@ IN MX 10 mx'] })),
   )
 })
