@@ -8,12 +8,12 @@ import { PAGES } from './support/page-list.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { REFUSED, seedStored } from './support/seed-database.ts'
 import { firstMessage, seed } from './support/seed-through-api.ts'
-import { open, picture, signedIn, words } from './support/user-actions.ts'
+import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
 /** Placeholder for the path of the first message. */
 const MESSAGE = '/messages/one'
 
-type Words = (typeof words)['en']
+type Catalogue = (typeof catalogues)['en']
 
 let service: PanelService
 let browser: TestBrowser
@@ -54,21 +54,21 @@ async function findings(page: Page): Promise<Finding[]> {
 }
 
 /** Dialogs: path of the page and label of the button that opens them. */
-const DIALOGS: readonly [path: string, button: (w: Words) => string][] = [
-  ['/domains', w => w.domains.add],
-  ['/domains/example.com', w => w.dns.rotate],
-  ['/domains/example.com', w => w.domains.giveUp],
-  ['/smtp', w => w.access.newLogin],
-  ['/tokens', w => w.access.newToken],
-  ['/dns-accounts', w => w.dns.addAccount],
-  ['/admin/users', w => w.operator.newUser],
-  ['/subscriptions/apps', w => w.subs.newApp],
-  ['/subscriptions/apps/1', w => w.ui.edit],
-  ['/subscriptions/plans', w => w.subs.newPlan],
-  ['/subscriptions/list', w => w.subs.grant],
-  ['/subscriptions/list', w => w.subs.import],
-  ['/subscriptions/switches', w => w.subs.newSwitch],
-  ['/subscriptions/admins', w => w.subs.newAdmin],
+const DIALOGS: readonly [path: string, button: (labels: Catalogue) => string][] = [
+  ['/domains', labels => labels.domains.add],
+  ['/domains/example.com', labels => labels.dns.rotate],
+  ['/domains/example.com', labels => labels.domains.giveUp],
+  ['/smtp', labels => labels.access.newLogin],
+  ['/tokens', labels => labels.access.newToken],
+  ['/dns-accounts', labels => labels.dns.addAccount],
+  ['/admin/users', labels => labels.operator.newUser],
+  ['/subscriptions/apps', labels => labels.subs.newApp],
+  ['/subscriptions/apps/1', labels => labels.ui.edit],
+  ['/subscriptions/plans', labels => labels.subs.newPlan],
+  ['/subscriptions/list', labels => labels.subs.grant],
+  ['/subscriptions/list', labels => labels.subs.import],
+  ['/subscriptions/switches', labels => labels.subs.newSwitch],
+  ['/subscriptions/admins', labels => labels.subs.newAdmin],
 ]
 
 // Every page in both colour schemes and languages, on desktop and phone.
@@ -115,7 +115,7 @@ describe.each([
   test.each(DIALOGS)('on %s', async (path, button) => {
     const { page } = visitor
     await open(page, path)
-    const name = button(words[language])
+    const name = button(catalogues[language])
     await page.getByRole('button', { name, exact: true }).first().click()
     await page.getByRole('dialog').waitFor()
     await picture(page, `dialog-${nameOf(path)}-${name.replaceAll(' ', '-')}`, scheme, language, width)
@@ -130,8 +130,8 @@ test('a notification has no findings', async () => {
   const { page, leave } = await signedIn(browser, service.url, service.admin)
   await open(page, '/subscriptions/users?app=shop')
   await page.getByRole('row').nth(1).getByRole('button').click()
-  await page.getByRole('menuitem', { name: words.en.access.disable }).click()
-  await page.getByText(words.en.ui.saved).waitFor()
+  await page.getByRole('menuitem', { name: catalogues.en.access.disable }).click()
+  await page.getByText(catalogues.en.ui.saved).waitFor()
   expect(await findings(page)).toEqual([])
   await leave()
 })

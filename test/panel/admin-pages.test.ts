@@ -10,7 +10,7 @@ import { startBrowser, type TestBrowser, type Visitor } from './support/browser.
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { seedStored } from './support/seed-database.ts'
 import { seed } from './support/seed-through-api.ts'
-import { open, picture, signedIn, words } from './support/user-actions.ts'
+import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
 const ZONES = [
   { name: 'example.com', lines: ['mail IN A 192.0.2.10'] },
@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
-  const w = words[language]
+  const labels = catalogues[language]
   let visitor: Visitor
   let page: Page
   beforeAll(async () => {
@@ -61,13 +61,13 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   test('a listed address without a PTR record shows advice; a healthy one does not', async () => {
     await open(page, '/admin/addresses')
     const good = page.getByRole('region', { name: '192.0.2.10', exact: true })
-    await good.getByText(w.operator.ptr.ok, { exact: true }).waitFor()
-    await good.getByText(w.operator.list.clear).waitFor()
+    await good.getByText(labels.operator.ptr.ok, { exact: true }).waitFor()
+    await good.getByText(labels.operator.list.clear).waitFor()
     const bad = page.getByRole('region', { name: '192.0.2.11', exact: true })
-    await bad.getByText(w.operator.ptr.missing, { exact: true }).waitFor()
+    await bad.getByText(labels.operator.ptr.missing, { exact: true }).waitFor()
     await bad.getByText('https://list.test/why?ip=192.0.2.11').waitFor()
-    await bad.getByText(w.operator.listAdvice.listed.replace('{{zone}}', 'list.test')).waitFor()
-    await page.getByRole('button', { name: w.operator.lookAgain }).click()
+    await bad.getByText(labels.operator.listAdvice.listed.replace('{{zone}}', 'list.test')).waitFor()
+    await page.getByRole('button', { name: labels.operator.lookAgain }).click()
     await bad.waitFor()
     await picture(page, 'addresses', language)
   })
@@ -75,9 +75,9 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   test('deferred deliveries of a destination are retried; a suspended one is not', async () => {
     await open(page, '/admin/queues')
     const row = (site: string) => page.getByRole('row').filter({ hasText: site })
-    await row('paused.example').first().getByText(w.operator.pausedUntil).waitFor()
+    await row('paused.example').first().getByText(labels.operator.pausedUntil).waitFor()
     await picture(page, 'queues', language)
-    await row('slow.example').getByRole('button', { name: w.operator.retryNow }).click()
+    await row('slow.example').getByRole('button', { name: labels.operator.retryNow }).click()
     await page
       .getByText(/slow\.example/)
       .nth(1)
@@ -86,8 +86,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
   test('certificates are listed with expiry and problems', async () => {
     await open(page, '/admin/certificates')
-    await page.getByText(w.operator.certificateFault.expires_in_weeks).waitFor()
-    await page.getByText(w.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
+    await page.getByText(labels.operator.certificateFault.expires_in_weeks).waitFor()
+    await page.getByText(labels.operator.certificateFault.self_signed.replace('{{host}}', 'mail.example.com')).waitFor()
     await picture(page, 'certificates', language)
   })
 
@@ -98,10 +98,10 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     await open(page, `/admin/domains?user=${owner._id}`)
     const row = page.getByRole('row').filter({ hasText: name })
     await row.getByRole('cell', { name: owner.username, exact: true }).waitFor()
-    await row.getByRole('button', { name: `${w.operator.vouch}: ${name}` }).click()
+    await row.getByRole('button', { name: `${labels.operator.vouch}: ${name}` }).click()
     await page.getByRole('dialog').getByRole('textbox').fill(name)
-    await page.getByRole('dialog').getByRole('button', { name: w.operator.vouch, exact: true }).click()
-    await row.getByText(w.domains.by.admin).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: labels.operator.vouch, exact: true }).click()
+    await row.getByText(labels.domains.by.admin).waitFor()
   })
 
   test("an admin sets a daily limit, and the account's user sees its usage", async () => {
@@ -109,14 +109,14 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const user = await giveUser(service.mongo.db, { username })
     await open(page, '/admin/users')
     const row = page.getByRole('row').filter({ hasText: username })
-    await row.getByText(w.access.unlimited).waitFor()
-    await row.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', username) }).click()
-    await page.getByRole('menuitem', { name: w.operator.dailyLimit }).click()
+    await row.getByText(labels.access.unlimited).waitFor()
+    await row.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', username) }).click()
+    await page.getByRole('menuitem', { name: labels.operator.dailyLimit }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('textbox', { name: w.operator.perDay }).fill('1200')
+    await dialog.getByRole('textbox', { name: labels.operator.perDay }).fill('1200')
     await picture(page, 'daily-limit', language)
-    await dialog.getByRole('button', { name: w.ui.save }).click()
-    const used = (count: string) => w.overview.ofLimit.replace('{{used}}', count).replace('{{limit}}', '1,200')
+    await dialog.getByRole('button', { name: labels.ui.save }).click()
+    const used = (count: string) => labels.overview.ofLimit.replace('{{used}}', count).replace('{{limit}}', '1,200')
     await row.getByText(used('0'), { exact: true }).waitFor()
 
     const day = { holder: user._id, ms: DAY_MS, index: Math.floor(Date.now() / DAY_MS) }
@@ -124,20 +124,20 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const reader = await signedIn(browser, service.url, { username, password: PASSWORD }, { language })
     await open(reader.page, '/')
     await reader.page.getByText(used('1,150'), { exact: true }).waitFor()
-    await reader.page.getByText(w.overview.todayHint).waitFor()
+    await reader.page.getByText(labels.overview.todayHint).waitFor()
     await picture(reader.page, 'overview-limited', language)
     expect(reader.complaints).toEqual([])
     await reader.leave()
 
     await open(page, '/')
-    expect(await page.getByText(w.overview.today).count()).toBe(0)
+    expect(await page.getByText(labels.overview.today).count()).toBe(0)
   })
 
   test('the badge of a record links to the conditions of its resource', async () => {
     await open(page, '/domains/own.example')
     await page.getByRole('link', { name: 'MailDomain web/own' }).click()
     await page.waitForURL('**/admin/resources?q=web%2Fown')
-    await page.getByRole('region', { name: 'MailDomain web/own' }).getByText(w.operator.readiness.ready).waitFor()
+    await page.getByRole('region', { name: 'MailDomain web/own' }).getByText(labels.operator.readiness.ready).waitFor()
     expect(await page.getByRole('region', { name: 'MailDomain web/declared' }).count()).toBe(0)
     await open(page, '/admin/resources')
     const plan = page.getByRole('region', { name: 'SubscriptionPlan web/monthly' })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { giveUser, PASSWORD } from '../support/accounts/accounts-and-domains.ts'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { open, picture, signedIn, words } from './support/user-actions.ts'
+import { catalogues, open, picture, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
-  const w = words[language]
+  const labels = catalogues[language]
   let visitor: Visitor
   let page: Page
 
@@ -33,13 +33,13 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
   afterAll(() => visitor?.leave())
 
   test.each([
-    ['/', w.overview.empty],
-    ['/domains', w.domains.none],
-    ['/messages', w.messages.none],
-    ['/smtp', w.access.noLogins],
-    ['/tokens', w.access.noTokens],
-    ['/dns-accounts', w.dns.noAccounts],
-    ['/inbox', w.messages.inboxOff],
+    ['/', labels.overview.empty],
+    ['/domains', labels.domains.none],
+    ['/messages', labels.messages.none],
+    ['/smtp', labels.access.noLogins],
+    ['/tokens', labels.access.noTokens],
+    ['/dns-accounts', labels.dns.noAccounts],
+    ['/inbox', labels.messages.inboxOff],
   ])('%s shows that it is empty and the next step', async (path, title) => {
     await open(page, path)
     await page.getByRole('heading', { name: title }).waitFor()
@@ -48,8 +48,8 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
 
   test('the trial inbox is not in the menu of a service that delivers', async () => {
     await open(page, '/domains')
-    expect(await page.getByRole('link', { name: w.nav.inbox }).count()).toBe(0)
-    expect(await page.getByText(w.ui.trial, { exact: true }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: labels.nav.inbox }).count()).toBe(0)
+    expect(await page.getByText(labels.ui.trial, { exact: true }).count()).toBe(0)
   })
 
   test.each([
@@ -64,7 +64,7 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     '/subscriptions/admins',
   ])('%s is not for users, and says so', async path => {
     await open(page, path)
-    await page.getByRole('alert').getByText(w.ui.forbiddenTitle).waitFor()
+    await page.getByRole('alert').getByText(labels.ui.forbiddenTitle).waitFor()
     expect(visitor.complaints.splice(0).filter(text => !text.includes('403'))).toEqual([])
   })
 
@@ -72,12 +72,12 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
     const problem = { code: 'unavailable', detail: 'The database is away.', request_id: 'req_77' }
     await page.route('**/api/v1/tokens**', route => route.fulfill({ status: 503, json: problem }))
     await page.goto('/tokens')
-    await page.getByRole('alert').getByText(w.ui.failedTitle).waitFor()
+    await page.getByRole('alert').getByText(labels.ui.failedTitle).waitFor()
     await page.getByText('req_77').waitFor()
     await picture(page, 'state-failed', language)
     await page.unroute('**/api/v1/tokens**')
-    await page.getByRole('button', { name: w.ui.tryAgain }).click()
-    await page.getByText(w.access.noTokens).waitFor()
+    await page.getByRole('button', { name: labels.ui.tryAgain }).click()
+    await page.getByText(labels.access.noTokens).waitFor()
     visitor.complaints.length = 0
   })
 
@@ -88,22 +88,22 @@ describe.each(['en', 'zh-CN'] as const)('in %s', language => {
       await route.continue()
     })
     await page.goto('/smtp')
-    await page.getByRole('status', { name: w.ui.loading }).waitFor()
-    expect(await page.getByText(w.access.noLogins).count()).toBe(0)
+    await page.getByRole('status', { name: labels.ui.loading }).waitFor()
+    expect(await page.getByText(labels.access.noLogins).count()).toBe(0)
     resolve()
-    await page.getByText(w.access.noLogins).waitFor()
+    await page.getByText(labels.access.noLogins).waitFor()
     await page.unroute('**/api/v1/smtp-credentials**')
   })
 
   test('a page that was never loaded reports an unreachable service while offline', async () => {
     await open(page, '/domains')
-    await page.getByRole('link', { name: w.nav.audit }).hover()
+    await page.getByRole('link', { name: labels.nav.audit }).hover()
     await page.context().setOffline(true)
-    await page.getByRole('link', { name: w.nav.dnsAccounts }).click()
-    await page.getByText(w.ui.offlineBanner).waitFor()
+    await page.getByRole('link', { name: labels.nav.dnsAccounts }).click()
+    await page.getByText(labels.ui.offlineBanner).waitFor()
     await picture(page, 'state-offline', language)
     await page.context().setOffline(false)
-    await page.getByText(w.ui.offlineBanner).waitFor({ state: 'detached' })
+    await page.getByText(labels.ui.offlineBanner).waitFor({ state: 'detached' })
     visitor.complaints.length = 0
   })
 })

@@ -10,9 +10,9 @@ import { giveCredential, giveUser, PASSWORD } from '../support/accounts/accounts
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { open, picture, signedIn, signIn, words } from './support/user-actions.ts'
+import { catalogues, open, picture, signedIn, signIn } from './support/user-actions.ts'
 
-const w = words.en
+const labels = catalogues.en
 const OWNER = { kind: 'SMTPCredential', namespace: 'web', name: 'mailer', uid: 'u1' }
 
 let service: PanelService
@@ -45,10 +45,10 @@ afterAll(async () => {
 
 const dialog = () => page.getByRole('dialog')
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
-const menuOf = (name: string) => page.getByRole('button', { name: w.ui.actionsFor.replace('{{name}}', name) })
+const menuOf = (name: string) => page.getByRole('button', { name: labels.ui.actionsFor.replace('{{name}}', name) })
 
 describe.each(['en', 'zh-CN'] as const)('in %s', language => {
-  const said = words[language]
+  const said = catalogues[language]
 
   test('an invalid field shows its error, gets the focus and keeps the input', async () => {
     const reader = await signedIn(browser, service.url, service.admin, { language, width: 360, height: 800 })
@@ -76,19 +76,19 @@ test('a language chosen before signing in is saved to the account', async () => 
   await giveUser(service.mongo.db, { username: login.username, lang: 'en' })
   const first = await browser.visit(service.url)
   await first.page.goto('/sign-in')
-  await first.page.getByRole('button', { name: w.ui.language }).click()
+  await first.page.getByRole('button', { name: labels.ui.language }).click()
   await first.page.getByRole('menuitem', { name: '简体中文' }).click()
   await first.page.locator('html[lang=zh-CN]').waitFor()
   const kept = first.page.waitForResponse(response => response.request().method() === 'PATCH')
   await signIn(first.page, login)
   expect((await kept).status()).toBe(200)
-  await first.page.getByRole('link', { name: words['zh-CN'].nav.domains, exact: true }).waitFor()
+  await first.page.getByRole('link', { name: catalogues['zh-CN'].nav.domains, exact: true }).waitFor()
   await first.leave()
 
   const second = await browser.visit(service.url)
   await second.page.goto('/sign-in')
   await signIn(second.page, login)
-  await second.page.getByRole('link', { name: words['zh-CN'].nav.domains, exact: true }).waitFor()
+  await second.page.getByRole('link', { name: catalogues['zh-CN'].nav.domains, exact: true }).waitFor()
   await second.leave()
 })
 
@@ -102,12 +102,12 @@ test('a failure to save the language chosen before signing in is reported, also 
     await route.fulfill({ status: 503, json: { code: 'unavailable', detail: 'The database is away.' } })
   })
   await reader.page.goto('/sign-in')
-  await reader.page.getByRole('button', { name: w.ui.language }).click()
+  await reader.page.getByRole('button', { name: labels.ui.language }).click()
   await reader.page.getByRole('menuitem', { name: '简体中文' }).click()
   await reader.page.locator('html[lang=zh-CN]').waitFor()
   await signIn(reader.page, login)
   enter()
-  await reader.page.getByRole('alert').getByText(words['zh-CN'].problems.unavailable).waitFor()
+  await reader.page.getByRole('alert').getByText(catalogues['zh-CN'].problems.unavailable).waitFor()
   await reader.leave()
 })
 
@@ -115,12 +115,12 @@ test('a session that expires without an open form is reported on the sign-in pag
   const reader = await signedIn(browser, service.url, service.admin)
   await open(reader.page, '/domains')
   await reader.page.context().clearCookies()
-  await reader.page.getByRole('link', { name: w.nav.tokens }).click()
-  await reader.page.getByText(w.account.sessionEnded).waitFor()
+  await reader.page.getByRole('link', { name: labels.nav.tokens }).click()
+  await reader.page.getByText(labels.account.sessionEnded).waitFor()
   await signIn(reader.page, service.admin)
   await reader.page.waitForURL('**/tokens')
-  await reader.page.getByText(w.access.noTokens).waitFor()
-  expect(await reader.page.getByText(w.account.sessionEnded).count()).toBe(0)
+  await reader.page.getByText(labels.access.noTokens).waitFor()
+  expect(await reader.page.getByText(labels.account.sessionEnded).count()).toBe(0)
   await reader.leave()
 })
 
@@ -129,11 +129,11 @@ test('copying works without the clipboard API, also within a dialog', async () =
   await reader.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await reader.page.addInitScript('delete Navigator.prototype.clipboard')
   await open(reader.page, '/start')
-  await reader.page.getByRole('button', { name: w.ui.copyWhat.replace('{{what}}', w.start.tab.curl) }).click()
-  await reader.page.getByRole('button', { name: w.ui.copied }).waitFor()
+  await reader.page.getByRole('button', { name: labels.ui.copyWhat.replace('{{what}}', labels.start.tab.curl) }).click()
+  await reader.page.getByRole('button', { name: labels.ui.copied }).waitFor()
   await open(reader.page, '/smtp')
-  await reader.page.getByRole('button', { name: w.access.newLogin }).first().click()
-  const name = reader.page.getByRole('textbox', { name: w.access.senders })
+  await reader.page.getByRole('button', { name: labels.access.newLogin }).first().click()
+  const name = reader.page.getByRole('textbox', { name: labels.access.senders })
   await name.focus()
   await reader.page.keyboard.press('Control+V')
   await expect.poll(() => name.inputValue(), { timeout: 30_000 }).toContain('curl')
@@ -155,26 +155,26 @@ test('a rejected event stream is opened again, and missed events are fetched', a
     text: 'Hello',
   })
   await page.getByRole('link', { name: 'After the break' }).waitFor()
-  await rowOf('After the break').getByText(w.messages.status.delivered).waitFor()
+  await rowOf('After the break').getByText(labels.messages.status.delivered).waitFor()
   visitor.complaints.length = 0
 })
 
 test("a day of the log starts in the user's time zone, also after a reload", async () => {
   await open(page, '/messages')
-  await page.getByLabel(w.messages.since).fill('2026-11-21')
+  await page.getByLabel(labels.messages.since).fill('2026-11-21')
   // The browser's time zone is Europe/Berlin.
   await page.waitForURL(url => url.searchParams.get('since') === '2026-11-20T23:00:00.000Z')
   await page.reload()
-  expect(await page.getByLabel(w.messages.since).inputValue()).toBe('2026-11-21')
-  await page.getByRole('button', { name: w.messages.clearFilters }).click()
+  expect(await page.getByLabel(labels.messages.since).inputValue()).toBe('2026-11-21')
+  await page.getByRole('button', { name: labels.messages.clearFilters }).click()
   await page.waitForURL(url => url.search === '')
 })
 
 test('filters without a match are kept in the address, are reported and can be cleared', async () => {
   await open(page, '/subscriptions/users?app=shop&search=Nobody')
-  await page.getByText(w.messages.noMatch).waitFor()
-  expect(await page.getByText(w.subs.noUsers).count()).toBe(0)
-  await page.getByRole('button', { name: w.messages.clearFilters }).click()
+  await page.getByText(labels.messages.noMatch).waitFor()
+  expect(await page.getByText(labels.subs.noUsers).count()).toBe(0)
+  await page.getByRole('button', { name: labels.messages.clearFilters }).click()
   await rowOf('Ada').waitFor()
   await page.waitForURL(url => url.search === '?app=shop')
 })
@@ -183,7 +183,7 @@ test('an export contains the filtered users, and none of another app', async () 
   await open(page, '/subscriptions/users?app=shop&search=Ad')
   await rowOf('Ada').waitFor()
   const started = page.waitForEvent('download')
-  await page.getByRole('link', { name: w.subs.exportHint }).click()
+  await page.getByRole('link', { name: labels.subs.exportHint }).click()
   const lines = (await readFile(await (await started).path(), 'utf8')).trim().split(/\r?\n/)
   expect(lines).toHaveLength(2)
   expect(lines[1]).toContain('Ada')
@@ -197,9 +197,9 @@ test('users of the previous app are not shown while those of another app are loa
     await promise
     await route.continue()
   })
-  await page.getByRole('combobox', { name: w.subs.app }).click()
+  await page.getByRole('combobox', { name: labels.subs.app }).click()
   await page.getByRole('option', { name: 'The game' }).click()
-  await page.getByRole('status', { name: w.ui.loading }).waitFor()
+  await page.getByRole('status', { name: labels.ui.loading }).waitFor()
   expect(await rowOf('Grace').count()).toBe(0)
   resolve()
   await rowOf('Lin').waitFor()
@@ -211,10 +211,10 @@ test('changing a login that a resource has adopted is rejected with a message, a
   const login = await giveCredential(service.mongo.db, user.id, 'mailer')
   await open(page, '/smtp')
   await menuOf('mailer').click()
-  await page.getByRole('menuitem', { name: w.access.changeLimits }).click()
+  await page.getByRole('menuitem', { name: labels.access.changeLimits }).click()
   await collectionOf(service.mongo.db, credentials).updateOne({ _id: login._id }, { $set: { managed_by: OWNER } })
-  await dialog().getByRole('textbox', { name: w.access.perHour }).fill('5')
-  await dialog().getByRole('button', { name: w.ui.save }).click()
+  await dialog().getByRole('textbox', { name: labels.access.perHour }).fill('5')
+  await dialog().getByRole('button', { name: labels.ui.save }).click()
   await dialog().getByRole('alert').getByText('SMTPCredential web/mailer').waitFor()
   await page.keyboard.press('Escape')
   await page.reload()
@@ -226,13 +226,13 @@ test('changing a login that a resource has adopted is rejected with a message, a
 test('a plan that was changed concurrently is not overwritten', async () => {
   await open(page, '/subscriptions/plans?app=shop')
   await menuOf('Gold').click()
-  await page.getByRole('menuitem', { name: w.ui.edit }).click()
-  await dialog().getByRole('textbox', { name: w.subs.name }).fill('Mine')
+  await page.getByRole('menuitem', { name: labels.ui.edit }).click()
+  await dialog().getByRole('textbox', { name: labels.subs.name }).fill('Mine')
   const { plans } = openSubscriptions(service.foundation).c
   await plans.updateOne({ app_key: 'shop', name: 'Gold' }, { $set: { name: 'Theirs' }, $inc: { version: 1 } })
-  await dialog().getByRole('button', { name: w.ui.save }).click()
+  await dialog().getByRole('button', { name: labels.ui.save }).click()
   await dialog().getByRole('alert').waitFor()
-  expect(await dialog().getByRole('textbox', { name: w.subs.name }).inputValue()).toBe('Mine')
+  expect(await dialog().getByRole('textbox', { name: labels.subs.name }).inputValue()).toBe('Mine')
   await page.keyboard.press('Escape')
   await page.reload()
   await rowOf('Theirs').waitFor()
@@ -245,17 +245,18 @@ test('a failed change is reported, and the row stays unchanged', async () => {
     route.fulfill({ status: 503, json: { code: 50300, message: 'The database is away.', data: null } }),
   )
   await menuOf('Ada').click()
-  await page.getByRole('menuitem', { name: w.access.disable }).click()
+  await page.getByRole('menuitem', { name: labels.access.disable }).click()
   await page.getByText('The database is away.').waitFor()
-  await rowOf('Ada').getByText(w.subs.userStatus['1'], { exact: true }).waitFor()
+  await rowOf('Ada').getByText(labels.subs.userStatus['1'], { exact: true }).waitFor()
   await page.unroute('**/subscription-api/user/*')
   visitor.complaints.length = 0
 })
 
 test('every scope of a token has a label', async () => {
   await open(page, '/tokens')
-  await page.getByRole('button', { name: w.access.newToken }).first().click()
-  for (const words of Object.values(w.access.scope)) await dialog().getByRole('checkbox', { name: words }).waitFor()
+  await page.getByRole('button', { name: labels.access.newToken }).first().click()
+  for (const label of Object.values(labels.access.scope))
+    await dialog().getByRole('checkbox', { name: label }).waitFor()
   await page.keyboard.press('Escape')
   expect(visitor.complaints).toEqual([])
 })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
-import { open, signedIn, words } from './support/user-actions.ts'
+import { catalogues, open, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -19,7 +19,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-const w = words.en
+const labels = catalogues.en
 
 beforeEach(async () => {
   visitor = await signedIn(browser, service.url, service.admin)
@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 afterEach(() => visitor.leave())
 
-const field = () => page.getByRole('textbox', { name: w.messages.search })
+const field = () => page.getByRole('textbox', { name: labels.messages.search })
 const asked = (q: string) => page.waitForURL(url => url.searchParams.get('q') === q)
 
 test('a trailing space is kept during a search', async () => {
@@ -77,7 +77,7 @@ test('input between a request and its response is not lost', async () => {
 test('back, clearing filters and links set the field', async () => {
   await open(page, '/messages?q=first')
   expect(await field().inputValue()).toBe('first')
-  await page.getByRole('button', { name: w.messages.clearFilters }).first().click()
+  await page.getByRole('button', { name: labels.messages.clearFilters }).first().click()
   await page.waitForURL(url => !url.searchParams.has('q'))
   expect(await field().inputValue()).toBe('')
   await page.goto('/messages?q=%22007%22')
@@ -89,7 +89,7 @@ test('filters cleared while typing do not reappear', async () => {
   await page.clock.install()
   await open(page, '/messages?q=first')
   await field().pressSequentially(' and more')
-  await page.getByRole('button', { name: w.messages.clearFilters }).first().click()
+  await page.getByRole('button', { name: labels.messages.clearFilters }).first().click()
   await page.waitForURL(url => !url.searchParams.has('q'))
   await page.clock.runFor(2_000)
   expect(new URL(page.url()).searchParams.has('q')).toBe(false)

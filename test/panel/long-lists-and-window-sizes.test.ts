@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBrowser, type TestBrowser, type Visitor } from './support/browser.ts'
 import { type PanelService, startPanelService } from './support/panel-service.ts'
 import { ask } from './support/seed-through-api.ts'
-import { open, signedIn, words } from './support/user-actions.ts'
+import { catalogues, open, signedIn } from './support/user-actions.ts'
 
 let service: PanelService
 let browser: TestBrowser
@@ -18,7 +18,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-const w = words.en
+const labels = catalogues.en
 
 describe('with 201 apps', () => {
   let visitor: Visitor
@@ -56,7 +56,7 @@ describe('with 201 apps', () => {
 
   test('the 201st app can be selected', async () => {
     await open(page, '/subscriptions/plans')
-    const choice = page.getByRole('combobox', { name: w.subs.app })
+    const choice = page.getByRole('combobox', { name: labels.subs.app })
     await choice.fill('201')
     await page.getByRole('option', { name: 'App no. 201' }).click()
     await page.waitForURL('**/subscriptions/plans?app=app-201')
@@ -73,14 +73,14 @@ describe('with 201 apps', () => {
 
   test('a role for the 150th app can be granted', async () => {
     await open(page, '/subscriptions/admins')
-    await page.getByRole('button', { name: w.subs.newAdmin }).click()
+    await page.getByRole('button', { name: labels.subs.newAdmin }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel(w.account.username).fill('helper')
-    await dialog.getByRole('textbox', { name: w.account.password }).fill('a long enough password 1')
-    await dialog.getByRole('combobox', { name: w.subs.appsTitle }).fill('no. 150')
+    await dialog.getByLabel(labels.account.username).fill('helper')
+    await dialog.getByRole('textbox', { name: labels.account.password }).fill('a long enough password 1')
+    await dialog.getByRole('combobox', { name: labels.subs.appsTitle }).fill('no. 150')
     await page.getByRole('option', { name: 'App no. 150' }).click()
     await page.keyboard.press('Tab')
-    await dialog.getByRole('button', { name: w.ui.create }).click()
+    await dialog.getByRole('button', { name: labels.ui.create }).click()
     await dialog.waitFor({ state: 'detached' })
     const row = page.getByRole('row').filter({ hasText: 'helper' })
     await row.getByText('app-150').waitFor()
@@ -88,9 +88,9 @@ describe('with 201 apps', () => {
 
   test('an unknown app is not replaced by another one', async () => {
     await open(page, '/subscriptions/plans?app=app-999')
-    await page.getByText(w.subs.noSuchApp).waitFor()
+    await page.getByText(labels.subs.noSuchApp).waitFor()
     expect(await page.getByRole('table').count()).toBe(0)
-    await page.getByRole('combobox', { name: w.subs.app }).fill('201')
+    await page.getByRole('combobox', { name: labels.subs.app }).fill('201')
     await page.getByRole('option', { name: 'App no. 201' }).click()
     await page.getByRole('cell', { name: 'Monthly of the last', exact: true }).waitFor()
   })
@@ -104,9 +104,9 @@ describe.each([
 ])("an admin's menu in a window of %i by %i", (width, height) => {
   test('shows every entry at once', async () => {
     const { page, leave } = await signedIn(browser, service.url, service.admin, { width, height })
-    const opener = page.getByRole('button', { name: w.ui.openMenu })
+    const opener = page.getByRole('button', { name: labels.ui.openMenu })
     if (await opener.isVisible()) await opener.click()
-    const menu = page.getByRole('navigation', { name: w.ui.menu })
+    const menu = page.getByRole('navigation', { name: labels.ui.menu })
     await menu.waitFor()
     const places = menu.getByRole('link')
     expect(await places.count()).toBeGreaterThan(20)

@@ -36,11 +36,11 @@ export function readiness({ state }: Resource): 'ready' | 'not_ready' | 'unseen'
 
 /** Filters resources and sorts those that are not ready first. */
 export function matchingResources(all: readonly Resource[], { q, namespace, state }: ResourceSearch): Resource[] {
-  const word = q?.toLowerCase() ?? ''
+  const query = q?.toLowerCase() ?? ''
   return all
     .filter(one => namespace === undefined || one.namespace === namespace)
     .filter(one => state === undefined || readiness(one) === state)
-    .filter(one => `${one.kind} ${one.namespace}/${one.name} ${one.record}`.toLowerCase().includes(word))
+    .filter(one => `${one.kind} ${one.namespace}/${one.name} ${one.record}`.toLowerCase().includes(query))
     .toSorted((a, b) => RANK[readiness(a)] - RANK[readiness(b)])
 }
 

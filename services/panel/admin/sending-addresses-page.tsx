@@ -65,7 +65,7 @@ function CheckAgainButton() {
   const { t } = useTranslation()
   const queries = useQueryClient()
   const [busy, setBusy] = useState(false)
-  const look = async () => {
+  const check = async () => {
     setBusy(true)
     try {
       queries.setQueryData(
@@ -78,7 +78,7 @@ function CheckAgainButton() {
     setBusy(false)
   }
   return (
-    <Button variant="default" leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void look()}>
+    <Button variant="default" leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void check()}>
       {t('operator.lookAgain')}
     </Button>
   )

@@ -49,10 +49,10 @@ export const FIELDS: Record<Provider, readonly Field[]> = {
 /** Omits the name and optional fields if they are empty. */
 export function accountBody(provider: Provider, values: Readonly<Record<string, string>>): Body {
   const name = values.name?.trim()
-  const given = FIELDS[provider]
+  const entries = FIELDS[provider]
     .map(({ name, optional }): [string, string, boolean] => [name, values[name]?.trim() ?? '', optional ?? false])
     .filter(([, value, optional]) => value !== '' || !optional)
     .map(([name, value]) => [name, value])
   // A test proves that the fields of a provider match its schema, which the compiler cannot derive.
-  return { provider, ...(name ? { name } : {}), credentials: Object.fromEntries(given) } as Body
+  return { provider, ...(name ? { name } : {}), credentials: Object.fromEntries(entries) } as Body
 }

@@ -19,7 +19,7 @@ export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
     'listChecksOperation',
   ])
   const { check } = domain
-  const look = () =>
+  const checkNow = () =>
     verify.mutate(
       { params: { id: domain.id } },
       {
@@ -35,7 +35,7 @@ export function DnsCheck({ domain }: { domain: Output<'getDomainOperation'> }) {
           variant="default"
           size="xs"
           leftSection={<IconRefresh size={15} />}
-          onClick={look}
+          onClick={checkNow}
           loading={verify.isPending}
         >
           {t('dns.checkNow')}

@@ -29,8 +29,13 @@ export function DnsPlanDialog({ domainId, close }: { domainId: string; close: ()
   const plan = useRead('planDnsOperation', { params, body: { accept } }, { noCache: true })
   const apply = useWrite('applyDnsOperation', ['getDomainOperation', 'listDomainsOperation'])
   const result = apply.data
-  const seen = useDnsPropagation(domainId, result)
-  const stage = stageOf({ writing: apply.isPending, result, check: seen.check, given: seen.given })
+  const propagation = useDnsPropagation(domainId, result)
+  const stage = stageOf({
+    writing: apply.isPending,
+    result,
+    check: propagation.check,
+    exhausted: propagation.exhausted,
+  })
   const write = (planId: string) =>
     apply.mutate({ params, body: { plan_id: planId, accept } }, { onError: () => void plan.refetch() })
   return (
@@ -49,7 +54,7 @@ export function DnsPlanDialog({ domainId, close }: { domainId: string; close: ()
               <PlanRow
                 key={`${item.record} ${item.type} ${item.name} ${item.value}`}
                 item={item}
-                state={rowState(item, stage, seen.check)}
+                state={rowState(item, stage, propagation.check)}
                 accepted={accept.includes(item.record)}
                 toggle={on => setAccept(on ? [...accept, item.record] : accept.filter(one => one !== item.record))}
               />

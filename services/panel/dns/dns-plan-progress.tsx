@@ -15,17 +15,17 @@ export function DnsPlanProgress({ stage }: { stage: PlanStage }) {
   return (
     <ol className="pw-plan-steps" aria-label={t('dns.progress')}>
       {STEPS.map((step, index) => {
-        const here = index === STEP_INDEX[stage]
+        const current = index === STEP_INDEX[stage]
         const done = index < STEP_INDEX[stage]
         return (
           <li
             key={step}
             className="pw-plan-step"
-            aria-current={here ? 'step' : undefined}
+            aria-current={current ? 'step' : undefined}
             data-done={done || undefined}
           >
             <span className="pw-step-mark" data-done={done || undefined}>
-              {stepIcon(stage, index, here, done)}
+              {stepIcon(stage, index, current, done)}
             </span>
             {t(`dns.station.${step}`)}
             {done ? <span className="pw-hidden">{t('start.done')}</span> : null}
@@ -36,9 +36,9 @@ export function DnsPlanProgress({ stage }: { stage: PlanStage }) {
   )
 }
 
-function stepIcon(stage: PlanStage, index: number, here: boolean, done: boolean): ReactNode {
+function stepIcon(stage: PlanStage, index: number, current: boolean, done: boolean): ReactNode {
   if (done) return <IconCheck size={15} aria-hidden />
-  if (here && (stage === 'writing' || stage === 'waiting')) return <Loader size={14} />
-  if (here && stage === 'stopped') return <IconX size={15} aria-hidden />
+  if (current && (stage === 'writing' || stage === 'waiting')) return <Loader size={14} />
+  if (current && stage === 'stopped') return <IconX size={15} aria-hidden />
   return index + 1
 }

@@ -43,15 +43,15 @@ const half = check('verified', { spf: 'verified', dkim: 'pending' })
 const whole = check('verified', { spf: 'verified', dkim: 'verified', ptr: 'pending' })
 
 test.each([
-  ['plan', { writing: false, result: undefined, check: undefined, given: false }],
-  ['writing', { writing: true, result: undefined, check: undefined, given: false }],
-  ['stopped', { writing: false, result: stopped, check: undefined, given: false }],
-  ['waiting', { writing: false, result: written, check: undefined, given: false }],
-  ['waiting', { writing: false, result: written, check: half, given: false }],
-  ['later', { writing: false, result: written, check: half, given: true }],
-  ['waiting', { writing: false, result: written, check: { ...whole, outcome: 'pending' }, given: false }],
-  ['seen', { writing: false, result: written, check: whole, given: false }],
-  ['seen', { writing: false, result: written, check: whole, given: true }],
+  ['plan', { writing: false, result: undefined, check: undefined, exhausted: false }],
+  ['writing', { writing: true, result: undefined, check: undefined, exhausted: false }],
+  ['stopped', { writing: false, result: stopped, check: undefined, exhausted: false }],
+  ['waiting', { writing: false, result: written, check: undefined, exhausted: false }],
+  ['waiting', { writing: false, result: written, check: half, exhausted: false }],
+  ['later', { writing: false, result: written, check: half, exhausted: true }],
+  ['waiting', { writing: false, result: written, check: { ...whole, outcome: 'pending' }, exhausted: false }],
+  ['seen', { writing: false, result: written, check: whole, exhausted: false }],
+  ['seen', { writing: false, result: written, check: whole, exhausted: true }],
 ] as const)('the stage is %s', (stage, at) => {
   expect(stageOf(at)).toBe(stage)
 })
@@ -59,7 +59,7 @@ test.each([
 test('a removed record need not be visible', () => {
   const removal = result(row('spf', 'done'), row('old', 'done', 'delete'))
   expect(
-    stageOf({ writing: false, result: removal, check: check('verified', { spf: 'verified' }), given: false }),
+    stageOf({ writing: false, result: removal, check: check('verified', { spf: 'verified' }), exhausted: false }),
   ).toBe('seen')
 })
 

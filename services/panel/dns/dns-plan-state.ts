@@ -29,19 +29,19 @@ const RESULTS: Record<PlanResult['items'][number]['status'], Tone> = {
   not_done: 'warn',
 }
 
-/** `given`: the maximum number of DNS checks was made. */
+/** `exhausted`: the maximum number of DNS checks was made. */
 export function stageOf(at: {
   writing: boolean
   result: PlanResult | undefined
   check: Check | undefined
-  given: boolean
+  exhausted: boolean
 }): PlanStage {
-  const { writing, result, check, given } = at
+  const { writing, result, check, exhausted } = at
   if (writing) return 'writing'
   if (!result) return 'plan'
   if (result.stopped) return 'stopped'
   if (check && isPropagated(result, check)) return 'seen'
-  return given ? 'later' : 'waiting'
+  return exhausted ? 'later' : 'waiting'
 }
 
 /** True if the domain is verified and DNS returns every record that was written. */

@@ -11,11 +11,11 @@ interface PropagationChecks {
   count: number
 }
 
-/** The last check, and whether all checks are used up (`given`). Does nothing until a plan was applied completely. */
+/** The last check, and whether all checks are used up (`exhausted`). Does nothing until a plan was applied completely. */
 export function useDnsPropagation(
   domainId: string,
   result: PlanResult | undefined,
-): { check: PropagationChecks['check']; given: boolean } {
+): { check: PropagationChecks['check']; exhausted: boolean } {
   const queries = useQueryClient()
   const queryKey = ['lookAfterWriting', domainId]
   const { data } = useQuery({
@@ -37,5 +37,5 @@ export function useDnsPropagation(
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   })
-  return { check: data?.check, given: (data?.count ?? 0) > PAUSES_S.length }
+  return { check: data?.check, exhausted: (data?.count ?? 0) > PAUSES_S.length }
 }

@@ -7,7 +7,7 @@ import { catalogue as zh } from '../../../services/panel/i18n/zh-CN/index.ts'
 import { LANGUAGES } from '../../../services/panel/state/preferences.ts'
 import type { Look, TestBrowser, Visitor } from './browser.ts'
 
-export const words = { en, 'zh-CN': zh } as const
+export const catalogues = { en, 'zh-CN': zh } as const
 
 /** Signs in on the sign-in page and waits for the layout. */
 export async function signIn(page: Page, login: { username: string; password: string }): Promise<void> {
@@ -31,7 +31,7 @@ export async function signedIn(
   await signIn(page, login)
   const spoken = (await page.locator('html').getAttribute('lang')) === 'zh-CN' ? 'zh-CN' : 'en'
   if (spoken !== language) {
-    await page.getByRole('button', { name: words[spoken].ui.language }).click()
+    await page.getByRole('button', { name: catalogues[spoken].ui.language }).click()
     await page.getByRole('menuitem', { name: LANGUAGES[language] }).click()
     await page.locator(`html[lang=${language}]`).waitFor()
   }

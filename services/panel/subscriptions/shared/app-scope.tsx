@@ -26,7 +26,7 @@ export function useAppScope() {
   const app = search.app === undefined ? list[0] : list.find(one => one.app_key === search.app)
   const role = status.data?.admin.role
   const error = apps.error ?? status.error
-  return { apps: list, app, asked: search.app, role, error, loading: !apps.data || !status.data }
+  return { apps: list, app, requestedKey: search.app, role, error, loading: !apps.data || !status.data }
 }
 
 /** Page of the selected app; explains why there is no content if the app is unknown. */
@@ -74,7 +74,7 @@ function AppSelect() {
 
 function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNode }) {
   const { t } = useTranslation()
-  const { apps, app, asked, role, error, loading } = useAppScope()
+  const { apps, app, requestedKey, role, error, loading } = useAppScope()
   if (app && role) return children({ app, edit: role !== 'viewer' })
   return (
     <Card flush>
@@ -84,7 +84,7 @@ function AppScopeContent({ children }: { children: (scope: AppScope) => ReactNod
         <LoadingRows />
       ) : apps.length > 0 ? (
         <Empty icon={<IconAppWindow size={26} />} title={t('subs.noSuchApp')}>
-          {t('subs.noSuchAppHint', { key: asked })}
+          {t('subs.noSuchAppHint', { key: requestedKey })}
         </Empty>
       ) : (
         <Empty
