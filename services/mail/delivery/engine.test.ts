@@ -1,6 +1,6 @@
 /** The connected engine on a real queue; the transport is played by the test. */
 import { expect, onTestFinished, test } from 'vitest'
-import { startDeliveryEnvironment, type DeliveryEnvironment } from '../../../test/support/mail/delivery-environment.ts'
+import { type DeliveryEnvironment, startDeliveryEnvironment } from '../../../test/support/mail/delivery-environment.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf } from '../../platform/database/mongo.ts'
 import { createJobs } from '../../platform/jobs/jobs.ts'

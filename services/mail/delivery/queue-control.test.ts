@@ -1,6 +1,10 @@
 /** What an account does with its waiting mail while workers are at it: who wins, and that a half-done cancel can be repeated. */
 import { describe, expect, test } from 'vitest'
-import { at, startDeliveryEnvironment, type DeliveryEnvironment } from '../../../test/support/mail/delivery-environment.ts'
+import {
+  at,
+  type DeliveryEnvironment,
+  startDeliveryEnvironment,
+} from '../../../test/support/mail/delivery-environment.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { collectionOf } from '../../platform/database/mongo.ts'
 import { DELIVERIES, DeliveryQueue, underClaim } from '../store/deliveries.ts'
@@ -30,7 +34,8 @@ async function claim(scene: DeliveryEnvironment, id: string): Promise<readonly C
   return new DeliveryQueue(scene.mongo).claim(underClaim(found, scope), scope)
 }
 
-const statuses = async (scene: DeliveryEnvironment, id: string) => (await scene.message(id)).rcpts.map(({ status }) => status)
+const statuses = async (scene: DeliveryEnvironment, id: string) =>
+  (await scene.message(id)).rcpts.map(({ status }) => status)
 
 /** Slots that were rung for. */
 function rings(scene: DeliveryEnvironment): number[] {

@@ -21,9 +21,9 @@ import { createKeys } from './signing-keys.ts'
 import { LEASE_TIMES, type LeaseTimes } from './slots/slot-leases.ts'
 import { createLookup, createMx } from './smtp/mx.ts'
 import { createOutbound } from './smtp/outbound.ts'
+import type { Deadlines } from './smtp/session.ts'
 import { fetchStsPolicy } from './smtp/sts-policy.ts'
 import { createTlsPolicy } from './smtp/tls-policy.ts'
-import type { Deadlines } from './smtp/session.ts'
 import type { Relay, Transport } from './smtp/transport.ts'
 
 /** Settings that only tests change. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import { codeOf, openSubscriptionsModule } from '../../../test/support/subscriptions/subscriptions-module.ts'
+import { listWebhooks } from '../../platform/webhooks/event-queue.ts'
 import { type Subscriptions, systemActor } from '../context.ts'
 import { createWebhook, deleteWebhook, updateWebhook, type WebhookSpec } from './manage-webhooks.ts'
 import { webhookStore } from './store/webhooks.ts'

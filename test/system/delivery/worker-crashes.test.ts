@@ -13,7 +13,7 @@ import { type ClaimedDelivery, type ClaimRef, toDelivery } from '../../../servic
 import { Outbox } from '../../../services/mail/store/outgoing.ts'
 import { createEnqueue } from '../../../services/mail/submission/store/store-accepted.ts'
 import { silentLog } from '../../../services/platform/observability/log.ts'
-import { at, startDeliveryEnvironment, type DeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
+import { at, type DeliveryEnvironment, startDeliveryEnvironment } from '../../support/mail/delivery-environment.ts'
 import { until } from '../../support/time/until.ts'
 
 /** The writes of a settlement, as the crash finds them. */
@@ -101,7 +101,8 @@ async function hold(scene: DeliveryEnvironment, { id, claimToken }: ClaimRef, ph
 }
 
 const contextOf = (scene: DeliveryEnvironment) => ({ now: scene.clock.now(), random: () => 0.5, logDays: 30 })
-const reports = (scene: DeliveryEnvironment) => scene.mongo.db.collection('messages').countDocuments({ user_id: 'system' })
+const reports = (scene: DeliveryEnvironment) =>
+  scene.mongo.db.collection('messages').countDocuments({ user_id: 'system' })
 
 async function resultFor(scene: DeliveryEnvironment, code: number): Promise<{ id: string; result: Result }> {
   const { id, held, message } = await marked(scene)
