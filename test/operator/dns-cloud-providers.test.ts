@@ -155,7 +155,8 @@ onApiServer('MailDomains at a cloud vendor', () => {
       const seen = await operator.condition('MailDomain', 'zone', 'DNSSynced', 'Unknown')
       expect(reason(seen, 'DNSSynced')).toBe('RateLimited')
       const asked = type === 'cloudflare' ? 17_000 : 5_000
-      expect(wait(seen, operator)).toBeGreaterThan(asked - 1_001)
+      // Less by the rounding of the status to seconds, and by the time from the call to the look at the clock here.
+      expect(wait(seen, operator)).toBeGreaterThan(asked - 3_000)
       const calls = cloud.calls.length
       await declare(operator, 'too early')
       await until(async () => (await operator.get('MailDomain', 'zone'))?.metadata.annotations?.trigger === 'too early')

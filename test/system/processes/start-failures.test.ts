@@ -96,7 +96,7 @@ test.each([
     'no certificate for SMTP',
     'services/smtp.ts',
     { MONGODB_URI: SHARED_DATABASE },
-    /SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate nobody can log in/,
+    /SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are missing: without a certificate no client can log in/,
   ],
   [
     'a missing certificate file',
