@@ -413,7 +413,7 @@ describe.skipIf(noCluster)(`on a cluster${noCluster ? ` (skipped: ${noCluster})`
     const staying = items.filter(({ metadata }) => !metadata.deletionTimestamp)
     const panel = staying.find(({ metadata }) => metadata.name.startsWith('postwright-panel-'))?.metadata.name ?? ''
     const script = `
-      import { connectMongo } from '/app/services/platform/mongo.ts'
+      import { connectMongo } from '/app/services/platform/database/mongo.ts'
       const { db, stop } = await connectMongo(process.env.MONGODB_URI, console)
       const { schema, minReader } = await db.collection('meta').findOne({ _id: 'schema' })
       const indexes = await db.collection('messages').indexes()
