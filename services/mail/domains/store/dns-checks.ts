@@ -2,6 +2,7 @@
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { readPage } from '../../../platform/database/read-page.ts'
 import type { DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
 import { parentNames } from '../rules/sending-account.ts'
 import { type DomainChange, domains } from './domains.ts'
@@ -116,9 +117,5 @@ export async function insertCheck(db: Db, check: DnsCheckDoc): Promise<void> {
 
 /** A page of a domain's checks, newest first; one more than `limit`. */
 export function listChecks(db: Db, domainId: string, page: PageRequest): Promise<DnsCheckDoc[]> {
-  return collectionOf(db, dnsChecks)
-    .find({ domain_id: domainId, ...(page.after === undefined ? {} : { _id: { $lt: page.after } }) })
-    .sort({ _id: -1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, dnsChecks), { domain_id: domainId }, page, 'newest first')
 }

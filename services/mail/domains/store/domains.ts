@@ -4,6 +4,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
 import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { readPage } from '../../../platform/database/read-page.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
 import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
 import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
@@ -67,14 +68,7 @@ export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDo
 
 /** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
 export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
-  return collectionOf(db, domains)
-    .find({
-      ...(userId === undefined ? {} : { user_id: userId }),
-      ...(page.after === undefined ? {} : { _id: { $gt: page.after } }),
-    })
-    .sort({ _id: 1 })
-    .limit(page.limit + 1)
-    .toArray()
+  return readPage(collectionOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */
