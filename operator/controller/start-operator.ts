@@ -1,7 +1,9 @@
 /** Starts the operator: rights, caches, election, controllers; stops them in the opposite order. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureIndexes } from '../../services/platform/database/mongo.ts'
 import { watchChanges } from '../../services/platform/database/watch-changes.ts'
+import { HOUR_MS } from '../../services/platform/durations.ts'
 import type { Foundation } from '../../services/platform/process/run.ts'
 import type { Running } from '../../services/platform/running.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -43,7 +45,7 @@ const CONCURRENCY = 10
 /** Pauses after failures: 1 s doubled up to 15 min. Conflicts of revisions are retried by the change that caused them. */
 const RETRY = { baseMs: 1_000, capMs: 15 * 60_000 }
 /** All resources are enqueued at this interval, in case a change was missed. */
-const RESYNC_MS = 10 * 3_600_000
+const RESYNC_MS = 10 * HOUR_MS
 const FLUSH_MS = 3_000
 /** After this time without progress the election loop counts as dead. */
 const STUCK_MS = 60_000

@@ -2,6 +2,7 @@
  * A queue of keys with the rules of client-go's: a key waits once, is worked on once at a time, and one that is added
  * while it is worked on runs again afterwards. Live changes go before the first list; within both, namespaces take turns.
  */
+import { DAY_MS } from '../../services/platform/durations.ts'
 import type { OperatorMetrics } from '../../services/platform/observability/operator-metrics.ts'
 import { createRoundRobin } from './namespace-round-robin.ts'
 
@@ -34,7 +35,7 @@ export interface RetryTimes {
 }
 
 /** A timer beyond 2^31 ms fires at once; a key that comes early only finds that there is nothing to do. */
-const LONGEST_MS = 24 * 3_600_000
+const LONGEST_MS = DAY_MS
 
 interface Waiting {
   priority: Priority

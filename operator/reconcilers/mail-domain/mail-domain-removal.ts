@@ -1,4 +1,5 @@
 /** Deletes a MailDomain: hands the domain to another resource, or drains accepted mail and removes records and domain. */
+
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import {
   closeDomain,
@@ -8,6 +9,7 @@ import {
 } from '../../../services/mail/domains/declare-domain.ts'
 import { currentDomain, findDomainOfResource } from '../../../services/mail/domains/find-domains.ts'
 import { unpublishDns } from '../../../services/mail/domains/unpublish-records.ts'
+import { HOUR_MS } from '../../../services/platform/durations.ts'
 import type { MailDomain } from '../../resources/mail-domain.ts'
 import { isPermanent, pauseAfter, reasonOf } from '../mail/dns-provider-access.ts'
 import { bad } from '../shared/conditions.ts'
@@ -20,7 +22,7 @@ const DRAIN_MS = 5 * 60_000
 /** Processes learn within this time that a domain is closed. */
 const DRAIN_POLL_MS = 5_000
 /** A provider that does not answer is tried for this long; then the records stay. */
-const REMOVE_RECORDS_MS = 3_600_000
+const REMOVE_RECORDS_MS = HOUR_MS
 const REMOVE_RECORDS_RETRY_MS = 60_000
 const FORCE_HINT = 'The annotation postwright.dev/force-delete: "true" lets it go at once.'
 

@@ -1,4 +1,5 @@
 /** Reconciles DNSProviders: reads the credentials from the Secret, tests them and stores them sealed. */
+
 import { ensureNamespaceAccount } from '../../../services/accounts/namespace-account.ts'
 import type { DnsDeps } from '../../../services/mail/dns/dns-context.ts'
 import { DnsProviderError } from '../../../services/mail/dns/providers/provider.ts'
@@ -8,6 +9,7 @@ import {
   withdrawDnsAccounts,
 } from '../../../services/mail/domains/dns-accounts/declare-dns-account.ts'
 import { mirrorState } from '../../../services/mail/managed-records.ts'
+import { HOUR_MS } from '../../../services/platform/durations.ts'
 import { ProblemError } from '../../../services/platform/problems.ts'
 import { keyOf } from '../../kube/object-paths.ts'
 import { SECRET_LABEL, type SecretObject } from '../../kube/object-writer.ts'
@@ -30,7 +32,7 @@ const MISSING_MS = 30_000
 /** While MailDomains use the provider, its deletion is tried again after this time. */
 const IN_USE_MS = 5_000
 /** Working credentials are tested again after this time. */
-const RETEST_MS = 6 * 3_600_000
+const RETEST_MS = 6 * HOUR_MS
 
 /** The reconciler of DNSProviders. */
 export function dnsProviderReconciler(context: OperatorContext, dns: DnsDeps): Reconciler<Spec, Status> {

@@ -1,5 +1,7 @@
 /** Conditions of a resource: pure functions of the previous conditions, the current ones and the time. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { HOUR_MS } from '../../../services/platform/durations.ts'
 import type { Condition } from '../../resources/kind.ts'
 
 /** A condition as a reconciler sets it; {@link toConditions} adds generation and transition time. */
@@ -85,7 +87,7 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
 /** Fields of a status that move on by themselves. */
 const RESTLESS = ['lastCheckTime', 'nextCheckTime'] as const
 /** So old they may become while nothing else changes. */
-const REFRESH_MS = 3_600_000
+const REFRESH_MS = HOUR_MS
 
 type Times = Partial<Record<(typeof RESTLESS)[number], unknown>>
 

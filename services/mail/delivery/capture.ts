@@ -1,13 +1,15 @@
 /** The way out of capture mode: in place of the socket, a collection. Everything else is as in direct mode. */
+
 import type { Clock } from '../../platform/clock.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { saveCaptured } from '../store/captured.ts'
 import type { RecipientOutcome, Transaction } from './smtp/transaction.ts'
 import type { Sent, Transport, Unopened } from './smtp/transport.ts'
 
 /** How long captured mail is kept. */
-const KEEP_MS = 7 * 86_400_000
+const KEEP_MS = 7 * DAY_MS
 
 type Mail = Parameters<typeof saveCaptured>[1][number]
 

@@ -1,6 +1,8 @@
 /** Reports to senders on what failed for good (RFC 3464), submitted as mail of the system itself. */
+
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { buildDsn, type DsnRecipient, wantsReport } from '../message/delivery-status-notification.ts'
 import { recipientIndex } from '../store/delivery.ts'
@@ -22,7 +24,7 @@ export interface ReportOptions {
 }
 
 /** Settlements are repeated within minutes; a worker that was away for a day finds its results settled by others. */
-const KEY_LIFE_MS = 24 * 3_600_000
+const KEY_LIFE_MS = DAY_MS
 /** RET=FULL returns at most so much; above, the header (RFC 3461 section 6.2 allows it). */
 const FULL_BYTES = 1024 * 1024
 

@@ -1,4 +1,5 @@
 /** A DNS check of a domain: look up, decide, save while the worker's claim is valid, repair, record. */
+import { DAY_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
@@ -12,7 +13,6 @@ import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from './store/d
 
 /** A check that ended without a result is repeated after this time, in milliseconds. */
 const LEASE_MS = 5 * 60_000
-const DAY = 24 * 3_600_000
 /** A repaired record is checked again after this time, in milliseconds. */
 const AFTER_REPAIR_MS = 60_000
 
@@ -169,7 +169,7 @@ function toCheck(
     errors: repair.message === undefined ? errors : [...errors, repair.message],
     ms: Math.round(performance.now() - started),
     queries: seen.session.queries(),
-    exp: new Date(now.getTime() + config.RETENTION_LOG_DAYS * DAY),
+    exp: new Date(now.getTime() + config.RETENTION_LOG_DAYS * DAY_MS),
   }
 }
 

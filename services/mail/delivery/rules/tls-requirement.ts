@@ -1,5 +1,7 @@
 /** Whether a host gets TLS, and how strict: MTA-STS (RFC 8461) first, then opportunistic (RFC 7435). */
 
+import { DAY_MS } from '../../../platform/durations.ts'
+
 /** A domain's MTA-STS policy as far as a connection needs it. */
 export interface StsPolicy {
   mode: 'enforce' | 'testing' | 'none'
@@ -11,7 +13,7 @@ export interface StsPolicy {
 export type TlsMode = 'require-verified' | 'opportunistic' | 'off'
 
 /** How long a host that failed at TLS is spoken to in clear: long enough to be cheap, short enough to notice a repair. */
-export const CLEAR_TEXT_MS = 3 * 24 * 3_600_000
+export const CLEAR_TEXT_MS = 3 * DAY_MS
 
 /** The mode for a host; undefined when an enforced policy does not list it, so that it must not be used. */
 export function tlsModeOf(

@@ -1,6 +1,8 @@
 /** Finds the hosts of a domain and their addresses, with caches and the guard against private addresses. */
+
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { type MxPlan, planMx } from '../rules/mx-hosts.ts'
 
@@ -32,7 +34,7 @@ export interface Lookup {
 /** MX answers carry no TTL here; addresses are kept for theirs, within these bounds. Failures for a minute. */
 const MX_MS = 5 * 60_000
 const LEAST_MS = 30_000
-const MOST_MS = 3_600_000
+const MOST_MS = HOUR_MS
 const FAILURE_MS = 60_000
 /** Most entries of a cache; the oldest goes first. */
 const CACHE_MOST = 50_000

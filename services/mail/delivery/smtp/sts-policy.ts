@@ -1,9 +1,11 @@
 /** Finds and downloads the MTA-STS policy of a domain (RFC 8461 sections 3.3 and 5.1). */
+
 import { X509Certificate } from 'node:crypto'
 import { isIP, type LookupFunction } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { domainToASCII } from 'node:url'
 import { Agent, request } from 'undici'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import { parsePolicyFile, policyIdOf } from '../rules/mta-sts.ts'
 import type { StsPolicy } from '../rules/tls-requirement.ts'
@@ -40,7 +42,7 @@ export interface StsOptions {
 /** A policy host must not hold up mail. */
 const FETCH_MS = 10_000
 /** After a failed download the same id is not tried again for this time. */
-const RETRY_MS = 3_600_000
+const RETRY_MS = HOUR_MS
 /** Longest policy file, as RFC 8461 section 3.3 suggests. */
 const MAX_POLICY_BYTES = 64 * 1024
 const NO_POLICY: FetchedPolicy = { id: false, mode: 'none' }

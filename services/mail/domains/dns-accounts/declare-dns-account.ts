@@ -1,5 +1,7 @@
 /** Makes the DNS account of a resource: tried before it is stored, so that the last credentials that worked stay. */
+
 import { isDeepStrictEqual } from 'node:util'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { newId } from '../../../platform/ids.ts'
 import { SecretError } from '../../../platform/security/secrets.ts'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../dns/dns-context.ts'
@@ -19,7 +21,7 @@ export interface AppliedAccount {
 }
 
 /** Unchanged credentials are tested again after this time, in milliseconds. */
-const RETEST_MS = 6 * 3_600_000
+const RETEST_MS = 6 * HOUR_MS
 
 /**
  * Stores the credentials for the user after the provider took them; the same ones are tried again only after six

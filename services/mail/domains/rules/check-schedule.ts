@@ -1,5 +1,7 @@
 /** When a domain is checked again, and the status that follows from a check. */
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../platform/durations.ts'
+
 /** What a check found out about the proof: ownership and a key that signs. */
 export type CheckOutcome = 'verified' | 'pending' | 'failed' | 'temporary'
 
@@ -31,18 +33,15 @@ export interface NextState {
   next_check_at?: Date
 }
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 /** Intervals for a pending domain, then hourly. */
-const PENDING_WAITS = [1, 2, 5, 15].map(minutes => minutes * MINUTE)
-const PENDING_LIFE = 14 * DAY
-const VERIFIED_EVERY = 6 * HOUR
-const MANAGED_EVERY = 15 * MINUTE
+const PENDING_WAITS = [1, 2, 5, 15].map(minutes => minutes * MINUTE_MS)
+const PENDING_LIFE = 14 * DAY_MS
+const VERIFIED_EVERY = 6 * HOUR_MS
+const MANAGED_EVERY = 15 * MINUTE_MS
 /** A loss is announced after so many definite failures over at least this time, and takes effect after the grace. */
 const LOSS_FAILURES = 3
-const LOSS_TIME = DAY
-const GRACE = 72 * HOUR
+const LOSS_TIME = DAY_MS
+const GRACE = 72 * HOUR_MS
 
 /** The state after a check. `jitter` in [0, 1) spreads domains that were added together by ±10 %. */
 export function nextState(state: CheckState, outcome: CheckOutcome, now: Date, jitter: number): NextState {
@@ -93,5 +92,5 @@ function countFailure(state: CheckState, failures: number, since: Date, now: Dat
 function waitOf(before: CheckState, next: NextState): number | undefined {
   if (next.status === 'verified') return before.managed ? MANAGED_EVERY : VERIFIED_EVERY
   if (next.status === 'failed') return before.verified_at ? VERIFIED_EVERY : undefined
-  return PENDING_WAITS[next.attempts - 1] ?? HOUR
+  return PENDING_WAITS[next.attempts - 1] ?? HOUR_MS
 }

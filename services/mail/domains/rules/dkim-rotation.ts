@@ -2,6 +2,7 @@
  * The life of DKIM keys: pending → (seen on every authoritative server, then a wait) → active → retiring → revoked →
  * gone. A key signs only after receivers can fetch it, and its record outlives the mail that it signed.
  */
+import { DAY_MS } from '../../../platform/durations.ts'
 import type { DkimAlgorithm } from '../../dns/records/dkim.ts'
 
 /** A key as rotation needs it. */
@@ -35,10 +36,9 @@ export type RotationStep =
   | { kind: 'retire'; selector: string; by: string }
 
 /** Queued mail lives three days, and receivers verify late: the old record stays a week (RFC 6376 3.6.1 leaves it open). */
-const RETIRE_MS = 7 * 24 * 3_600_000
+const RETIRE_MS = 7 * DAY_MS
 /** Time that an empty `p=` shows the revocation before the record is removed. */
-const REVOKED_MS = 30 * 24 * 3_600_000
-const DAY = 24 * 3_600_000
+const REVOKED_MS = 30 * DAY_MS
 
 /** The steps that are due, in order. Applying them and asking again at the same time gives none. */
 export function rotationSteps(input: RotationInput): RotationStep[] {
@@ -63,7 +63,7 @@ function stepsOf(input: RotationInput, algorithm: DkimAlgorithm): RotationStep[]
   const due =
     active &&
     input.rotationDays > 0 &&
-    age(active.activated_at ?? active.created_at, input.now) >= input.rotationDays * DAY
+    age(active.activated_at ?? active.created_at, input.now) >= input.rotationDays * DAY_MS
   return bare || due ? [{ kind: 'create', algorithm }] : []
 }
 

@@ -1,7 +1,9 @@
 /** Call budgets of DNS accounts in the database, so that all processes together keep below a vendor's limit. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../../platform/clock.ts'
 import { collectionOf, type Db, defineCollection } from '../../../../platform/database/mongo.ts'
+import { HOUR_MS } from '../../../../platform/durations.ts'
 import { type Allowance, type BucketState, refill, waitFor } from '../rules/call-budget.ts'
 
 interface BudgetDoc extends BucketState {
@@ -36,7 +38,7 @@ export async function takeCall(db: Db, clock: Clock, account: string, allowance:
     const filled = refill(before, allowance, now)
     const wait = waitFor(filled, allowance)
     if (wait > PATIENCE_MS) throw new BudgetExhausted(Math.ceil(wait / 1000))
-    const next = { tokens: filled.tokens - 1, at: now, exp: new Date(now.getTime() + 3_600_000) }
+    const next = { tokens: filled.tokens - 1, at: now, exp: new Date(now.getTime() + HOUR_MS) }
     const guard = stored ? { _id: account, tokens: stored.tokens, at: stored.at } : { _id: account }
     const won = stored
       ? (await collection.updateOne(guard, { $set: next })).modifiedCount === 1
@@ -55,7 +57,7 @@ export async function blockCalls(db: Db, clock: Clock, account: string, seconds:
     { _id: account },
     {
       $max: { blocked_until: until },
-      $set: { exp: new Date(until.getTime() + 3_600_000) },
+      $set: { exp: new Date(until.getTime() + HOUR_MS) },
       $setOnInsert: { tokens: 0, at: now },
     },
     { upsert: true },
