@@ -1,7 +1,9 @@
 /** The reconcile functions of all kinds, and the collections that they work on. */
+
 import { accountCollection } from '../../services/accounts/find-account.ts'
 import { declaredMailCollections, declaredMailRecords } from '../../services/mail/declared-collections.ts'
 import type { CollectionDefinition } from '../../services/platform/database/mongo.ts'
+import { openSubscriptions } from '../../services/subscriptions/context.ts'
 import {
   declaredSubscriptionCollections,
   declaredSubscriptionRecords,
@@ -14,7 +16,6 @@ import { mailDomainReconciler } from '../reconcilers/mail-domain/mail-domain-rec
 import type { OperatorContext } from '../reconcilers/shared/operator-context.ts'
 import { createReconcile } from '../reconcilers/shared/reconcile.ts'
 import { appReconciler } from '../reconcilers/subscriptions/app-reconciler.ts'
-import { subscriptionsOf } from '../reconcilers/subscriptions/app-ref.ts'
 import { featureSwitchReconciler } from '../reconcilers/subscriptions/feature-switch-reconciler.ts'
 import { subscriptionPlanReconciler } from '../reconcilers/subscriptions/subscription-plan-reconciler.ts'
 import type { Reconcile } from './controller.ts'
@@ -35,7 +36,7 @@ export const recordCollections: readonly string[] = [
 
 /** The reconcile function of each kind. */
 export function reconcileFunctions(context: OperatorContext): ReadonlyMap<string, Reconcile> {
-  const subscriptions = subscriptionsOf(context)
+  const subscriptions = openSubscriptions(context)
   const dns = leaderOnlyDns(context)
   return new Map<string, Reconcile>([
     ['App', createReconcile(context, appReconciler(context, subscriptions))],

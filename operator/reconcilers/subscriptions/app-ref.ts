@@ -1,7 +1,7 @@
 /** Shared by App, SubscriptionPlan and FeatureSwitch: the App of an appRef, its owner, and drift. */
 
 import { type AppDoc, findAppByKey } from '../../../services/subscriptions/catalogue/find-records.ts'
-import { openSubscriptions, type Subscriptions } from '../../../services/subscriptions/context.ts'
+import type { Subscriptions } from '../../../services/subscriptions/context.ts'
 import type { Withdrawal } from '../../../services/subscriptions/kubernetes/declare-resources.ts'
 import type { EventInput } from '../../kube/event-recorder.ts'
 import { App } from '../../resources/app.ts'
@@ -11,11 +11,6 @@ import { OWNERS_ANNOTATION } from '../shared/namespace-owners.ts'
 import { type OperatorContext, ownersOf, sibling } from '../shared/operator-context.ts'
 import type { Outcome } from '../shared/reconcile.ts'
 import { REFUSED_MS } from '../shared/use-case-errors.ts'
-
-/** Opens the subscription half for the operator. */
-export function subscriptionsOf(context: OperatorContext): Subscriptions {
-  return openSubscriptions(context)
-}
 
 /**
  * The key of the App that an appRef names, or why it cannot be used yet. The owner is read from the record: users with all
