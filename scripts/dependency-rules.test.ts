@@ -1,32 +1,14 @@
-/** The dependency-cruiser rule about development dependencies, in a small project. */
+/** The rule of .dependency-cruiser.cjs about development dependencies, on a small project that breaks it. */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const cruiser = resolve('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs')
 
-/** The violations in a project with the dependencies of this one and one file. */
-async function violations(file: string, text: string): Promise<unknown[]> {
-  const root = await mkdtemp(join(tmpdir(), 'pw-dependencies-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
-  await mkdir(join(root, dirname(file)), { recursive: true })
-  await writeFile(join(root, file), text)
-  await mkdir(join(root, 'scripts'), { recursive: true })
-  await writeFile(join(root, 'scripts/other.ts'), '') // tsconfig.json excludes the web app and needs one file
-  for (const name of ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'])
-    await writeFile(join(root, name), await readFile(name))
-  await symlink(resolve('node_modules'), join(root, 'node_modules'))
-  const args = [cruiser, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', file]
-  const report = await new Promise<string>((found, failed) => {
-    execFile(process.execPath, args, { cwd: root }, (error, stdout) => (stdout ? found(stdout) : failed(error)))
-  })
-  const { summary } = JSON.parse(report) as { summary: { violations: { rule: { name: string } }[] } }
-  return summary.violations.filter(({ rule }) => rule.name === 'no-development-dependencies')
-}
-
-test.each([
+/** One file each; no two have the same path. */
+const REJECTED: readonly (readonly [what: string, file: string, text: string])[] = [
   ['a development dependency', 'services/platform/a.ts', "import { decode } from 'dns-packet'\nexport { decode }\n"],
   [
     'a development dependency in a dynamic import',
@@ -37,15 +19,46 @@ test.each([
   ['a development dependency in the administration program', 'scripts/admin.ts', "import 'knip'\n"],
   [
     'a package that only another package depends on',
-    'services/platform/a.ts',
+    'services/platform/b.ts',
     "import { ObjectId } from 'bson'\nexport { ObjectId }\n",
   ],
-])('rejects %s', async (_, file, text) => expect(await violations(file, text)).toHaveLength(1))
-
-test.each([
-  ['a production dependency', 'services/platform/a.ts', "export { z } from 'zod'\n"],
-  ['a module of Node', 'services/platform/a.ts', "export { readFile } from 'node:fs/promises'\n"],
-  ['a type', 'services/platform/a.ts', "import type { Packet } from 'dns-packet'\nexport type P = Packet\n"],
+]
+const PERMITTED: typeof REJECTED = [
+  ['a production dependency', 'services/platform/c.ts', "export { z } from 'zod'\n"],
+  ['a module of Node', 'services/platform/d.ts', "export { readFile } from 'node:fs/promises'\n"],
+  ['a type', 'services/platform/e.ts', "import type { Packet } from 'dns-packet'\nexport type P = Packet\n"],
   ['the web app, which is bundled', 'services/panel/a.ts', "export { useState } from 'react'\n"],
-  ['a test', 'services/platform/a.test.ts', "import { test } from 'vitest'\ntest.todo('x')\n"],
-])('permits %s', async (_, file, text) => expect(await violations(file, text)).toEqual([]))
+  ['a test', 'services/platform/f.test.ts', "import { test } from 'vitest'\ntest.todo('x')\n"],
+]
+
+let root: string
+/** The files that the rule rejects, one entry for each violation. */
+let rejected: string[]
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'pw-dependencies-'))
+  for (const [, file, text] of [...REJECTED, ...PERMITTED, ['', 'scripts/other.ts', ''] as const]) {
+    await mkdir(join(root, dirname(file)), { recursive: true })
+    await writeFile(join(root, file), text) // scripts/other.ts: tsconfig.json excludes the web app and needs one file
+  }
+  for (const name of ['package.json', 'tsconfig.json', '.dependency-cruiser.cjs'])
+    await writeFile(join(root, name), await readFile(name))
+  await symlink(resolve('node_modules'), join(root, 'node_modules'))
+  const files = [...REJECTED, ...PERMITTED].map(([, file]) => file)
+  const args = [cruiser, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...files]
+  const report = await new Promise<string>((found, failed) => {
+    execFile(process.execPath, args, { cwd: root }, (error, stdout) => (stdout ? found(stdout) : failed(error)))
+  })
+  const { summary } = JSON.parse(report) as { summary: { violations: { from: string; rule: { name: string } }[] } }
+  rejected = summary.violations
+    .filter(({ rule }) => rule.name === 'no-development-dependencies')
+    .map(({ from }) => from)
+})
+
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+const violations = (file: string) => rejected.filter(from => from === file)
+
+test.each(REJECTED)('rejects %s', (_, file) => expect(violations(file)).toHaveLength(1))
+
+test.each(PERMITTED)('permits %s', (_, file) => expect(violations(file)).toEqual([]))
