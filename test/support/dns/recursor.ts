@@ -30,12 +30,16 @@ export async function startRecursor(forwards: readonly Forward[]): Promise<Recur
   const socket = createSocket('udp4')
   const misbehave = new Map<string, Misbehaviour>()
   let queries = 0
+  let stopped = false
   socket.on('message', (query, client) => {
     queries++
     const name = packet.decode(query).questions?.[0]?.name.toLowerCase() ?? ''
     const misbehaviour = misbehave.get(name) ?? misbehave.get('*')
     if (misbehaviour === 'silence') return
-    const send = (answer: Buffer) => socket.send(answer, client.port, client.address)
+    const send = (answer: Buffer) => {
+      // The client of a forwarded query may have ended its test, and this server with it.
+      if (!stopped) socket.send(answer, client.port, client.address)
+    }
     const zone = longestZone(forwards, name)
     if (misbehaviour || !zone) send(own(query, misbehaviour ?? 'nxdomain'))
     else void resolve(forwards, query, zone.port).then(send)
@@ -45,7 +49,10 @@ export async function startRecursor(forwards: readonly Forward[]): Promise<Recur
     address: `127.0.0.1:${socket.address().port}`,
     misbehave,
     queries: () => queries,
-    stop: () => new Promise(resolve => socket.close(() => resolve())),
+    stop: () => {
+      stopped = true
+      return new Promise(resolve => socket.close(() => resolve()))
+    },
   }
 }
 
