@@ -1,0 +1,24 @@
+/** The English texts. Their placeholders define the parameters of each code, for all languages. */
+import { details } from './details.ts'
+import { dns } from './dns.ts'
+import { dnsPlan } from './dns-plan.ts'
+import { dnsProviders } from './dns-providers.ts'
+import { fields } from './fields.ts'
+import { health } from './health.ts'
+import { problemTitles } from './problem-titles.ts'
+import { resources } from './resources.ts'
+import { texts } from './texts.ts'
+
+export const english = {
+  ...details,
+  ...dns,
+  ...dnsPlan,
+  ...dnsProviders,
+  ...fields,
+  ...health,
+  ...problemTitles,
+  ...resources,
+  ...texts,
+} as const
+
+export type English = typeof english

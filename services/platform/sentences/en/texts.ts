@@ -1,0 +1,6 @@
+/** Sentences that consist of others, and text that is not ours. */
+
+export const texts = {
+  'text.verbatim': '{text}',
+  'text.joined': '{first} {second}',
+} as const

@@ -1,0 +1,27 @@
+/** The Chinese texts; the compiler requires one for each English text. */
+import type { Catalogue } from '../render.ts'
+import { details } from './details.ts'
+import { dns } from './dns.ts'
+import { dnsPlan } from './dns-plan.ts'
+import { dnsProviders } from './dns-providers.ts'
+import { fields } from './fields.ts'
+import { health } from './health.ts'
+import { problemTitles } from './problem-titles.ts'
+import { resources } from './resources.ts'
+import { texts } from './texts.ts'
+
+/** Simplified Chinese. */
+export const chinese: Catalogue = {
+  texts: {
+    ...details,
+    ...dns,
+    ...dnsPlan,
+    ...dnsProviders,
+    ...fields,
+    ...health,
+    ...problemTitles,
+    ...resources,
+    ...texts,
+  },
+  separator: '、',
+}

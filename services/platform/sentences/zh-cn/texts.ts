@@ -1,0 +1,7 @@
+/** Sentences that consist of others, and text that is not ours. */
+import type { texts as english } from '../en/texts.ts'
+
+export const texts: Readonly<Record<keyof typeof english, string>> = {
+  'text.verbatim': '{text}',
+  'text.joined': '{first}{second}',
+}
