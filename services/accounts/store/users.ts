@@ -1,84 +1,87 @@
-/** User accounts: the tenants of the mail half and the admins of both halves. */
+/** User accounts: the tenants of the mail module and the admins of the installation. */
 
 import type { PageRequest } from '../../platform/cursor-pages.ts'
-import { collectionOf, type Db, defineCollection, isDuplicateKey, type Session } from '../../platform/database/mongo.ts'
+import * as field from '../../platform/database/fields.ts'
+import {
+  type Db,
+  type DocumentOf,
+  defineModel,
+  insertUnique,
+  modelOf,
+  type Session,
+} from '../../platform/database/models.ts'
 import { readPage } from '../../platform/database/read-page.ts'
-import { takeGuard } from '../../platform/database/transaction-guard.ts'
-import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'
-
-/** What an account may do: an `admin` also runs the service, a `user` only owns its own things. */
-export type Role = 'admin' | 'user'
+import { forceConflict } from '../../platform/database/transaction-guard.ts'
+import { managedBy } from '../../platform/managed/managed-fields.ts'
 
 /** An account. `username` is unique and case-folded. */
-export interface UserDoc {
-  _id: string
-  username: string
-  role: Role
-  status: 'active' | 'suspended'
+export const users = defineModel('users', {
+  _id: field.text,
+  username: field.text,
+  /** An `admin` also runs the service, a `user` only owns its own things. */
+  role: field.oneOf('admin', 'user'),
+  status: field.oneOf('active', 'suspended'),
   /** argon2id. */
-  password_hash: string
+  password_hash: field.text,
   /** Language of panel and mail. */
-  lang: 'en' | 'zh'
+  lang: field.oneOf('en', 'zh'),
   /** IANA time zone. */
-  tz: string
+  tz: field.text,
   /** To how many recipients it may send in a day (UTC); absent or 0 = no limit. */
-  recipients_per_day?: number
+  recipients_per_day: field.optional(Number),
   /** Set for accounts that the operator made for a namespace. */
-  managed_by?: ManagedBy
-  created_at: Date
-}
+  managed_by: managedBy,
+  created_at: field.date,
+})
+users.schema.index({ username: 1 }, { unique: true })
+users.schema.index({ role: 1, status: 1 })
 
-/** The collection of accounts. */
-export const users = defineCollection<UserDoc>('users', [
-  { key: { username: 1 }, unique: true },
-  { key: { role: 1, status: 1 } },
-])
+export type UserDoc = DocumentOf<typeof users>
+export type Role = UserDoc['role']
 
 /** The account with this id. */
 export async function findUser(db: Db, id: string): Promise<UserDoc | undefined> {
-  return (await collectionOf(db, users).findOne({ _id: id })) ?? undefined
+  return (await modelOf(db, users).findById(id).lean()) ?? undefined
 }
 
 /** The account with this folded name. */
 export async function findUserByName(db: Db, username: string): Promise<UserDoc | undefined> {
-  return (await collectionOf(db, users).findOne({ username })) ?? undefined
+  return (await modelOf(db, users).findOne({ username }).lean()) ?? undefined
 }
 
 /** How many of these accounts can log in. */
-export function countActive(db: Db, ids: readonly string[], session: Session): Promise<number> {
-  return collectionOf(db, users).countDocuments({ _id: { $in: [...ids] }, status: 'active' }, { session })
+export async function countActive(db: Db, ids: readonly string[], session: Session): Promise<number> {
+  return modelOf(db, users).countDocuments({ _id: { $in: [...ids] }, status: 'active' }, { session })
 }
 
 /** The oldest admin: the one that the legacy API_TOKEN and the first SMTP login act for. */
 export async function findFirstAdmin(db: Db): Promise<UserDoc | undefined> {
-  return (await collectionOf(db, users).findOne({ role: 'admin' }, { sort: { _id: 1 } })) ?? undefined
+  return (await modelOf(db, users).findOne({ role: 'admin' }).sort({ _id: 1 }).lean()) ?? undefined
 }
 
-/** A page of accounts in the order of creation; one more than `limit`, to tell whether more follow. */
+/** A page of accounts in the order of creation; one more than `limit`, which shows whether more follow. */
 export function listUsers(db: Db, page: PageRequest): Promise<UserDoc[]> {
-  return readPage(collectionOf(db, users), {}, page)
+  return readPage(modelOf(db, users), {}, page)
 }
 
 /** Stores a new account; false when the name is taken. */
-export async function insertUser(db: Db, user: UserDoc): Promise<boolean> {
-  try {
-    await collectionOf(db, users).insertOne(user)
-    return true
-  } catch (error) {
-    if (isDuplicateKey(error)) return false
-    throw error
-  }
+export function insertUser(db: Db, user: UserDoc): Promise<boolean> {
+  return insertUnique(modelOf(db, users), user)
 }
 
-/** Changes fields of an account and gives it back as it is then. */
+/** Changes fields of an account and returns the new record. */
 export async function updateUser(
   db: Db,
   id: string,
   change: Partial<Omit<UserDoc, '_id'>>,
   session?: Session,
 ): Promise<UserDoc | undefined> {
-  const options = { returnDocument: 'after' as const, ...(session ? { session } : {}) }
-  return (await collectionOf(db, users).findOneAndUpdate({ _id: id }, { $set: change }, options)) ?? undefined
+  return (
+    (await modelOf(db, users)
+      .findByIdAndUpdate(id, change)
+      .session(session ?? null)
+      .lean()) ?? undefined
+  )
 }
 
 /** Replaces the password if it is still the one with this hash. */
@@ -89,15 +92,12 @@ export async function replacePassword(
   after: string,
   session: Session,
 ): Promise<UserDoc | undefined> {
-  const options = { returnDocument: 'after' as const, session }
   const filter = { _id: id, password_hash: before }
-  return (
-    (await collectionOf(db, users).findOneAndUpdate(filter, { $set: { password_hash: after } }, options)) ?? undefined
-  )
+  return (await modelOf(db, users).findOneAndUpdate(filter, { password_hash: after }, { session }).lean()) ?? undefined
 }
 
-/** Number of other active admins, read inside a transaction that then suspends one; two who suspend each other conflict. */
+/** Number of other active admins. Read in the transaction that suspends one; two that suspend each other conflict. */
 export async function otherActiveAdmins(db: Db, id: string, session: Session): Promise<number> {
-  await takeGuard(db, 'active-admins', session)
-  return collectionOf(db, users).countDocuments({ role: 'admin', status: 'active', _id: { $ne: id } }, { session })
+  await forceConflict(db, 'active-admins', session)
+  return modelOf(db, users).countDocuments({ role: 'admin', status: 'active', _id: { $ne: id } }, { session })
 }

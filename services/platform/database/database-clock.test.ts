@@ -10,7 +10,7 @@ const HOUR = 3_600_000
 const START = Date.parse('2026-11-22T10:00:00Z')
 
 /** A database and a machine with clocks of their own, which tests turn; measured every millisecond. */
-async function world(given: { aheadMs?: number; answerMs?: number } = {}) {
+async function startedClock(given: { aheadMs?: number; answerMs?: number } = {}) {
   let elapsed = 0
   const [aheadMs, answerMs] = [given.aheadMs ?? 0, given.answerMs ?? 0]
   const state = { ahead: aheadMs, database: 0, answerMs, away: false, reads: 0 }
@@ -56,57 +56,57 @@ test.each([
   ['an hour ahead', HOUR, /^the machine's clock is 3600\.0 s ahead of the database's/],
   ['an hour behind', -HOUR, /^the machine's clock is 3600\.0 s behind the database's/],
   ['three seconds behind', -3_000, /3\.0 s behind/],
-])("a machine that is %s follows the database's clock and says so", async (_, aheadMs, warning) => {
-  const w = await world({ aheadMs })
-  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
-  w.pass(10 * HOUR)
-  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
-  expect(await w.skewSeconds()).toBeCloseTo(aheadMs / 1000, 2)
-  if (warning) expect(w.warning()).toMatch(warning)
-  else expect(w.warning()).toBeUndefined()
-  await w.measured()
-  expect(w.lines.length).toBe(warning ? 1 : 0) // once, not at each measurement
+])("a machine that is %s follows the database's clock and reports it", async (_, aheadMs, warning) => {
+  const fixture = await startedClock({ aheadMs })
+  expect(Math.abs(fixture.error())).toBeLessThanOrEqual(1)
+  fixture.pass(10 * HOUR)
+  expect(Math.abs(fixture.error())).toBeLessThanOrEqual(1)
+  expect(await fixture.skewSeconds()).toBeCloseTo(aheadMs / 1000, 2)
+  if (warning) expect(fixture.warning()).toMatch(warning)
+  else expect(fixture.warning()).toBeUndefined()
+  await fixture.measured()
+  expect(fixture.lines.length).toBe(warning ? 1 : 0) // once, not at each measurement
 })
 
 test('a step of the machine changes nothing but what is reported', async () => {
-  const w = await world()
-  w.state.ahead = HOUR
-  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
-  expect(w.warning()).toMatch(/3600\.0 s ahead/)
-  await until(() => w.lines.length === 1)
-  w.state.ahead = 0
-  await until(() => w.lines.length === 2)
-  expect(w.lines[1]).toBe("info the machine's clock agrees with the database's again")
-  expect(w.warning()).toBeUndefined()
-  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
+  const fixture = await startedClock()
+  fixture.state.ahead = HOUR
+  expect(Math.abs(fixture.error())).toBeLessThanOrEqual(1)
+  expect(fixture.warning()).toMatch(/3600\.0 s ahead/)
+  await until(() => fixture.lines.length === 1)
+  fixture.state.ahead = 0
+  await until(() => fixture.lines.length === 2)
+  expect(fixture.lines[1]).toBe("info the machine's clock agrees with the database's again")
+  expect(fixture.warning()).toBeUndefined()
+  expect(Math.abs(fixture.error())).toBeLessThanOrEqual(1)
 })
 
 test.each([HOUR, -HOUR, 3_000])('a step of the database by %i ms is followed and logged', async step => {
-  const w = await world()
-  w.state.database = step
-  await until(() => Math.abs(w.error()) <= 1)
-  expect(w.lines[0]).toMatch(/^warn the database's clock was stepped/)
+  const fixture = await startedClock()
+  fixture.state.database = step
+  await until(() => Math.abs(fixture.error()) <= 1)
+  expect(fixture.lines[0]).toMatch(/^warn the database's clock was stepped/)
 })
 
-test('a slow answer makes the clock no worse, and a slow first one is soon corrected', async () => {
-  const quick = await world()
+test('a slow response makes the clock no worse, and a slow first one is soon corrected', async () => {
+  const quick = await startedClock()
   quick.state.answerMs = 4_000
   await quick.measured()
   expect(Math.abs(quick.error())).toBeLessThan(10)
-  const slow = await world({ answerMs: 1_000 })
-  expect(Math.abs(slow.error())).toBeLessThanOrEqual(500) // half of the way, as good as can be known
+  const slow = await startedClock({ answerMs: 1_000 })
+  expect(Math.abs(slow.error())).toBeLessThanOrEqual(500) // half of the round trip, the best estimate
   slow.state.answerMs = 0
   await slow.measured()
   expect(Math.abs(slow.error())).toBeLessThanOrEqual(1)
 })
 
 test('the clock runs on while the database is away', async () => {
-  const w = await world({ aheadMs: HOUR })
-  w.state.away = true
-  w.pass(24 * HOUR)
-  await w.measured()
-  expect(Math.abs(w.error())).toBeLessThanOrEqual(1)
-  expect(w.warning()).toMatch(/ahead/)
+  const fixture = await startedClock({ aheadMs: HOUR })
+  fixture.state.away = true
+  fixture.pass(24 * HOUR)
+  await fixture.measured()
+  expect(Math.abs(fixture.error())).toBeLessThanOrEqual(1)
+  expect(fixture.warning()).toMatch(/ahead/)
 })
 
 test('there is no clock without a first answer', async () => {

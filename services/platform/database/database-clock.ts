@@ -3,21 +3,21 @@
  * disagree, or are stepped, compare and store the same times (ADR 63).
  */
 import type { Clock } from '../clock.ts'
-import { within } from '../concurrency/timeout.ts'
+import { withTimeout } from '../concurrency/timeout.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Db } from './mongo.ts'
 
 /** A running clock. `stop` ends its measurements. */
 export interface DatabaseClock extends Clock {
-  /** How far the machine's own clock is ahead of the database's, in milliseconds; negative when it is behind. */
+  /** How far the machine's own clock is ahead of the database's, in milliseconds; negative when it is slow. */
   skewMs(): number
   /** What to do about that, for probes; undefined up to 2 s. */
   warning(): string | undefined
   stop(): Promise<void>
 }
 
-/** The timers of this machine in milliseconds; tests hand in their own. */
+/** The timers of this machine in milliseconds; tests pass their own. */
 export interface MachineTime {
   /** Time since the epoch, as this machine has it. May be wrong, and may be stepped. */
   wall(): number
@@ -44,7 +44,7 @@ const ANSWER_MS = 5_000
 /** At the start the clock is read again, up to so often, until it is known this precisely. */
 const FIRST_READINGS = 5
 const PRECISE_MS = 10
-/** The clock stands still for so long rather than going back. */
+/** The clock stops for up to this time, in milliseconds, instead of going back. */
 const SMOOTHED_MS = 1_000
 /** How much a machine's timer may run fast or slow: 500 ppm is the most that NTP corrects. */
 const DRIFT = 500e-6
@@ -54,7 +54,7 @@ const MACHINE: MachineTime = { wall: () => Date.now(), monotonic: () => performa
 /** The database's time at this moment, of the primary (or of the mongos that answers). */
 export async function readDatabaseTime(db: Db): Promise<Date> {
   const { localTime } = await db.admin().command({ hello: 1 })
-  if (!(localTime instanceof Date)) throw new Error('the database does not tell its time')
+  if (!(localTime instanceof Date)) throw new Error('the database does not return its time')
   return localTime
 }
 
@@ -71,9 +71,9 @@ export async function startDatabaseClock(options: DatabaseClockOptions): Promise
 
   const sample = async (): Promise<Offset> => {
     const sent = machine.monotonic()
-    const time = (await within(ANSWER_MS, read())).getTime()
+    const time = (await withTimeout(ANSWER_MS, read())).getTime()
     const received = machine.monotonic()
-    // The server cut its time to whole milliseconds, at some moment between the question and the answer.
+    // The server truncates its time to milliseconds, at some moment between request and response.
     return { low: time - received, high: time + 1 - sent, at: received }
   }
 
@@ -142,7 +142,7 @@ const width = ({ low, high }: Offset) => high - low
 const middle = ({ low, high }: Offset) => (low + high) / 2
 
 /**
- * What both measurements allow, so that a slow answer makes the clock no less precise than it was. Undefined when they
+ * The intersection of both measurements, so that a slow response does not reduce precision. Undefined when they
  * contradict each other: one of the clocks was stepped.
  */
 function narrowed(known: Offset, fresh: Offset): Offset | undefined {

@@ -19,7 +19,7 @@ function counting(schema: number, minReader = 1): Migration & { runs: number } {
 
 const stored = (db: Db) => db.collection<{ _id: string }>('meta').findOne({ _id: 'schema' })
 
-test('runs the missing steps in order and remembers where it stands', async () => {
+test('runs the missing steps in order and stores the reached version', async () => {
   const { db } = await databaseForThisTest()
   const steps = [counting(1), counting(2)]
   await migrate(db, steps, silentLog)
@@ -28,14 +28,14 @@ test('runs the missing steps in order and remembers where it stands', async () =
   expect(await stored(db)).toMatchObject({ schema: 2, minReader: 1 })
 })
 
-test('ten processes at once run a step once', async () => {
+test('ten parallel processes run a step once', async () => {
   const { db } = await databaseForThisTest()
   const step = counting(1)
   await Promise.all(Array.from({ length: 10 }, () => migrate(db, [step], silentLog)))
   expect(step.runs).toBe(1)
 })
 
-test('a step that failed runs again at the next start', async () => {
+test('a process that hung past its lock neither takes the lock of another nor reverts the schema', async () => {
   const { db } = await databaseForThisTest()
   let tries = 0
   const step: Migration = {
@@ -94,8 +94,8 @@ test('a process that hung past its lock neither takes the lock of another nor th
 })
 
 test.each([
-  ['one release back runs: the data says that it can be read', 1, undefined],
-  ['two releases back does not, and is told why', 2, /written by a newer Postwright/],
+  ['one release back runs: the data can be read', 1, undefined],
+  ['two releases back does not, with the reason', 2, /written by a newer Postwright/],
 ])('%s', async (_, minReader, refusal) => {
   const { db } = await databaseForThisTest()
   await migrate(db, [counting(1), counting(2, minReader)], silentLog)
@@ -108,7 +108,7 @@ test.each([
   ['ahead', 3_600_000],
   ['behind', -3_600_000],
 ])(
-  'a process whose clock is an hour %s takes the lock of another when it has run out, and not before',
+  'a process whose clock is an hour %s takes the lock of another after its expiry, and not before',
   async (_, ahead) => {
     const { db } = await databaseForThisTest()
     const runsOut = new Date((await readDatabaseTime(db)).getTime() + 1_000)

@@ -17,7 +17,7 @@ export interface Migration {
   up(db: Db): Promise<void>
 }
 
-/** What the database says of itself. */
+/** The stored schema version. */
 interface SchemaDoc {
   _id: 'schema'
   schema: number
@@ -26,12 +26,12 @@ interface SchemaDoc {
 
 interface LockDoc {
   _id: 'lock'
-  /** Who holds it: one that hung past its end must not renew or give back the lock of the next. */
+  /** Holder of the lock: a holder that hung past its expiry must not renew or release the lock of the next. */
   by?: string
   until: Date
 }
 
-/** A lock that nobody renewed for so long belongs to a process that died. */
+/** A lock that was not renewed for this time is expired. */
 const LOCK_MS = 60_000
 const RETRY_MS = 200
 
@@ -70,7 +70,7 @@ async function readSchema(db: Db): Promise<SchemaDoc> {
 }
 
 async function step(db: Db, locks: Collection<LockDoc>, me: string, migration: Migration, log: Log): Promise<void> {
-  // Somebody else may have finished it between our look and our lock.
+  // Another process may have finished it between our read and our lock.
   if ((await readSchema(db)).schema >= migration.schema) return
   const started = performance.now()
   const renewal = setInterval(() => void renew(locks, me).catch(() => undefined), LOCK_MS / 4)
@@ -82,9 +82,9 @@ async function step(db: Db, locks: Collection<LockDoc>, me: string, migration: M
   const { schema, minReader } = migration
   const states = db.collection<SchemaDoc>('meta')
   try {
-    // Never back: who hung in this step may find that others are steps ahead.
-    const behind = { _id: 'schema' as const, schema: { $lt: schema } }
-    await states.updateOne(behind, { $set: { schema, minReader } }, { upsert: true })
+    // Never decreases: a process that hung in this step may find that others are further.
+    const olderState = { _id: 'schema' as const, schema: { $lt: schema } }
+    await states.updateOne(olderState, { $set: { schema, minReader } }, { upsert: true })
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
   }

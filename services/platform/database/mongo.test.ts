@@ -1,6 +1,6 @@
 import mongoose from 'mongoose'
 import { describe, expect, test } from 'vitest'
-import { NoAnswer } from '../concurrency/timeout.ts'
+import { TimeoutError } from '../concurrency/timeout.ts'
 import { isDuplicateKey, isUnavailable } from './mongo.ts'
 
 const { mongo } = mongoose
@@ -9,7 +9,7 @@ const server = (code: number, codeName: string) =>
 /** Errors that the driver throws and does not export. */
 const named = (name: string) => Object.assign(new Error(name), { name })
 
-describe('"try again in a few seconds" is what a client hears', () => {
+describe('unavailability is reported as "try again in a few seconds"', () => {
   test.each([
     ['no primary was found', new mongo.MongoServerSelectionError('none', {} as never)],
     ['the connection broke', new mongo.MongoNetworkError('reset')],
@@ -17,7 +17,7 @@ describe('"try again in a few seconds" is what a client hears', () => {
     ['the time for the operation is over', new mongo.MongoOperationTimeoutError('timed out')],
     ['every connection is in use', named('MongoWaitQueueTimeoutError')],
     ['the pool was cleared', named('MongoPoolClearedError')],
-    ['we waited long enough', new NoAnswer(5_000)],
+    ['we waited long enough', new TimeoutError(5_000)],
     ['the member is no primary any more', server(10_107, 'NotWritablePrimary')],
     ['the primary has stepped down', server(189, 'PrimarySteppedDown')],
     ['the step-down interrupted it', server(11_602, 'InterruptedDueToReplStateChange')],

@@ -1,9 +1,9 @@
 /**
- * The database connection and how collections are declared. Mongoose holds the connection; documents are read and
- * written through the driver's typed collections, because zod has checked them at the door (ADR 3).
+ * The database connection and how collections are declared. Mongoose holds the connection. Hot collections are read and
+ * written through the driver, because zod has validated their documents; the others have models (`models.ts`, ADR 3).
  */
 import mongoose from 'mongoose'
-import { NoAnswer } from '../concurrency/timeout.ts'
+import { TimeoutError } from '../concurrency/timeout.ts'
 import type { Log } from '../observability/log.ts'
 
 type Connection = mongoose.Connection
@@ -175,7 +175,7 @@ const AWAY =
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return error instanceof NoAnswer || AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code))
+  return error instanceof TimeoutError || AWAY.test(error.name) || ('code' in error && STATE_CHANGES.has(error.code))
 }
 
 /** MaxTimeMSExpired: the server stopped waiting for a majority, or never began. */

@@ -1,4 +1,6 @@
-/** Counters of a rate limit in MongoDB that begin and end by the database's clock, whatever the clocks of processes say. */
+/**
+ * Counters of a rate limit in MongoDB whose windows follow the database's clock, whatever the clocks of processes are.
+ */
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible'
 import { type Collection, type CollectionDefinition, collectionOf, type Db, isDuplicateKey } from './mongo.ts'
 

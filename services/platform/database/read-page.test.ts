@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
-import { collectionOf, defineCollection } from './mongo.ts'
+import * as field from './fields.ts'
+import { type DocumentOf, defineModel, modelOf } from './models.ts'
+import { collectionOf } from './mongo.ts'
 import { afterPosition, readPage } from './read-page.ts'
 
-interface Row {
-  _id: string
-  owner: string
-  at: Date
-}
+const ROWS = defineModel('rows', { _id: field.text, owner: field.text, at: field.date })
 
 /** Rows a to e, of which c belongs to another owner; b and d are of one moment. */
 async function withRows() {
   const { db } = await databaseForThisTest()
-  const rows = collectionOf(db, defineCollection<Row>('rows'))
+  const rows = modelOf(db, ROWS)
   const second = (n: number) => new Date(n * 1000)
   const moments = { d: 2, a: 1, e: 4, b: 2, c: 3 }
   const docs = Object.entries(moments).map(([_id, at]) => ({
@@ -21,7 +19,7 @@ async function withRows() {
     at: second(at),
   }))
   await rows.insertMany(docs)
-  return { rows, second }
+  return { rows, collection: collectionOf(db, ROWS), second }
 }
 
 test.each<[string, string | undefined, number, 'oldest first' | 'newest first' | undefined, string]>([
@@ -29,7 +27,7 @@ test.each<[string, string | undefined, number, 'oldest first' | 'newest first' |
   ['all of them', undefined, 4, 'oldest first', 'abde'],
   ['what follows', 'b', 2, 'oldest first', 'de'],
   ['what follows an id that is gone', 'c', 2, 'oldest first', 'de'],
-  ['nothing behind the last', 'e', 2, 'oldest first', ''],
+  ['nothing after the last', 'e', 2, 'oldest first', ''],
   ['the newest', undefined, 2, 'newest first', 'edb'],
   ['what is older', 'd', 2, 'newest first', 'ba'],
 ])('by id: %s', async (_, after, limit, order, expected) => {
@@ -39,15 +37,15 @@ test.each<[string, string | undefined, number, 'oldest first' | 'newest first' |
 })
 
 test.each([
-  ['behind the newest', 4, 'e', 'cdba'],
+  ['after the newest', 4, 'e', 'cdba'],
   ['amid rows of one moment', 2, 'd', 'ba'],
-  ['behind the last of a moment', 2, 'b', 'a'],
-  ['behind a row that is gone', 3, 'b', 'dba'],
-  ['behind the oldest', 1, 'a', ''],
+  ['after the last of a date', 2, 'b', 'a'],
+  ['after a deleted row', 3, 'b', 'dba'],
+  ['after the oldest', 1, 'a', ''],
 ])('by moment and id: %s', async (_, at, id, expected) => {
-  const { rows, second } = await withRows()
-  const found = await rows
-    .find(afterPosition<Row>({ at: second(at), id }, 'at'))
+  const { collection, second } = await withRows()
+  const found = await collection
+    .find(afterPosition<DocumentOf<typeof ROWS>>({ at: second(at), id }, 'at'))
     .sort({ at: -1, _id: -1 })
     .toArray()
   expect(found.map(({ _id }) => _id).join('')).toBe(expected)

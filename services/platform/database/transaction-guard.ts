@@ -4,9 +4,9 @@ import { collectionOf, type Db, defineCollection, type Session } from './mongo.t
 const guards = defineCollection<{ _id: string; changes: number }>('guards')
 
 /**
- * Writes the guard of this name, before anything that it guards is counted: of two transactions that do so at once one
- * runs again after the other; snapshot reads alone would let both pass.
+ * Writes the document of this name, before the transaction counts what it protects. Of two parallel transactions one
+ * then conflicts and is repeated; with snapshot reads alone both would succeed.
  */
-export async function takeGuard(db: Db, name: string, session: Session): Promise<void> {
+export async function forceConflict(db: Db, name: string, session: Session): Promise<void> {
   await collectionOf(db, guards).updateOne({ _id: name }, { $inc: { changes: 1 } }, { upsert: true, session })
 }

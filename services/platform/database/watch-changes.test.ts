@@ -4,7 +4,7 @@ import { until } from '../../../test/support/time/until.ts'
 import { silentLog } from '../observability/log.ts'
 import { type RecordChange, watchChanges } from './watch-changes.ts'
 
-/** Watches two collections of a new database; resolves once it hears of what happens. */
+/** Watches two collections of a new database; resolves once it receives changes. */
 async function watching() {
   const mongo = await databaseForThisTest()
   const seen: RecordChange[] = []
@@ -18,7 +18,7 @@ async function watching() {
   )
   onTestFinished(() => running.stop())
   const cats = mongo.db.collection<{ _id: string; name?: string; at?: { x: number; y?: number }; a?: number }>('cats')
-  /** Writes marks until one is heard of: a stream tells nothing of what happened before it was open. */
+  /** Writes marks until one is received: a stream has no changes from before it was open. */
   const open = async () => {
     let mark = 0
     const last = () => seen.at(-1)?.id === `mark ${mark}`
@@ -36,7 +36,7 @@ async function watching() {
   return { mongo, cats, seen, running, open, gaps: () => gaps }
 }
 
-test('tells of every kind of change, with the record as it is and the fields that were touched', async () => {
+test('reports every kind of change, with the current record and the changed fields', async () => {
   const { mongo, cats, seen } = await watching()
   await cats.insertOne({ _id: 'tom', name: 'Tom', at: { x: 1 } })
   await until(() => seen.length === 1)
@@ -57,16 +57,16 @@ test('tells of every kind of change, with the record as it is and the fields tha
   ])
 })
 
-test('goes on when the database of records is made anew, and says that something was missed', async () => {
+test('continues when the database is recreated, and reports a gap', async () => {
   const { mongo, seen, open, gaps } = await watching()
-  expect(gaps()).toBe(1) // nobody knows what happened before the start
+  expect(gaps()).toBe(1) // changes before the start are unknown
   await mongo.db.dropDatabase() // ends the stream for good
   await until(() => gaps() === 2)
   await open()
   expect(seen).toEqual([])
 })
 
-test('tells nothing after its stop', async () => {
+test('reports nothing after its stop', async () => {
   const one = await watching()
   await one.running.stop()
   await one.cats.insertOne({ _id: 'late' })

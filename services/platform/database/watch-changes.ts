@@ -1,4 +1,4 @@
-/** Hears of changes of records as they happen, whoever makes them (MongoDB change streams). */
+/** Receives changes of records from MongoDB change streams, whichever process makes them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../observability/log.ts'
 import type { Running } from '../running.ts'
@@ -17,8 +17,8 @@ export interface RecordChange {
 const RETRY_MS = 2_000
 
 /**
- * Calls `onChange` for each change in these collections, and `onGap` when changes may have been missed: at the start and
- * whenever the stream could not be resumed. It goes on until it is stopped.
+ * Calls `onChange` for each change in these collections, and `onGap` when changes may have been missed: at the start
+ * and whenever the stream could not be resumed. Runs until it is stopped.
  */
 export function watchChanges(
   db: Db,

@@ -15,14 +15,14 @@ const stateOf = (reason: string, second = 0): ResourceState => ({
   ...{ ready: true, reason, message: '', conditions: [], observed_at: new Date(second * 1000) },
 })
 
-async function withThings(docs: readonly Doc[]) {
+async function withRecords(docs: readonly Doc[]) {
   const { db } = await databaseForThisTest()
   const open = (name: string) => collectionOf(db, defineCollection<Doc>(name))
-  const things = open('things')
-  if (docs.length > 0) await things.insertMany([...docs])
+  const ownRecords = open('things')
+  if (docs.length > 0) await ownRecords.insertMany([...docs])
   const source = (name: string) => managedIn(open(name), { hidden: { $ne: true } }, ['label'], ({ label }) => label)
   return {
-    things,
+    ownRecords,
     others: open('others'),
     list: (limit?: number) => listManaged([source('things'), source('others')], limit),
   }
@@ -33,7 +33,7 @@ const managed = (name: string, namespace?: string): Doc => ({
 })
 
 test('what resources manage is listed by namespace and name, over all collections', async () => {
-  const { others, list } = await withThings([
+  const { others, list } = await withRecords([
     managed('b'),
     { ...managed('x'), hidden: true },
     { _id: 'free', label: 'of a person' },
@@ -55,7 +55,7 @@ test.each([
   [2, 2, true],
   [3, 2, false],
 ])('%i records with a limit of two: %i are listed, complete: %s', async (count, listed, complete) => {
-  const { list } = await withThings(Array.from({ length: count }, (_, n) => managed(`r${n}`)))
+  const { list } = await withRecords(Array.from({ length: count }, (_, n) => managed(`r${n}`)))
   const found = await list(2)
   expect([found.records.length, found.complete]).toEqual([listed, complete])
 })
@@ -66,13 +66,13 @@ test.each<[string, { id: string; uid: string }, ResourceState, ResourceState]>([
   ['that of another resource is not', { id: 'a', uid: 'uid-b' }, stateOf('Failed', 9), stateOf('Ready')],
   ['nor that of a record that is gone', { id: 'gone', uid: 'uid-a' }, stateOf('Failed', 9), stateOf('Ready')],
 ])('%s', async (_, target, given, stored) => {
-  const { things } = await withThings([{ ...managed('a'), k8s: stateOf('Ready') }])
-  await mirrorState(things, target, given)
-  expect(await things.find().toArray()).toEqual([{ ...managed('a'), k8s: stored }])
+  const { ownRecords } = await withRecords([{ ...managed('a'), k8s: stateOf('Ready') }])
+  await mirrorState(ownRecords, target, given)
+  expect(await ownRecords.find().toArray()).toEqual([{ ...managed('a'), k8s: stored }])
 })
 
 test('the first state is written', async () => {
-  const { things } = await withThings([managed('a')])
-  await mirrorState(things, { id: 'a', uid: 'uid-a' }, stateOf('Ready'))
-  expect(await things.findOne()).toMatchObject({ k8s: stateOf('Ready') })
+  const { ownRecords } = await withRecords([managed('a')])
+  await mirrorState(ownRecords, { id: 'a', uid: 'uid-a' }, stateOf('Ready'))
+  expect(await ownRecords.findOne()).toMatchObject({ k8s: stateOf('Ready') })
 })

@@ -1,13 +1,9 @@
 /** Records in several collections that Kubernetes resources manage: listed, and given the state of their resource. */
+import type { Model } from '../database/models.ts'
 import type { Collection } from '../database/mongo.ts'
-import type { ManagedBy, ResourceState } from './rules/managed-by.ts'
+import type { ManagedBy, ManagedFields, ResourceState } from './managed-fields.ts'
 
-/** What every such record has. */
-export interface ManagedFields {
-  managed_by?: ManagedBy
-  /** Absent until the operator has looked at it once. */
-  k8s?: ResourceState
-}
+export type { ManagedFields }
 
 /** A record and the resource that manages it. */
 export interface ManagedRecord<R> {
@@ -16,7 +12,7 @@ export interface ManagedRecord<R> {
   state: ResourceState | undefined
 }
 
-/** Reads the managed records of one collection, at most so many. */
+/** Reads the managed records of one collection, up to a limit. */
 export type ManagedSource<R> = (limit: number) => Promise<ManagedRecord<R>[]>
 
 type Filter<T extends object> = Parameters<Collection<T>['find']>[0]
@@ -38,6 +34,12 @@ export function managedIn<T extends ManagedFields, R>(
       row.managed_by ? [{ resource: row.managed_by, record: show(row), state: row.k8s }] : [],
     )
   }
+}
+
+/** The records of a model that the resource with this uid manages, oldest first. */
+export async function listManagedBy<T extends ManagedFields>(model: Model<T>, uid: string): Promise<T[]> {
+  const filter: object = { 'managed_by.uid': uid }
+  return model.find(filter).sort({ _id: 1 }).lean<T[]>()
 }
 
 /** Most records of a collection that are listed; kubectl shows more. */
@@ -62,8 +64,8 @@ function order({ namespace, name, kind }: ManagedBy): string {
 }
 
 /**
- * Writes the state of a resource onto the record that it manages. A record of another resource is left alone, and so is
- * one that says the same: an operator that starts finds ten thousand of those.
+ * Writes the state of a resource onto the record that it manages. A record of another resource is not changed, and
+ * neither is one with the same state: a starting operator finds ten thousand of those.
  */
 export async function mirrorState<T extends ManagedFields & { _id: string | number }>(
   collection: Collection<T>,

@@ -1,6 +1,7 @@
 /** What the stores promise to writers at the same time, and to names and words of any kind. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts'
+import { replaceVersion } from '../../platform/database/models.ts'
 import { ensureIndexes, isDuplicateKey } from '../../platform/database/mongo.ts'
 import { listApps } from '../catalogue/store/apps.ts'
 import {
@@ -10,25 +11,26 @@ import {
   listPlans,
   listSwitches,
   planNames,
-  replacePlan,
 } from '../catalogue/store/plans-and-flags.ts'
+import { NEW_SWITCH } from '../flags/rules/flag-spec.ts'
 import { claimEvent, insertEvent, postponeEvent, settleEvent } from '../payments/store/payment-events.ts'
 import { addRefunded, closeOrder, findPayment } from '../payments/store/payments-and-orders.ts'
-import { claimReminder, leavePlace, markReminded, takePlace } from '../reminders/store/reminders.ts'
+import { claimReminder, markReminded, releasePlace, takePlace } from '../reminders/store/reminders.ts'
 import { pageOf } from '../rules/paging.ts'
 import { type Collections, openCollections, subscriptionCollections } from './collections.ts'
-import type { AppDoc, OrderDoc, PaymentDoc, PaymentEventDoc, PlanDoc, SwitchDoc } from './documents.ts'
+import type { OrderDoc, PaymentDoc, PaymentEventDoc } from './documents.ts'
+import type { AppDoc, PlanDoc, SwitchDoc } from './models.ts'
 import { rememberNonce } from './nonces-and-idempotency.ts'
 import { createIds, type IdKind } from './sequence-ids.ts'
 
 const NOW = new Date('2028-02-29T10:00:00Z')
 const later = (ms: number) => new Date(NOW.getTime() + ms)
 let mongo: TestDatabase
-let c: Collections
+let collections: Collections
 beforeAll(async () => {
   mongo = await freshDatabase()
   await ensureIndexes(mongo.db, subscriptionCollections)
-  c = openCollections(mongo.db)
+  collections = openCollections(mongo.db)
 })
 afterAll(() => mongo.stop())
 beforeEach(async () => {
@@ -40,9 +42,9 @@ const many = <T>(count: number, work: (n: number) => Promise<T>) =>
 
 describe('numbers', () => {
   test.each<IdKind>(['plan', 'subscription'])(
-    'of %s are given once, to many who ask many processes at once',
+    'of %s are unique over many parallel callers and processes',
     async kind => {
-      const processes = [createIds(c), createIds(c), createIds(c)]
+      const processes = [createIds(collections), createIds(collections), createIds(collections)]
       const given = await many(650, n => (processes[n % 3] as (typeof processes)[number]).next(kind))
       expect(new Set(given).size).toBe(650)
       expect(Math.min(...given)).toBe(1)
@@ -50,9 +52,9 @@ describe('numbers', () => {
     },
   )
 
-  test('of one process grow, and go on behind those of the processes before it', async () => {
-    const first = await createIds(c).next('audit')
-    const second = createIds(c)
+  test('of one process increase, and continue after those of earlier processes', async () => {
+    const first = await createIds(collections).next('audit')
+    const second = createIds(collections)
     const numbers = []
     for (let n = 0; n < 150; n++) numbers.push(await second.next('audit'))
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
@@ -60,13 +62,13 @@ describe('numbers', () => {
   })
 
   test('of kinds are apart', async () => {
-    const ids = createIds(c)
+    const ids = createIds(collections)
     expect([await ids.next('app'), await ids.next('plan'), await ids.next('app')]).toEqual([1, 1, 2])
   })
 
-  test('are asked for again after the database was away', async () => {
+  test('are allocated again after the database was unavailable', async () => {
     let away = true
-    const sequences = new Proxy(c.sequences, {
+    const sequences = new Proxy(collections.sequences, {
       get: (of, name) => {
         if (away && name === 'findOneAndUpdate') return () => Promise.reject(new Error('away'))
         return Reflect.get(of, name).bind(of)
@@ -111,24 +113,22 @@ describe('searching', () => {
     ['(?i', []],
   ]
 
-  test.each(found)('plans and switches for %j finds it anywhere, and takes it literally', async (search, expected) => {
-    await c.plans.insertMany(names.map((name, n) => plan(n, { name })))
-    await c.switches.insertMany(
-      names.map(
-        (name, n) => ({ _id: n, app_key: 'shop', name: `s${n}`, description: name, updated_at: NOW }) as SwitchDoc,
-      ),
-    )
-    const plans = await listPlans(c, 'shop', { search }, pageOf({}))
+  test.each(found)('plans and switches for %j match anywhere, literally', async (search, expected) => {
+    await collections.plans.insertMany(names.map((name, n) => plan(n, { name })))
+    await collections.switches.insertMany(names.map((name, n) => flag(n, { name: `s${n}`, description: name })))
+    const plans = await listPlans(collections, 'shop', { search }, pageOf({}))
     expect([plans.items.map(({ name }) => name), plans.total]).toEqual([expected, expected.length])
-    const switches = await listSwitches(c, 'shop', { search }, pageOf({}))
+    const switches = await listSwitches(collections, 'shop', { search }, pageOf({}))
     expect(switches.items.map(({ description }) => description).toSorted()).toEqual(expected.toSorted())
   })
 
   test('apps finds names in any case and keys by their beginning, in scope only', async () => {
-    const app = (n: number, app_key: string, app_name: string, more: Partial<AppDoc> = {}) =>
-      ({ _id: n, app_key, app_name, status: '1', live: true, ...more }) as AppDoc
+    const app = (n: number, app_key: string, app_name: string, more: Partial<AppDoc> = {}): AppDoc => ({
+      ...{ _id: n, app_key, app_name, app_description: '', status: '1', live: true, version: 1 },
+      ...{ created_at: NOW, updated_at: NOW, ...more },
+    })
     const { live: _, ...gone } = app(5, 'shop-old', 'Shop gone')
-    await c.apps.insertMany([
+    await collections.apps.insertMany([
       app(1, 'shop', 'My Shop'),
       app(2, 'other', 'SHOP window', { status: '0' }),
       app(3, 'third', 'a.shop'),
@@ -136,7 +136,7 @@ describe('searching', () => {
       gone,
     ])
     const keys = async (filter: Parameters<typeof listApps>[1]) =>
-      (await listApps(c, filter, pageOf({}))).items.map(({ app_key }) => app_key)
+      (await listApps(collections, filter, pageOf({}))).items.map(({ app_key }) => app_key)
     expect(await keys({ search: 'shop' })).toEqual(['shop', 'other', 'shop-2'])
     expect(await keys({ search: 'SHOP W' })).toEqual(['other'])
     expect(await keys({ search: '.' })).toEqual([])
@@ -146,21 +146,21 @@ describe('searching', () => {
   })
 
   test('pages of plans hold each once, in the order of the shop, equal places by number', async () => {
-    await c.plans.insertMany(names.map((name, n) => plan(names.length - n, { name, sort_order: n % 3 })))
-    const all = (await listPlans(c, 'shop', {}, pageOf({ pageSize: 100 }))).items
+    await collections.plans.insertMany(names.map((name, n) => plan(names.length - n, { name, sort_order: n % 3 })))
+    const all = (await listPlans(collections, 'shop', {}, pageOf({ pageSize: 100 }))).items
     const order = all.map(({ sort_order, _id }) => sort_order * 1_000 + _id)
     expect(order).toEqual(order.toSorted((a, b) => a - b))
-    const pages = await many(3, n => listPlans(c, 'shop', {}, pageOf({ page: n + 1, pageSize: 4 })))
+    const pages = await many(3, n => listPlans(collections, 'shop', {}, pageOf({ page: n + 1, pageSize: 4 })))
     expect(pages.flatMap(({ items }) => items)).toEqual(all)
-    expect((await listPlans(c, 'shop', {}, pageOf({ page: 9 }))).items).toEqual([])
+    expect((await listPlans(collections, 'shop', {}, pageOf({ page: 9 }))).items).toEqual([])
   })
 
-  test('a deleted plan is found by nobody, but its name is still told of what was sold', async () => {
-    await c.plans.insertMany([plan(1, { deleted_at: NOW }), plan(2, { name: 'live' })])
-    expect(await findPlan(c, 'shop', 1)).toBeUndefined()
-    expect(await findPlan(c, 'other', 2)).toBeUndefined()
-    expect((await listPlans(c, 'shop', {}, pageOf({}))).items.map(({ _id }) => _id)).toEqual([2])
-    expect(await planNames(c, [1, 2, 3])).toEqual(
+  test('a deleted plan is not found, but its name is known for past sales', async () => {
+    await collections.plans.insertMany([plan(1, { deleted_at: NOW }), plan(2, { name: 'live' })])
+    expect(await findPlan(collections, 'shop', 1)).toBeUndefined()
+    expect(await findPlan(collections, 'other', 2)).toBeUndefined()
+    expect((await listPlans(collections, 'shop', {}, pageOf({}))).items.map(({ _id }) => _id)).toEqual([2])
+    expect(await planNames(collections, [1, 2, 3])).toEqual(
       new Map([
         [1, 'plan 1'],
         [2, 'live'],
@@ -169,17 +169,28 @@ describe('searching', () => {
   })
 
   function plan(_id: number, more: Partial<PlanDoc> = {}): PlanDoc {
-    return { _id, app_key: 'shop', name: `plan ${_id}`, status: '1', sort_order: 0, edits: 1, ...more } as PlanDoc
+    return {
+      ...{ _id, app_key: 'shop', name: `plan ${_id}`, description: '', status: '1', sort_order: 0, features: [] },
+      ...{ price_cents: 0, original_price_cents: 0, duration: 30, trial_days: 0, grace_days: 0 },
+      ...{ auto_renew_allowed: false, version: 1, edits: 1, created_at: NOW, updated_at: NOW, ...more },
+    }
   }
 
   test('of many who replace the same edit of a plan one does', async () => {
-    await c.plans.insertOne(plan(1))
+    await collections.plans.insertOne(plan(1))
     const outcomes = await many(5, n =>
-      mongo.transaction(session => replacePlan(c, plan(1, { edits: 2, sort_order: n }), session)),
+      mongo.transaction(session =>
+        replaceVersion(collections.plans, plan(1, { edits: 2, sort_order: n }), 'edits', session),
+      ),
     )
     expect(outcomes.filter(Boolean)).toHaveLength(1)
   })
 })
+
+function flag(_id: number, more: Partial<SwitchDoc> = {}): SwitchDoc {
+  const by = { created_by: 'ann', updated_by: 'ann', created_at: NOW, updated_at: NOW }
+  return { ...NEW_SWITCH, _id, app_key: 'shop', name: 's', version: 1, ...by, ...more }
+}
 
 test.each<[string, number[], boolean]>([
   ['one to come', [1_001], false],
@@ -188,21 +199,21 @@ test.each<[string, number[], boolean]>([
   ['none', [], false],
 ])('a switch with %s: due is %s', async (_, times, due) => {
   const schedules = times.map(at => ({ at, value: '1' }))
-  await c.switches.insertOne({ _id: 1, app_key: 'shop', name: 's', schedules } as unknown as SwitchDoc)
-  expect((await dueSwitches(c, 1_000)).length === 1).toBe(due)
-  expect(await allSwitches(c, 'shop')).toHaveLength(1)
+  await collections.switches.insertOne(flag(1, { schedules }))
+  expect((await dueSwitches(collections, 1_000)).length === 1).toBe(due)
+  expect(await allSwitches(collections, 'shop')).toHaveLength(1)
 })
 
 describe('money that was given back', () => {
   const payment = (more: Partial<PaymentDoc> = {}) =>
     ({ _id: 1, app_key: 'shop', amount_cents: 1_000, refunded_cents: 0, ...more }) as PaymentDoc
-  const giveBack = (cents: number) => mongo.transaction(session => addRefunded(c, payment(), cents, session))
+  const giveBack = (cents: number) => mongo.transaction(session => addRefunded(collections, payment(), cents, session))
 
-  test('by many at once is never more than was paid', async () => {
-    await c.payments.insertOne(payment())
+  test('in parallel never exceed the paid amount', async () => {
+    await collections.payments.insertOne(payment())
     const outcomes = await many(8, () => giveBack(300))
     expect(outcomes.filter(Boolean)).toHaveLength(3)
-    expect((await c.payments.findOne({ _id: 1 }))?.refunded_cents).toBe(900)
+    expect((await collections.payments.findOne({ _id: 1 }))?.refunded_cents).toBe(900)
     expect([await giveBack(101), await giveBack(100), await giveBack(0), await giveBack(1)]).toEqual([
       ...[false, true, true, false],
     ])
@@ -217,17 +228,17 @@ describe('money that was given back', () => {
     ['by nothing, although rows without a key exist', {}, undefined],
     ['by empty keys', { payment_key: '', client_key: '' }, undefined],
   ])('a payment is found %s', async (_, keys, id) => {
-    await c.payments.insertMany([
+    await collections.payments.insertMany([
       payment({ payment_key: 'shop/alipay/P1', client_key: 'shop/r1' }),
       payment({ _id: 2 }),
       payment({ _id: 3 }),
     ])
-    expect((await findPayment(c, keys))?._id).toBe(id)
+    expect((await findPayment(collections, keys))?._id).toBe(id)
   })
 
   test('a payment and a reference are booked once', async () => {
     const book = (_id: number, more: Partial<PaymentDoc>) =>
-      c.payments.insertOne(payment({ _id, ...more })).then(
+      collections.payments.insertOne(payment({ _id, ...more })).then(
         () => 'booked',
         (error: unknown) => (isDuplicateKey(error) ? 'there already' : 'failed'),
       )
@@ -244,10 +255,16 @@ test.each<[OrderDoc['status'], 'paid' | 'closed', OrderDoc['status']]>([
   ['closed', 'paid', 'paid'],
   ['paid', 'closed', 'paid'],
   ['paid', 'paid', 'paid'],
-])('an order that is %s and told to be %s is %s', async (before, told, after) => {
-  await c.orders.insertOne({ _id: 'shop/1', app_key: 'shop', user_id: 1, plan_id: 1, status: before } as OrderDoc)
-  await closeOrder(c, 'shop/1', told)
-  expect((await c.orders.findOne({ _id: 'shop/1' }))?.status).toBe(after)
+])('an order that is %s and set to %s is %s', async (before, reported, after) => {
+  await collections.orders.insertOne({
+    _id: 'shop/1',
+    app_key: 'shop',
+    user_id: 1,
+    plan_id: 1,
+    status: before,
+  } as OrderDoc)
+  await closeOrder(collections, 'shop/1', reported)
+  expect((await collections.orders.findOne({ _id: 'shop/1' }))?.status).toBe(after)
 })
 
 describe('a notice', () => {
@@ -257,15 +274,15 @@ describe('a notice', () => {
     ...more,
   })
 
-  test('that comes many times at once is stored once', async () => {
-    expect((await many(6, () => insertEvent(c, event(1)))).filter(Boolean)).toHaveLength(1)
+  test('received many times in parallel is stored once', async () => {
+    expect((await many(6, () => insertEvent(collections, event(1)))).filter(Boolean)).toHaveLength(1)
   })
 
   test('is taken by one of many workers, the longest due first, and comes back when its worker died', async () => {
-    for (let n = 0; n < 4; n++) await insertEvent(c, event(n, { due: later(-n * 1_000) }))
-    await insertEvent(c, event(9, { due: later(1) }))
-    await insertEvent(c, event(8, { state: 'applied', due: later(-99_000) }))
-    const take = (now: Date) => claimEvent(c, now, new Date(now.getTime() + 60_000))
+    for (let n = 0; n < 4; n++) await insertEvent(collections, event(n, { due: later(-n * 1_000) }))
+    await insertEvent(collections, event(9, { due: later(1) }))
+    await insertEvent(collections, event(8, { state: 'applied', due: later(-99_000) }))
+    const take = (now: Date) => claimEvent(collections, now, new Date(now.getTime() + 60_000))
     expect((await take(NOW))?._id).toBe('alipay/shop/3')
     const rest = await many(6, () => take(NOW))
     expect(rest.flatMap(taken => taken?._id ?? []).toSorted()).toEqual([0, 1, 2].map(n => `alipay/shop/${n}`))
@@ -276,23 +293,31 @@ describe('a notice', () => {
   test.each(['ignored', 'rejected'] as const)(
     'that was applied is not %s afterwards by a slower worker',
     async late => {
-      await insertEvent(c, event(1))
-      await settleEvent(c, 'alipay/shop/1', 'applied', '', NOW)
-      await settleEvent(c, 'alipay/shop/1', late, 'too late', later(1))
-      expect(await c.paymentEvents.findOne({})).toMatchObject({ state: 'applied', reason: '', applied_at: NOW })
+      await insertEvent(collections, event(1))
+      await settleEvent(collections, 'alipay/shop/1', 'applied', '', NOW)
+      await settleEvent(collections, 'alipay/shop/1', late, 'too late', later(1))
+      expect(await collections.paymentEvents.findOne({})).toMatchObject({
+        state: 'applied',
+        reason: '',
+        applied_at: NOW,
+      })
     },
   )
 
   test('that was settled is not put off any more', async () => {
-    await insertEvent(c, event(1, { state: 'applied', due: later(-1) }))
-    await postponeEvent(c, 'alipay/shop/1', later(1), 'not yet')
-    expect(await c.paymentEvents.findOne({})).toEqual(event(1, { state: 'applied', due: later(-1) }))
+    await insertEvent(collections, event(1, { state: 'applied', due: later(-1) }))
+    await postponeEvent(collections, 'alipay/shop/1', later(1), 'not yet')
+    expect(await collections.paymentEvents.findOne({})).toEqual(event(1, { state: 'applied', due: later(-1) }))
   })
 })
 
 describe('a reminder', () => {
   const claim = (at: Date, stale = later(-600_000)) =>
-    claimReminder(c, { _id: '1/2/ends_in_7', app_key: 'shop', subscription_id: 1, state: 'claimed', at }, stale)
+    claimReminder(
+      collections,
+      { _id: '1/2/ends_in_7', app_key: 'shop', subscription_id: 1, state: 'claimed', at },
+      stale,
+    )
 
   test('is claimed by one of many workers', async () => {
     expect((await many(8, () => claim(NOW))).filter(Boolean)).toHaveLength(1)
@@ -306,23 +331,23 @@ describe('a reminder', () => {
 
   test('that went out is never claimed again', async () => {
     await claim(NOW)
-    await markReminded(c, '1/2/ends_in_7', NOW)
+    await markReminded(collections, '1/2/ends_in_7', NOW)
     expect(await claim(later(1e10), later(1e10))).toBe(false)
   })
 
-  test('takes a place of its day and app while there is one, whoever writes the first figure of the day', async () => {
-    const take = (app = 'shop', day = '2028-02-29', places = 3) => takePlace(c, app, day, places)
-    const bumped = c.days.updateOne({ _id: 'shop/2028-02-29' }, { $inc: { new_users: 1 } }, { upsert: true })
+  test('uses the quota of its day and app while there is one, whoever writes the first document of the day', async () => {
+    const take = (app = 'shop', day = '2028-02-29', places = 3) => takePlace(collections, app, day, places)
+    const bumped = collections.days.updateOne({ _id: 'shop/2028-02-29' }, { $inc: { new_users: 1 } }, { upsert: true })
     const taken = await many(10, () => take())
     await bumped
     expect(taken.filter(Boolean)).toHaveLength(3)
     expect([await take('other'), await take('shop', '2028-03-01'), await take()]).toEqual([true, true, false])
-    await leavePlace(c, 'shop', '2028-02-29')
+    await releasePlace(collections, 'shop', '2028-02-29')
     expect([await take(), await take(), await take('shop', '2028-02-29', 4)]).toEqual([true, false, true])
   })
 })
 
-test('a nonce is good once, for many who bring it at once', async () => {
-  expect((await many(6, () => rememberNonce(c, 'key/nonce', later(1)))).filter(Boolean)).toHaveLength(1)
-  expect(await rememberNonce(c, 'other/nonce', later(1))).toBe(true)
+test('a nonce is accepted once among parallel requests', async () => {
+  expect((await many(6, () => rememberNonce(collections, 'key/nonce', later(1)))).filter(Boolean)).toHaveLength(1)
+  expect(await rememberNonce(collections, 'other/nonce', later(1))).toBe(true)
 })

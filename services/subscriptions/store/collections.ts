@@ -1,24 +1,12 @@
-/** The collections of the subscription half and their indexes, with the query that each index is for. */
-import { collectionOf, type Db, defineCollection } from '../../platform/database/mongo.ts'
+/** The collections of the subscription module and their indexes, each with its query. */
+import { type Model, type ModelDefinition, modelOf } from '../../platform/database/models.ts'
+import { type Collection, type CollectionDefinition, type Db, defineCollection } from '../../platform/database/mongo.ts'
 import { DAY_SECONDS } from '../../platform/durations.ts'
 import type * as doc from './documents.ts'
+import * as models from './models.ts'
 
 const definitions = {
-  admins: defineCollection<doc.AdminDoc>('sub_admins', [{ key: { account_id: 1 }, unique: true }]),
-  adminSessions: defineCollection<doc.AdminSessionDoc>('sub_sessions', [
-    { key: { expires_at: 1 }, expireAfterSeconds: 0 },
-    { key: { account_id: 1, created_at: 1 } },
-  ]),
-  apps: defineCollection<doc.AppDoc>('sub_apps', [
-    { key: { app_key: 1 }, unique: true },
-    // One live app per name: two parallel creations cannot both win.
-    { key: { app_name: 1 }, unique: true, partialFilterExpression: { live: true } },
-  ]),
-  credentials: defineCollection<doc.CredentialDoc>('sub_credentials', [
-    { key: { app_key: 1, kind: 1 } },
-    { key: { key: 1 }, unique: true, sparse: true },
-  ]),
-  channels: defineCollection<doc.ChannelDoc>('sub_channels', [{ key: { app_key: 1 } }]),
+  ...models,
   users: defineCollection<doc.EndUserDoc>('sub_users', [
     { key: { app_key: 1, created_at: -1, _id: -1 } },
     { key: { app_key: 1, status: 1, created_at: -1, _id: -1 } },
@@ -35,11 +23,6 @@ const definitions = {
     { key: { app_key: 1, huawei_unionid: 1 }, partialFilterExpression: { huawei_unionid: { $exists: true } } },
     { key: { deletion_requested_at: 1 }, partialFilterExpression: { deletion_requested_at: { $exists: true } } },
   ]),
-  plans: defineCollection<doc.PlanDoc>('sub_plans', [
-    { key: { app_key: 1, name: 1 }, unique: true },
-    { key: { app_key: 1, sort_order: 1, _id: 1 } },
-    { key: { 'managed_by.uid': 1 }, sparse: true },
-  ]),
   subscriptions: defineCollection<doc.SubscriptionDoc>('sub_subscriptions', [
     { key: { app_key: 1, created_at: -1, _id: -1 } },
     { key: { app_key: 1, status: 1, created_at: -1, _id: -1 } },
@@ -52,7 +35,7 @@ const definitions = {
     { key: { app_key: 1, ended_at: 1, since: 1 }, partialFilterExpression: { ended_at: { $exists: true } } },
     { key: { status: 1, lapse_at: 1 }, partialFilterExpression: { lapse_at: { $gt: 0 } } },
     { key: { status: 1, end: 1 }, partialFilterExpression: { end: { $gt: 0 } } },
-    // One record per user and plan that is not final: two intake paths cannot both create one.
+    // One record per user and plan that is not final: two sources cannot both create one.
     { key: { user_id: 1, plan_id: 1 }, unique: true, partialFilterExpression: { current: true } },
     { key: { channel_ref: 1 }, sparse: true },
   ]),
@@ -70,14 +53,8 @@ const definitions = {
   paymentEvents: defineCollection<doc.PaymentEventDoc>('sub_payment_events', [
     { key: { state: 1, due: 1 } },
     { key: { app_key: 1, received_at: -1 } },
-    // Those that wait have no such time. What comes once more after so long meets its payment in the ledger.
+    // Waiting notices have no such time. A notice repeated after this time finds its payment in the ledger.
     { key: { applied_at: 1 }, expireAfterSeconds: 90 * DAY_SECONDS },
-  ]),
-  switches: defineCollection<doc.SwitchDoc>('sub_switches', [
-    { key: { app_key: 1, name: 1 }, unique: true },
-    { key: { app_key: 1, updated_at: -1, _id: -1 } },
-    { key: { 'schedules.at': 1 }, sparse: true },
-    { key: { 'managed_by.uid': 1 }, sparse: true },
   ]),
   revisions: defineCollection<doc.RevisionDoc>('sub_revisions', [
     { key: { app_key: 1, kind: 1, name: 1, at: -1 } },
@@ -90,10 +67,9 @@ const definitions = {
   ]),
   counters: defineCollection<doc.CounterDoc>('sub_counters'),
   days: defineCollection<doc.DayDoc>('sub_days', [{ key: { app_key: 1, day: 1 } }]),
-  webhooks: defineCollection<doc.WebhookDoc>('sub_webhooks', [{ key: { app_key: 1 } }]),
   webhookEvents: defineCollection<doc.WebhookEventDoc>('sub_webhook_events', [
     { key: { state: 1, due: 1 } },
-    // For claims that leave some apps out: their documents are not read.
+    // For claims that exclude some apps: their documents are not read.
     { key: { due: 1, app_key: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { webhook_id: 1, at: -1 } },
     { key: { app_key: 1 } },
@@ -108,37 +84,20 @@ const definitions = {
   rateWindows: defineCollection<doc.RateWindowDoc>('sub_rate_windows', [{ key: { exp: 1 }, expireAfterSeconds: 0 }]),
 } as const
 
-/** All collections of this half, for `ensureIndexes`. */
+/** All collections of this module, for `ensureIndexes`. */
 export const subscriptionCollections = Object.values(definitions)
 
-/** The open collections of this half. */
-export function openCollections(db: Db) {
-  return {
-    admins: collectionOf(db, definitions.admins),
-    adminSessions: collectionOf(db, definitions.adminSessions),
-    apps: collectionOf(db, definitions.apps),
-    credentials: collectionOf(db, definitions.credentials),
-    channels: collectionOf(db, definitions.channels),
-    users: collectionOf(db, definitions.users),
-    plans: collectionOf(db, definitions.plans),
-    subscriptions: collectionOf(db, definitions.subscriptions),
-    payments: collectionOf(db, definitions.payments),
-    orders: collectionOf(db, definitions.orders),
-    paymentEvents: collectionOf(db, definitions.paymentEvents),
-    switches: collectionOf(db, definitions.switches),
-    revisions: collectionOf(db, definitions.revisions),
-    audit: collectionOf(db, definitions.audit),
-    counters: collectionOf(db, definitions.counters),
-    days: collectionOf(db, definitions.days),
-    webhooks: collectionOf(db, definitions.webhooks),
-    webhookEvents: collectionOf(db, definitions.webhookEvents),
-    idempotency: collectionOf(db, definitions.idempotency),
-    reminders: collectionOf(db, definitions.reminders),
-    sequences: collectionOf(db, definitions.sequences),
-    nonces: collectionOf(db, definitions.nonces),
-    rateWindows: collectionOf(db, definitions.rateWindows),
-  }
-}
+type Opened<D> =
+  D extends ModelDefinition<infer T> ? Model<T> : D extends CollectionDefinition<infer T> ? Collection<T> : never
 
-/** The collections as one value. */
-export type Collections = ReturnType<typeof openCollections>
+/** Models of the control plane, and the driver's collections of the rest. */
+export type Collections = { [K in keyof typeof definitions]: Opened<(typeof definitions)[K]> }
+
+/** The open collections of this module. */
+export function openCollections(db: Db): Collections {
+  const open = Object.entries(definitions).map(([name, definition]) => [
+    name,
+    'schema' in definition ? modelOf(db, definition as ModelDefinition<object>) : db.collection(definition.name),
+  ])
+  return Object.fromEntries(open) as Collections
+}

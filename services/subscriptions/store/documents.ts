@@ -1,81 +1,12 @@
 /**
- * The documents of the subscription half, as they lie in MongoDB: the data model on one page. What the API shows of a
- * record stands beside the rule that shows it (`Stored…`); here is the rest. Records that the reference shows have
+ * The documents that the subscription module stores through the driver; the others are models (`models.ts`). What the API
+ * shows of a record is next to the rule that shows it (`Stored…`); here is the rest. Records that the reference shows have
  * decimal ids (`_id` is a number); money is in cents; starts and ends are Unix seconds.
  */
-
-import type { ManagedBy, ResourceState } from '../../platform/managed/rules/managed-by.ts'
-import type { WebhookEndpoint, WebhookEvent } from '../../platform/webhooks/event-queue.ts'
-import type { StoredPlan } from '../catalogue/rules/plan.ts'
-import type { StoredSwitch } from '../flags/rules/flag-view.ts'
-import type { StoredAdmin, StoredApp, StoredSubscription, StoredUser } from '../rules/record-views.ts'
+import type { WebhookEvent } from '../../platform/webhooks/event-queue.ts'
+import type { StoredSubscription, StoredUser } from '../rules/record-views.ts'
 import type { EventType } from '../webhooks/rules/webhook.ts'
-
-/** An administrator of this half: rights of a panel account. */
-export interface AdminDoc extends StoredAdmin {
-  /** The account in `services/accounts`. */
-  account_id: string
-}
-
-/** A session of the header `token`; `_id` is the HMAC-SHA-256 of the token in hex, under the key `session`. */
-export interface AdminSessionDoc {
-  _id: string
-  admin_id: number
-  account_id: string
-  /** `passwordMark` of the password of the login; absent in sessions of releases that did not write it. */
-  password?: string
-  created_at: Date
-  /** Last time that the idle end was moved. */
-  seen_at: Date
-  /** Idle end, at most created_at + 7 days. */
-  expires_at: Date
-}
-
-/** An application. `app_key` is never used again, so deleted ones stay as tombstones. */
-export interface AppDoc extends StoredApp {
-  k8s?: ResourceState
-  /** The resource in `managed_by` took over an app that existed: it keeps it only while its Namespace lists the key. */
-  adopted?: true
-  /** True until it is deleted; the unique index on names looks at it. */
-  live?: true
-  deleted_at?: Date
-  purged_at?: Date
-}
-
-/** A way for an app to prove who it is. `_id` is the key id inside the credential. */
-export interface CredentialDoc {
-  _id: string
-  app_key: string
-  kind: 'publishable' | 'secret' | 'hmac'
-  /** publishable: the key itself, which is public. */
-  key?: string
-  /** secret: SHA-256 of its last part. */
-  secret_hash?: string
-  /** hmac: sealed with purpose `app-secret`, place `sub_credentials/<_id>`. */
-  sealed?: string
-  /** secret of a resource's app, sealed in the same way until it lies in its Kubernetes Secret; then only the hash stays. */
-  undelivered?: string
-  managed_by?: ManagedBy
-  created_at: Date
-  revoked_at?: Date
-}
-
-/** Settings of a payment channel of an app; `sealed` is a JSON object with the secret ones. `_id` is `<app_key>/<channel>`. */
-export interface ChannelDoc {
-  _id: string
-  app_key: string
-  channel: 'alipay' | 'wechat' | 'huawei'
-  enabled: boolean
-  settings: Record<string, string>
-  sealed?: string
-  updated_at: Date
-}
-
-/** An address of an app's back end that gets events. Its secret is sealed with purpose `app-secret`, place `sub_webhooks/<_id>`. */
-export interface WebhookDoc extends WebhookEndpoint {
-  app_key: string
-  events: EventType[]
-}
+import type { ChannelDoc } from './models.ts'
 
 /** An event on its way to one webhook. */
 export interface WebhookEventDoc extends WebhookEvent {
@@ -92,15 +23,6 @@ export interface EndUserDoc extends StoredUser {
   /** With the wish for deletion: an administrator had disabled the user before. */
   was_disabled?: true
   erased_at?: Date
-}
-
-/** A plan. */
-export interface PlanDoc extends StoredPlan {
-  /** Raised with every change; the version only when price, duration or features change. */
-  edits: number
-  k8s?: ResourceState
-  /** Plans that were sold stay, hidden, when their resource is deleted. */
-  deleted_at?: Date
 }
 
 /** A subscription: one record per user and plan as long as it is not final (status 3 or 4). */
@@ -169,12 +91,6 @@ export interface PaymentEventDoc {
   due: Date
   received_at: Date
   applied_at?: Date
-}
-
-/** A switch. */
-export interface SwitchDoc extends StoredSwitch {
-  app_key: string
-  k8s?: ResourceState
 }
 
 /** A former state of a switch or plan, for restore. `_id` is `<kind>/<id>/<revision>`. */

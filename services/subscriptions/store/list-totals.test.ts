@@ -26,67 +26,67 @@ beforeEach(() => {
   clock.advance(1_000_000)
 })
 
-const ask = (kind: string, key = kind) =>
+const totalOf = (kind: string, key = kind) =>
   count({ collection: rows, filter: { kind }, key, hint: { kind: 1 } }, clock.now())
 
 test('a small total is exact at every moment', async () => {
-  expect(await ask('small')).toEqual({ total: CHEAP_COUNT })
+  expect(await totalOf('small')).toEqual({ total: CHEAP_COUNT })
   await rows.deleteOne({ kind: 'small' })
-  expect(await ask('small')).toEqual({ total: CHEAP_COUNT - 1 })
+  expect(await totalOf('small')).toEqual({ total: CHEAP_COUNT - 1 })
   await rows.insertOne({ kind: 'small' })
 })
 
 test('a large total is exact, and remembered for 15 seconds', async () => {
-  expect(await ask('large')).toEqual({ total: LARGE })
+  expect(await totalOf('large')).toEqual({ total: LARGE })
   await rows.insertOne({ kind: 'large' })
   clock.advance(14_999)
-  expect(await ask('large')).toEqual({ total: LARGE })
-  expect(await ask('large', 'another question')).toEqual({ total: LARGE + 1 })
+  expect(await totalOf('large')).toEqual({ total: LARGE })
+  expect(await totalOf('large', 'another question')).toEqual({ total: LARGE + 1 })
   await rows.deleteOne({ kind: 'large' })
 })
 
-test('after that it is counted anew behind the answer, and after five minutes before it', async () => {
-  await ask('large')
+test('then it is recounted in the background, and after five minutes before the response', async () => {
+  await totalOf('large')
   await rows.insertOne({ kind: 'large' })
   clock.advance(15_000)
-  expect(await ask('large')).toEqual({ total: LARGE })
-  await expect.poll(() => ask('large')).toEqual({ total: LARGE + 1 })
+  expect(await totalOf('large')).toEqual({ total: LARGE })
+  await expect.poll(() => totalOf('large')).toEqual({ total: LARGE + 1 })
   await rows.deleteOne({ kind: 'large' })
   clock.advance(300_000)
-  expect(await ask('large')).toEqual({ total: LARGE })
+  expect(await totalOf('large')).toEqual({ total: LARGE })
 })
 
-test('a count that takes long is repeated more rarely', async () => {
+test('a slow count is repeated less often', async () => {
   await rows.insertOne({ kind: 'slow' })
   // The server sleeps at this row: 100 ms for each count.
   const body = "function (kind) { if (kind === 'slow') sleep(100); return true }"
   const filter = { $expr: { $function: { body, args: ['$kind'], lang: 'js' } } }
-  const askSlow = () => count({ collection: rows, filter, key: 'slow' }, clock.now())
-  const { total } = await askSlow()
+  const slowTotal = () => count({ collection: rows, filter, key: 'slow' }, clock.now())
+  const { total } = await slowTotal()
   await rows.insertOne({ kind: 'fast' })
   clock.advance(19_999)
-  expect(await askSlow()).toEqual({ total })
-  await ask('large') // as long as a count behind the answer would have taken
-  expect(await askSlow()).toEqual({ total })
+  expect(await slowTotal()).toEqual({ total })
+  await totalOf('large') // as long as a count in the background would have taken
+  expect(await slowTotal()).toEqual({ total })
   clock.advance(200_000)
-  await askSlow()
-  await expect.poll(askSlow).toEqual({ total: total + 1 })
+  await slowTotal()
+  await expect.poll(slowTotal).toEqual({ total: total + 1 })
   await rows.deleteMany({ kind: { $in: ['slow', 'fast'] } })
 })
 
 test('a total that became small is forgotten', async () => {
-  await ask('large', 'shrinking')
+  await totalOf('large', 'shrinking')
   clock.advance(15_000)
-  await ask('small', 'shrinking')
-  await expect.poll(() => ask('small', 'shrinking')).toEqual({ total: CHEAP_COUNT })
+  await totalOf('small', 'shrinking')
+  await expect.poll(() => totalOf('small', 'shrinking')).toEqual({ total: CHEAP_COUNT })
 })
 
-test('who asks the same at the same time shares one count, also when it fails', async () => {
+test('parallel callers of the same total share one count, also when it fails', async () => {
   const away = await freshDatabase()
   const broken = away.db.collection<Row>('rows')
   await away.stop()
   const question = { collection: broken, filter: {}, key: 'away' }
   const both = await Promise.allSettled([count(question, clock.now()), count(question, clock.now())])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await ask('small', 'away')).toEqual({ total: CHEAP_COUNT })
+  expect(await totalOf('small', 'away')).toEqual({ total: CHEAP_COUNT })
 })

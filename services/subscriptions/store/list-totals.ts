@@ -1,23 +1,28 @@
 /**
- * Counting for lists and figures: exact while it is cheap; where it is not, a total that is remembered and counted anew
- * behind the answers; capped in the worst case.
+ * Totals of lists and statistics: exact while counting is cheap; else a cached total that is recounted in the
+ * background; capped in the worst case.
  */
 import type { Collection } from '../../platform/database/mongo.ts'
 import type { Found } from '../rules/paging.ts'
 
-/** Up to here counting is exact in a few milliseconds. */
+/** Up to this total, counting is exact and takes a few milliseconds. */
 export const CHEAP_COUNT = 10_000
-/** Longest exact count, in milliseconds; behind it the capped form is answered. */
+/** Longest exact count in milliseconds; then the capped total is returned. */
 const MAX_COUNT_MS = 1_500
-/** A large total may be so old, in milliseconds, before it is counted anew: nobody sees the difference in the eleventh thousand… */
+/**
+ * Largest age of a large total in milliseconds before it is recounted: the difference is invisible beyond ten thousand…
+ */
 const FRESH_MS = 15_000
-/** …and older when counting takes long: so many times as long, that one question never takes more than half a percent of a core. */
+/**
+ * …and more after slow counts: this many times their duration, so that one question never uses more than half a percent
+ * of a core.
+ */
 const FRESH_COUNTS = 200
-/** …and so old before an answer waits for the new count. */
+/** …and the age at which a response waits for the new count. */
 const USABLE_MS = 300_000
 const MAX_REMEMBERED = 1_000
 
-/** What to count. `key` names the question: equal keys may get the same total, so it says everything but the time. */
+/** What to count. Questions with equal `key` may get the same total, so the key covers everything but the time. */
 export interface Question<T extends object> {
   collection: Collection<T>
   filter: Parameters<Collection<T>['countDocuments']>[0] & object
@@ -25,18 +30,18 @@ export interface Question<T extends object> {
   hint?: Record<string, 1 | -1>
 }
 
-/** A total; `capped` when there are at least so many. */
+/** A total; `capped` when it is a lower bound. */
 export type Total = Omit<Found<unknown>, 'items'>
 
-/** A counting function with a memory for large totals. */
+/** A counting function with a cache of large totals. */
 export type Count = <T extends object>(question: Question<T>, now: Date) => Promise<Total>
 
-/** Makes one; a process needs one. */
+/** Creates a counting function; one per process. */
 export function createCount(): Count {
   const remembered = new Map<string, { at: number; freshMs: number; total: Total }>()
   const underWay = new Map<string, Promise<Total>>()
-  const ask = async <T extends object>(question: Question<T>, at: number): Promise<Total> => {
-    // What was far beyond is not asked first whether it is small now.
+  const countTotal = async <T extends object>(question: Question<T>, at: number): Promise<Total> => {
+    // A total that was far above the limit is not counted cheaply first.
     const far = (remembered.get(question.key)?.total.total ?? 0) > 2 * CHEAP_COUNT
     const cheap = far ? CHEAP_COUNT + 1 : await countUpTo(question, CHEAP_COUNT + 1)
     remembered.delete(question.key)
@@ -49,11 +54,11 @@ export function createCount(): Count {
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
     return total
   }
-  /** Who asks the same at the same time shares the answer. */
-  const askOnce = <T extends object>(question: Question<T>, at: number): Promise<Total> => {
+  /** Parallel callers of the same question share the count. */
+  const countOnce = <T extends object>(question: Question<T>, at: number): Promise<Total> => {
     const running = underWay.get(question.key)
     if (running) return running
-    const answer = ask(question, at).finally(() => underWay.delete(question.key))
+    const answer = countTotal(question, at).finally(() => underWay.delete(question.key))
     underWay.set(question.key, answer)
     return answer
   }
@@ -61,8 +66,8 @@ export function createCount(): Count {
     const now = at.getTime()
     const known = remembered.get(question.key)
     const age = known ? now - known.at : Number.POSITIVE_INFINITY
-    if (!known || age >= USABLE_MS) return askOnce(question, now)
-    if (age >= known.freshMs) askOnce(question, now).catch(() => undefined) // who asks next tries again
+    if (!known || age >= USABLE_MS) return countOnce(question, now)
+    if (age >= known.freshMs) countOnce(question, now).catch(() => undefined) // the next caller tries again
     return known.total
   }
 }

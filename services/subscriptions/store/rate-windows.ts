@@ -4,18 +4,18 @@ import type { Collections } from './collections.ts'
 
 /** Requests of one caller in one minute that a process counted. */
 export interface Counted {
-  /** The limit, the minute, and who called: an address, or a secret. */
+  /** The limit, the minute, and the caller: an address, or a secret. */
   key: string
   requests: number
-  /** When nobody asks for the minute any more. */
+  /** Expiry of the window. */
   exp: Date
 }
 
-/** A count that a crash of the primary loses lets a few requests more through; waiting for the journal is not worth it. */
+/** A count lost in a crash of the primary admits a few requests more; waiting for the journal is not worth it. */
 const LOOSE = { writeConcern: { w: 1, journal: false } } as const
 
-/** Adds what a process counted, and gives the sums over all processes in the same order. */
-export async function addRequests(c: Collections, counted: readonly Counted[]): Promise<number[]> {
+/** Adds the counts of a process and returns the sums over all processes in the same order. */
+export async function addRequests(collections: Collections, counted: readonly Counted[]): Promise<number[]> {
   const ids = counted.map(({ key }) => createHash('sha256').update(key).digest('base64url'))
   const writes = counted.map(({ requests, exp }, index) => ({
     updateOne: {
@@ -24,8 +24,8 @@ export async function addRequests(c: Collections, counted: readonly Counted[]): 
       upsert: true,
     },
   }))
-  await c.rateWindows.bulkWrite(writes, { ordered: false, ...LOOSE })
-  const found = await c.rateWindows.find({ _id: { $in: ids } }, { projection: { requests: 1 } }).toArray()
+  await collections.rateWindows.bulkWrite(writes, { ordered: false, ...LOOSE })
+  const found = await collections.rateWindows.find({ _id: { $in: ids } }, { projection: { requests: 1 } }).toArray()
   const sums = new Map(found.map(({ _id, requests }) => [_id, requests]))
   return ids.map(id => sums.get(id) ?? 0)
 }

@@ -1,10 +1,13 @@
-/** Decimal ids: a counter in the database, taken in blocks, so that ids stay unique over all processes and need no round trip each. */
+/**
+ * Decimal ids: a counter in the database, allocated in blocks, so that ids are unique over all processes without a
+ * round trip each.
+ */
 import type { Collections } from './collections.ts'
 
 /** Kinds of records with ids of their own. */
 export type IdKind = 'admin' | 'app' | 'user' | 'plan' | 'subscription' | 'payment' | 'switch' | 'audit'
 
-/** How many ids a process takes at once: a restart leaves at most so many unused. */
+/** Ids that a process allocates in one step: a restart leaves at most this many unused. */
 const BLOCK: Record<IdKind, number> = {
   admin: 1,
   app: 1,
@@ -16,13 +19,13 @@ const BLOCK: Record<IdKind, number> = {
   audit: 100,
 }
 
-/** Gives ids. */
+/** Generates ids. */
 export interface Ids {
-  /** A new id of this kind, never given before. Of two processes the later record may have the lower one. */
+  /** A new id of this kind, unique over all processes. Later records of another process may have lower ids. */
   next(kind: IdKind): Promise<number>
 }
 
-/** Ids from the collection of sequences. */
+/** Generates ids from the collection of sequences. */
 export function createIds({ sequences }: Pick<Collections, 'sequences'>): Ids {
   const blocks = new Map<IdKind, { next: number; end: number }>()
   const refills = new Map<IdKind, Promise<void>>()

@@ -1,17 +1,12 @@
 /** The schedule of DNS checks on the domains themselves, and their history. */
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
-import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { modelOf } from '../../../platform/database/models.ts'
+import { collectionOf, type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
 import { readPage } from '../../../platform/database/read-page.ts'
-import type { DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
 import { parentNames } from '../rules/sending-account.ts'
-import { type DomainChange, domains } from './domains.ts'
-
-/** History of checks; entries go after the retention of the log. */
-export const dnsChecks = defineCollection<DnsCheckDoc>('dns_checks', [
-  { key: { domain_id: 1, _id: -1 } },
-  { key: { exp: 1 }, expireAfterSeconds: 0 },
-])
+import { type DnsCheckDoc, type DomainDoc, dnsChecks, domains } from './domain-model.ts'
+import type { DomainChange } from './domains.ts'
 
 /**
  * Claims the domain that is due longest, of other accounts than `except`, and puts its time to the end of the lease;
@@ -23,24 +18,14 @@ export async function claimDue(
   lease: Date,
   except: readonly string[] = [],
 ): Promise<DomainDoc | undefined> {
-  return (
-    (await collectionOf(db, domains).findOneAndUpdate(
-      { next_check_at: { $lte: now }, ...(except.length > 0 && { user_id: { $nin: [...except] } }) },
-      { $set: { next_check_at: lease } },
-      { sort: { next_check_at: 1 }, returnDocument: 'after' },
-    )) ?? undefined
-  )
+  const due = { next_check_at: { $lte: now }, ...(except.length > 0 && { user_id: { $nin: [...except] } }) }
+  const options = { sort: { next_check_at: 1 } } as const
+  return (await modelOf(db, domains).findOneAndUpdate(due, { next_check_at: lease }, options).lean()) ?? undefined
 }
 
 /** Claims a domain whether or not it is due; a check that runs elsewhere loses its claim. */
 export async function claimNow(db: Db, id: string, lease: Date): Promise<DomainDoc | undefined> {
-  return (
-    (await collectionOf(db, domains).findOneAndUpdate(
-      { _id: id },
-      { $set: { next_check_at: lease } },
-      { returnDocument: 'after' },
-    )) ?? undefined
-  )
+  return (await modelOf(db, domains).findByIdAndUpdate(id, { next_check_at: lease }).lean()) ?? undefined
 }
 
 /** Outcome of {@link saveCheck}: `lost` when another check took over or the status changed, `taken` when another account verified the name. */
@@ -58,7 +43,7 @@ export async function saveCheck(
 ): Promise<Saved> {
   const { next_check_at, ...set } = change
   try {
-    const { matchedCount } = await collectionOf(db, domains).updateOne(
+    const { matchedCount } = await modelOf(db, domains).updateOne(
       { _id, status, next_check_at: lease },
       next_check_at ? { $set: { ...set, next_check_at } } : { $set: set, $unset: { next_check_at: '' } },
     )
@@ -71,10 +56,13 @@ export async function saveCheck(
 
 /** Makes a domain due at a time, when that is earlier than planned. */
 export async function checkSoon(db: Db, id: string, at: Date): Promise<void> {
-  await collectionOf(db, domains).updateOne({ _id: id }, { $min: { next_check_at: at } })
+  await modelOf(db, domains).updateOne({ _id: id }, { $min: { next_check_at: at } })
 }
 
-/** Replaces the keys unless another process changed them; then returns false. */
+/**
+ * Replaces the keys unless another process changed them; then returns false. The filter bypasses the model, which would
+ * put the members of each key into the order of the schema: equal objects have the same order.
+ */
 export async function replaceKeys(
   db: Db,
   id: string,
@@ -89,21 +77,24 @@ export async function replaceKeys(
 }
 
 /** Verified domains of other accounts with this name, above it or below it. */
-export function verifiedRivals(db: Db, { user_id, name }: Pick<DomainDoc, 'user_id' | 'name'>): Promise<DomainDoc[]> {
+export async function verifiedRivals(
+  db: Db,
+  { user_id, name }: Pick<DomainDoc, 'user_id' | 'name'>,
+): Promise<DomainDoc[]> {
   const below = new RegExp(`\\.${name.replaceAll('.', '\\.')}$`)
-  return collectionOf(db, domains)
+  return modelOf(db, domains)
     .find({
       user_id: { $ne: user_id },
       status: 'verified',
       $or: [{ name: { $in: [name, ...parentNames(name)] } }, { name: below }],
     })
-    .toArray()
+    .lean()
 }
 
 /** Takes the verification from a domain that another account has proven now; its keys never sign again. */
 export async function revokeVerification(db: Db, domain: DomainDoc, now: Date): Promise<boolean> {
   const dkim = domain.dkim.map(key => ({ ...key, state: 'revoked' as const, revoked_at: now }))
-  const { modifiedCount } = await collectionOf(db, domains).updateOne(
+  const { modifiedCount } = await modelOf(db, domains).updateOne(
     { _id: domain._id, status: 'verified', verified_by: 'dns' },
     { $set: { status: 'failed', dkim, updated_at: now }, $unset: { next_check_at: '' } },
   )
@@ -112,10 +103,10 @@ export async function revokeVerification(db: Db, domain: DomainDoc, now: Date): 
 
 /** Stores a check. */
 export async function insertCheck(db: Db, check: DnsCheckDoc): Promise<void> {
-  await collectionOf(db, dnsChecks).insertOne(check)
+  await modelOf(db, dnsChecks).insertOne(check)
 }
 
 /** A page of a domain's checks, newest first; one more than `limit`. */
 export function listChecks(db: Db, domainId: string, page: PageRequest): Promise<DnsCheckDoc[]> {
-  return readPage(collectionOf(db, dnsChecks), { domain_id: domainId }, page, 'newest first')
+  return readPage(modelOf(db, dnsChecks), { domain_id: domainId }, page, 'newest first')
 }

@@ -2,7 +2,7 @@
 
 import { dnsBudgets } from '../../dns/providers/store/call-budgets.ts'
 import { dnsAccounts } from '../dns-accounts/store/dns-accounts.ts'
-import { dnsChecks } from './dns-checks.ts'
+import { dnsChecks } from './domain-model.ts'
 
-/** All collections of the DNS half. */
+/** All collections of the DNS subject. */
 export const dnsCollections = [dnsAccounts, dnsBudgets, dnsChecks]

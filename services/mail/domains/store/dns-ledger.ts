@@ -1,15 +1,12 @@
 /** The ledger of records that we wrote, inside the domain's document: each change is one atomic update. */
-import { collectionOf, type Db } from '../../../platform/database/mongo.ts'
-import type { DomainDoc, OwnedRecordDoc } from '../../store/documents.ts'
-import { domains } from './domains.ts'
+import { type Db, modelOf } from '../../../platform/database/models.ts'
+import { domains, type OwnedRecordDoc } from './domain-model.ts'
 
 type Key = Pick<OwnedRecordDoc, 'row' | 'name' | 'type' | 'value'>
 
 /** The entries of a domain, oldest first; none when the domain is gone. */
 export async function readOwned(db: Db, domainId: string): Promise<OwnedRecordDoc[]> {
-  const projection = { dns_owned: 1 } as const
-  const found = await collectionOf(db, domains).findOne<Pick<DomainDoc, 'dns_owned'>>({ _id: domainId }, { projection })
-  return found?.dns_owned ?? []
+  return (await modelOf(db, domains).findById(domainId, { dns_owned: 1 }).lean())?.dns_owned ?? []
 }
 
 /**
@@ -24,16 +21,18 @@ export async function writeOwned(
 ): Promise<boolean> {
   // $literal: values hold dollar signs and dots that an expression would read.
   const kept = { $concatArrays: [without(entries), { $literal: entries }] }
-  const { matchedCount } = await collectionOf(db, domains).updateOne(
+  const { matchedCount } = await modelOf(db, domains).updateOne(
     { _id: domainId, leaving_until: { $not: { $gt: now } } },
     [{ $set: { dns_owned: kept } }],
+    { updatePipeline: true },
   )
   return matchedCount === 1
 }
 
 /** Removes entries. */
 export async function forgetOwned(db: Db, domainId: string, entries: readonly Key[]): Promise<void> {
-  await collectionOf(db, domains).updateOne({ _id: domainId }, [{ $set: { dns_owned: without(entries) } }])
+  const update = [{ $set: { dns_owned: without(entries) } }]
+  await modelOf(db, domains).updateOne({ _id: domainId }, update, { updatePipeline: true })
 }
 
 function without(entries: readonly Key[]): object {

@@ -3,8 +3,9 @@ import { giveDomain } from '../../../../test/support/accounts/accounts-and-domai
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts'
 import { testClock } from '../../../../test/support/time/test-clock.ts'
 import { collectionOf, ensureIndexes } from '../../../platform/database/mongo.ts'
-import type { DomainDoc } from '../../store/documents.ts'
-import { createSenderDomains, deleteDomain, domains, updateDomain, verifyDomain } from './domains.ts'
+import type { DomainDoc } from './domain-model.ts'
+import { domains } from './domain-model.ts'
+import { createSenderDomains, deleteDomain, updateDomain, verifyDomain } from './domains.ts'
 
 let mongo: TestDatabase
 beforeAll(async () => {

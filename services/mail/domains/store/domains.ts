@@ -3,72 +3,61 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
-import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import { insertUnique, modelOf } from '../../../platform/database/models.ts'
+import { type Db, isDuplicateKey } from '../../../platform/database/mongo.ts'
 import { readPage } from '../../../platform/database/read-page.ts'
 import { createTtlCache } from '../../../platform/ttl-cache.ts'
-import type { DnsSettingsDoc, DomainDoc } from '../../store/documents.ts'
 import { type DomainRegistration, maySend, parentNames, type SendPolicy } from '../rules/sending-account.ts'
-
-/** The collection of sending domains. */
-export const domains = defineCollection<DomainDoc>('domains', [
-  { key: { user_id: 1, name: 1 }, unique: true },
-  { key: { name: 1, created_at: 1 } },
-  { key: { name: 1 }, unique: true, partialFilterExpression: { status: 'verified' } },
-  { key: { next_check_at: 1 }, sparse: true },
-  // For claims that leave some accounts out: their documents are not read.
-  { key: { next_check_at: 1, user_id: 1 }, partialFilterExpression: { next_check_at: { $exists: true } } },
-])
+import { type DnsSettingsDoc, type DomainDoc, domains } from './domain-model.ts'
 
 /** Stores a new domain; false when the account has the name already. */
-export async function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> {
-  try {
-    await collectionOf(db, domains).insertOne(domain)
-    return true
-  } catch (error) {
-    if (isDuplicateKey(error)) return false
-    throw error
-  }
+export function insertDomain(db: Db, domain: DomainDoc): Promise<boolean> {
+  return insertUnique(modelOf(db, domains), domain)
 }
 
 /** How many domains an account has, whatever their state; counted up to `most`. */
-export function countDomains(db: Db, userId: string, most: number): Promise<number> {
-  return collectionOf(db, domains).countDocuments({ user_id: userId }, { limit: most })
+export async function countDomains(db: Db, userId: string, most: number): Promise<number> {
+  return modelOf(db, domains).countDocuments({ user_id: userId }, { limit: most })
 }
 
 /** A domain of this account, by its id or its stored name. */
 export async function findDomain(db: Db, userId: string, idOrName: string): Promise<DomainDoc | undefined> {
   const key = idOrName.startsWith('dom_') ? { _id: idOrName } : { name: idOrName }
-  return (await collectionOf(db, domains).findOne({ ...key, user_id: userId })) ?? undefined
+  return (
+    (await modelOf(db, domains)
+      .findOne({ ...key, user_id: userId })
+      .lean()) ?? undefined
+  )
 }
 
 /** A domain of any account by its id: for the worker, the operator and admins. */
 export async function findDomainById(db: Db, id: string): Promise<DomainDoc | undefined> {
-  return (await collectionOf(db, domains).findOne({ _id: id })) ?? undefined
+  return (await modelOf(db, domains).findById(id).lean()) ?? undefined
 }
 
 /** The domain of this name that the resource with this uid manages. */
 export async function findDomainOfResource(db: Db, name: string, uid: string): Promise<DomainDoc | undefined> {
-  return (await collectionOf(db, domains).findOne({ name, 'managed_by.uid': uid })) ?? undefined
+  return (await modelOf(db, domains).findOne({ name, 'managed_by.uid': uid }).lean()) ?? undefined
 }
 
 /** The domains of this name that the resource manages: more than one after it named another account. */
-export function domainsOfResource(db: Db, name: string, uid: string): Promise<DomainDoc[]> {
-  return collectionOf(db, domains).find({ name, 'managed_by.uid': uid }).toArray()
+export async function domainsOfResource(db: Db, name: string, uid: string): Promise<DomainDoc[]> {
+  return modelOf(db, domains).find({ name, 'managed_by.uid': uid }).lean()
 }
 
 /** The DKIM keys of all accounts that registered a name: their records share a zone. */
 export async function keysOfName(db: Db, name: string): Promise<DomainDoc['dkim']> {
-  return (await collectionOf(db, domains).find({ name }).toArray()).flatMap(({ dkim }) => dkim)
+  return (await modelOf(db, domains).find({ name }).lean()).flatMap(({ dkim }) => dkim)
 }
 
 /** The domain of this name that an account has verified. */
 export async function findVerifiedDomain(db: Db, name: string): Promise<DomainDoc | undefined> {
-  return (await collectionOf(db, domains).findOne({ name, status: 'verified' })) ?? undefined
+  return (await modelOf(db, domains).findOne({ name, status: 'verified' }).lean()) ?? undefined
 }
 
 /** A page of an account's domains, or (for admins) of all; one more than `limit`, to tell whether more follow. */
 export function listDomains(db: Db, userId: string | undefined, page: PageRequest): Promise<DomainDoc[]> {
-  return readPage(collectionOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
+  return readPage(modelOf(db, domains), userId === undefined ? {} : { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */
@@ -84,14 +73,8 @@ export async function updateDomain(
   change: DomainChange,
   remove: readonly (keyof DomainChange)[] = [],
 ): Promise<DomainDoc | undefined> {
-  const unset = Object.fromEntries(remove.map(field => [field, '' as const]))
-  return (
-    (await collectionOf(db, domains).findOneAndUpdate(
-      { _id: id },
-      { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) },
-      { returnDocument: 'after' },
-    )) ?? undefined
-  )
+  const update = { $set: change, $unset: Object.fromEntries(remove.map(field => [field, ''])) }
+  return (await modelOf(db, domains).findByIdAndUpdate(id, update).lean()) ?? undefined
 }
 
 /**
@@ -109,13 +92,8 @@ export async function updateSettings(
   // Field by field in one pipeline: a path `dns.manage` cannot be set where `dns` is not there yet.
   const dns = { $mergeObjects: [{ manage: false }, '$dns', { $literal: Object.fromEntries(fields) }] }
   const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [field, { $literal: value }]))
-  return (
-    (await collectionOf(db, domains).findOneAndUpdate(
-      { _id: id },
-      [{ $set: { ...set, dns } }, ...(remove.length > 0 ? [{ $unset: [...remove] }] : [])],
-      { returnDocument: 'after' },
-    )) ?? undefined
-  )
+  const update = [{ $set: { ...set, dns } }, ...(remove.length > 0 ? [{ $unset: [...remove] }] : [])]
+  return (await modelOf(db, domains).findByIdAndUpdate(id, update, { updatePipeline: true }).lean()) ?? undefined
 }
 
 /** Outcome of {@link verifyDomain}: the domain, `taken` when another account has verified the name, or `gone`. */
@@ -139,7 +117,7 @@ export async function verifyDomain(
 
 /** Removes a domain of an account; false when there is none. */
 export async function deleteDomain(db: Db, userId: string, id: string): Promise<boolean> {
-  return (await collectionOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
+  return (await modelOf(db, domains).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
 }
 
 /** A sender's domain as submission needs it. */
@@ -189,7 +167,7 @@ async function loadSenderDomains(
 ): Promise<{ sender: SenderDomain | undefined }[]> {
   const byUser = Map.groupBy(names, ({ userId }) => userId)
   const owned = [...byUser].map(([user_id, of]) => ({ user_id, name: { $in: of.map(({ name }) => name) } }))
-  const found = await collectionOf(db, domains).find({ $or: owned }).toArray()
+  const found = await modelOf(db, domains).find({ $or: owned }).lean()
   const undecided = found.filter(domain => !isDecided(domain, policy))
   const registrations = await relatedRegistrations(db, undecided)
   return names.map(({ userId, name }) => {
@@ -218,11 +196,11 @@ async function relatedRegistrations(db: Db, of: readonly DomainDoc[]): Promise<D
   if (of.length === 0) return []
   const names = of.map(({ name }) => name)
   const below = names.map(name => new RegExp(`\\.${name.replaceAll('.', '\\.')}$`))
-  const found = await collectionOf(db, domains)
+  const found = await modelOf(db, domains)
     .find({
       $or: [{ name: { $in: names } }, { name: { $in: [...names.flatMap(parentNames), ...below] }, status: 'verified' }],
     })
-    .toArray()
+    .lean()
   return found.map(toRegistration)
 }
 

@@ -6,7 +6,7 @@ const owner = { kind: 'App', namespace: 'shop', name: 'main', uid: 'uid-1' }
 test.each([
   ['the resource itself', owner, true],
   ['the resource under a new name', { ...owner, name: 'renamed' }, true],
-  ['one made anew under its name', { ...owner, uid: 'uid-2' }, true],
+  ['one recreated under its name', { ...owner, uid: 'uid-2' }, true],
   ['another name', { ...owner, uid: 'uid-2', name: 'other' }, false],
   ['the same name in another namespace', { ...owner, uid: 'uid-2', namespace: 'other' }, false],
   ['the same name of another kind', { ...owner, uid: 'uid-2', kind: 'FeatureSwitch' }, false],
@@ -16,10 +16,10 @@ test.each([
 })
 
 test.each([
-  ['nobody', undefined, undefined, undefined],
+  ['no owner', undefined, undefined, undefined],
   ['a person', { managed_by: owner }, undefined, owner],
   ['another resource', { managed_by: owner }, { ...owner, uid: 'uid-2', name: 'other' }, owner],
   ['the owner', { managed_by: owner }, owner, undefined],
-])('who keeps %s from changing a record', (_, record, acting, expected) => {
+])('only the owner changes a record: %s', (_, record, acting, expected) => {
   expect(otherOwner(record ?? {}, acting)).toEqual(expected)
 })

@@ -1,25 +1,12 @@
 /** Records that a Kubernetes resource manages: only the resource changes them, or it would undo what people change. */
 
-/** The resource that manages a record, as the record remembers it. */
-export interface ManagedBy {
-  kind: string
-  namespace: string
-  name: string
-  uid: string
-}
+import type { ManagedBy, ResourceState } from '../managed-fields.ts'
 
-/** The state of the managing resource, as the operator last saw it. */
-export interface ResourceState {
-  ready: boolean
-  reason: string
-  message: string
-  conditions: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[]
-  observed_at: Date
-}
+export type { ManagedBy, ResourceState }
 
 /**
- * True when `resource` is the owner, or its successor: one that was created again under its kind and name, in a restored
- * cluster for instance, goes on with the record. A person (undefined) is never the owner.
+ * True when `resource` is the owner or its successor: a resource that was recreated with the same kind, namespace and
+ * name, for instance in a restored cluster, continues with the record. A person (undefined) is never the owner.
  */
 export function isOwner(owner: ManagedBy, resource: ManagedBy | undefined): boolean {
   if (!resource) return false
