@@ -1,7 +1,7 @@
 /** The Subscription Administration API on its own port: administrators, server API, switch evaluation, notices. */
 import { knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
-import { domains } from './mail/domains/store/domains.ts'
+import { domains } from './mail/domains/store/domain-model.ts'
 import { createMaySendFrom } from './mail/submission/system-sender.ts'
 import { ensureIndexes } from './platform/database/mongo.ts'
 import { serveHttp } from './platform/http/http-server.ts'

@@ -6,7 +6,7 @@ import { sandboxName } from './mail/first-start.ts'
 import { type Outlet, welcomeText } from './mail/welcome.ts'
 import { panel } from './panel.ts'
 import type { Config } from './platform/process/config.ts'
-import { atOnce, type Foundation, run, together } from './platform/process/run.ts'
+import { type Foundation, run, stoppedInParallel, together } from './platform/process/run.ts'
 import { prepareTrial, type Trial } from './platform/process/trial.ts'
 import type { Running } from './platform/running.ts'
 import { smtp } from './smtp.ts'
@@ -16,7 +16,7 @@ import { worker } from './worker.ts'
 export async function all(foundation: Foundation): Promise<Running> {
   const delivery = await worker(foundation)
   const entrances: Running[] = []
-  const parts = together(delivery, atOnce(entrances))
+  const parts = together(delivery, stoppedInParallel(entrances))
   // One after the other: when one cannot start, those before it stop in order.
   try {
     for (const start of [panel, admin, smtp]) entrances.push(await start(foundation))
@@ -28,7 +28,7 @@ export async function all(foundation: Foundation): Promise<Running> {
 }
 
 if (import.meta.main) {
-  const say = (text: string) => process.stderr.write(`postwright: ${text}\n`)
+  const report = (text: string) => process.stderr.write(`postwright: ${text}\n`)
   let trial: Trial | undefined
   await run(
     'postwright',
@@ -36,17 +36,17 @@ if (import.meta.main) {
     async foundation => {
       const parts = await all(foundation)
       if (trial?.logins) await welcome(foundation, trial)
-      else say(`the panel is at ${foundation.config.APP_BASE_URL}`)
+      else report(`the panel is at ${foundation.config.APP_BASE_URL}`)
       return parts
     },
     async env => {
-      trial = await prepareTrial(env, say)
+      trial = await prepareTrial(env, report)
       return trial
     },
   )
 }
 
-/** Shows the made logins once. The token is made here because only its creation knows its value. */
+/** Shows the generated logins once. The token is created here because only its creation returns its value. */
 async function welcome({ config, mongo, clock }: Foundation, trial: Trial): Promise<void> {
   const owner = await findFirstAdmin(mongo.db)
   if (!owner || !trial.logins) return

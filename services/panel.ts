@@ -35,7 +35,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     await ensureFirstCredential(foundation, admin._id)
     await ensureSandboxDomain(foundation, admin._id)
   }
-  const door = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
+  const submission = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({
@@ -52,7 +52,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     maySendFrom: createMaySendFrom(foundation),
     accountOf: async context => (await authorise(context, { kind: 'session' })).account.id,
   })
-  mountSend(app, { ...foundation, authorise, door, closing: closing.signal })
+  mountSend(app, { ...foundation, authorise, submission, closing: closing.signal })
   mountMailApi(app, foundation, { subscriptionRole: accountId => roleOfAccount(subscriptions, accountId) })
   await mountPanel(app, {
     folder: PANEL_FOLDER,
@@ -66,7 +66,7 @@ export async function panel(foundation: Foundation): Promise<Running & { port: n
     async stop() {
       closing.abort()
       await server.stop()
-      await door.stop()
+      await submission.stop()
     },
   }
 }

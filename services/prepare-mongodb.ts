@@ -1,4 +1,7 @@
-/** Main of the init container of the chart's trial database: gives mongod its key file and waits for its name. */
+/**
+ * Entry point of the init container of the chart's trial database: writes mongod's key file and waits for its name in
+ * DNS.
+ */
 
 import { lookup } from 'node:dns/promises'
 import { chmod, copyFile, rm } from 'node:fs/promises'
@@ -10,7 +13,7 @@ if (!KEYFILE_FROM || !KEYFILE_TO || !MONGODB_MEMBER || !POD_IP) {
   process.exit(78)
 }
 // mongod wants the file to be its own and private; a mounted Secret is neither.
-// An earlier try may have left one, which nobody may write.
+// An earlier attempt may have left one, which is not writable.
 await rm(KEYFILE_TO, { force: true })
 await copyFile(KEYFILE_FROM, KEYFILE_TO)
 await chmod(KEYFILE_TO, 0o400)

@@ -41,7 +41,7 @@ async function check(name: string, work: () => Promise<string>): Promise<void> {
 
 /** A Service refuses connections until the node's proxy has heard of its ready pods: a moment after `helm --wait` ends. */
 function connected<T>(work: () => Promise<T>): Promise<T> {
-  return retry(work, { on: refused, pauseMs: 500, withinMs: Number(SERVICE_WAIT_SECONDS) * 1000 })
+  return retry(work, { on: refused, pauseMs: 500, timeoutMs: Number(SERVICE_WAIT_SECONDS) * 1000 })
 }
 
 function refused(error: unknown): boolean {
@@ -49,7 +49,7 @@ function refused(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
 }
 
-/** What lies behind: `fetch` says no more than that it failed. */
+/** The cause: `fetch` itself only reports that it failed. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause ? error.cause : error
 }
@@ -76,19 +76,19 @@ async function refusesRelay(port: number, implicitTls: boolean): Promise<string>
     Number(CONVERSATION_SECONDS) * 1000,
   )
   try {
-    let ask = conversation(socket)
-    await ask('', '220')
+    let command = conversation(socket)
+    await command('', '220')
     if (plain) {
-      const offers = await ask('EHLO self-test.invalid', '250')
+      const offers = await command('EHLO self-test.invalid', '250')
       if (!/^250[ -]STARTTLS\r$/im.test(offers)) throw new Error('STARTTLS is not offered')
-      await ask('MAIL FROM:<stranger@self-test.invalid>', '530')
-      await ask('STARTTLS', '220')
+      await command('MAIL FROM:<stranger@self-test.invalid>', '530')
+      await command('STARTTLS', '220')
       socket = connectTls({ socket: plain, rejectUnauthorized: false })
-      ask = conversation(socket)
+      command = conversation(socket)
     }
-    const offers = await ask('EHLO self-test.invalid', '250')
+    const offers = await command('EHLO self-test.invalid', '250')
     if (!/^250[ -]AUTH /im.test(offers)) throw new Error('AUTH is not offered')
-    await ask('MAIL FROM:<stranger@self-test.invalid>', '530')
+    await command('MAIL FROM:<stranger@self-test.invalid>', '530')
     return 'MAIL without login got 530'
   } finally {
     clearTimeout(late)
@@ -96,25 +96,25 @@ async function refusesRelay(port: number, implicitTls: boolean): Promise<string>
   }
 }
 
-/** A function that says a line (or nothing) and gives the reply with all of its lines; rejects when its code is another. */
+/** A function that sends a line (or nothing) and returns the complete reply; rejects when its code is another. */
 function conversation(socket: Socket): (line: string, code: string) => Promise<string> {
   let heard = ''
   let gone: Error | undefined
   let news = Promise.withResolvers<void>()
-  const tell = () => {
+  const report = () => {
     news.resolve()
     news = Promise.withResolvers()
   }
   socket.on('data', chunk => {
     heard += chunk
-    tell()
+    report()
   })
   socket.once('error', error => {
     gone = error
   })
   socket.once('close', () => {
     gone ??= new Error('the server closed the connection')
-    tell()
+    report()
   })
   return async (line, code) => {
     if (line) socket.write(`${line}\r\n`)

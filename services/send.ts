@@ -16,7 +16,7 @@ import type { Running } from './platform/running.ts'
 export async function send(foundation: Foundation): Promise<Running & { port: number }> {
   const { config, mongo } = foundation
   await ensureIndexes(mongo.db, [...sendCollections, FORWARDING_NOTES])
-  const door = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
+  const submission = createSubmissionService(foundation, await fixSlotCount(mongo, config.SLOTS))
   const closing = new AbortController()
   foundation.stopping?.addEventListener('abort', () => closing.abort(), { once: true })
   const app = createWeb({
@@ -25,7 +25,7 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
     onUntrustedForwarding: watchForwarding(foundation),
   })
   app.use(securityHeaders(config.APP_BASE_URL))
-  mountSend(app, { ...foundation, authorise: authoriseWith(foundation), door, closing: closing.signal })
+  mountSend(app, { ...foundation, authorise: authoriseWith(foundation), submission, closing: closing.signal })
   app.use(notFound)
   const address = { port: config.APP_PORT, host: config.APP_HOST, setting: 'APP_PORT' }
   const server = await serveHttp(app.callback(), { ...address, closing: closing.signal })
@@ -34,7 +34,7 @@ export async function send(foundation: Foundation): Promise<Running & { port: nu
     async stop() {
       closing.abort()
       await server.stop()
-      await door.stop()
+      await submission.stop()
     },
   }
 }

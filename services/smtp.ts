@@ -1,11 +1,11 @@
-/** SMTP submission as a process of its own: clients log in and hand over mail. */
+/** SMTP submission as a process of its own: clients log in and submit mail. */
 import { createLoginLimiter, knownNetworks, loginLimits } from './accounts/login-limiter.ts'
 import { users } from './accounts/store/users.ts'
 import { tellCertificate } from './mail/administration/report-certificate.ts'
 import { CERTIFICATES } from './mail/administration/store/certificates.ts'
 import { createSmtpLogin } from './mail/credentials/check-smtp-login.ts'
 import { credentials } from './mail/credentials/store/smtp-credentials.ts'
-import { domains } from './mail/domains/store/domains.ts'
+import { domains } from './mail/domains/store/domain-model.ts'
 import { BODIES } from './mail/store/bodies.ts'
 import { DELIVERIES } from './mail/store/deliveries.ts'
 import { EVENTS } from './mail/store/events.ts'

@@ -5,7 +5,7 @@ import { testClock } from '../../test/support/time/test-clock.ts'
 import { createAccounts } from './account-status.ts'
 import { updateUser } from './store/users.ts'
 
-test('a suspension is seen within 5 seconds, its end at once; who does not exist is suspended', async () => {
+test('a suspension applies within 5 seconds, its end immediately; an unknown account counts as suspended', async () => {
   const { db } = await databaseForThisTest()
   const user = await giveUser(db)
   const clock = testClock()

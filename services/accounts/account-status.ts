@@ -1,4 +1,4 @@
-/** Who an account is to the rest of the code, and whether it is active right now. */
+/** An account for the rest of the code, and whether it is active now. */
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../platform/database/mongo.ts'
 import { createTtlCache } from '../platform/ttl-cache.ts'
@@ -15,7 +15,7 @@ export interface Account {
   recipientsPerDay: number
 }
 
-/** The account behind a stored user. */
+/** The account of a stored user. */
 export function toAccount(user: UserDoc): Account {
   const { _id: id, username, role, lang, tz, recipients_per_day: recipientsPerDay = 0 } = user
   return { id, username, role, lang, tz, recipientsPerDay }
@@ -25,14 +25,14 @@ export function toAccount(user: UserDoc): Account {
 export interface Accounts {
   /** The account when it exists and is active. */
   active(userId: string): Promise<Account | undefined>
-  /** True when the account is suspended or gone. */
+  /** True when the account is suspended or does not exist. */
   isSuspended(userId: string): Promise<boolean>
 }
 
 /** Oldest answer of {@link Accounts}: well below the 5 s within which a suspension must hold in every process. */
 const STATUS_AGE_MS = 2_000
 
-/** Look-ups with a memory of 2 s for active accounts; what is not active is asked again each time. */
+/** Cached lookups: 2 s for active accounts; inactive ones are read each time. */
 export function createAccounts(db: Db, clock: Clock): Accounts {
   const cache = createTtlCache<Account | undefined>({
     ttlMs: STATUS_AGE_MS,

@@ -14,7 +14,7 @@ async function start(env: Record<string, string>) {
 }
 const settings = { ADMIN_USERNAME: 'Root', ADMIN_PASSWORD: 'the first password' }
 
-test('the configured admin is created once, however many processes start at once', async () => {
+test('the configured admin is created once by parallel processes', async () => {
   const { mongo, foundation } = await start(settings)
   const admins = await Promise.all([1, 2, 3].map(() => ensureFirstAdmin(foundation)))
   expect(admins.map(admin => admin?.username)).toEqual(['root', 'root', 'root'])

@@ -52,7 +52,7 @@ test('a name may fail seven times over all addresses', async () => {
   expect(await fail(9, () => limiter().guard(who, address(), wrong))).toEqual(refusedThen(7, 2))
 })
 
-test('one address cannot use up what others may fail, however long it goes on', async () => {
+test('one address cannot use up the failures of others, however long it continues', async () => {
   const [who, from] = [name(), address()]
   const attacker = limiter()
   expect(await fail(20, () => attacker.guard(who, from, wrong))).toEqual(refusedThen(3, 17))
@@ -152,7 +152,7 @@ describe('an address from which a name logged in lately', () => {
     expect((await limiter('smtp').guard(who, from, right)).kind).toBe('limited')
   })
 
-  test('is one of 20, of which the oldest goes, and costs one write an hour', async () => {
+  test('is one of 20, of which the oldest is dropped, and costs one write an hour', async () => {
     const [who, first] = [name(), address()]
     const one = limiter('panel', createMetrics('test'), { ...limits, account: 100 })
     await one.guard(who, first, right)

@@ -25,7 +25,7 @@ export const knownNetworks = defineCollection<KnownNetworksDoc>('login_networks'
   { key: { expire: 1 }, expireAfterSeconds: 0 },
 ])
 
-/** Where a login comes from; accounts of different channels are counted apart. */
+/** Channel of a login; failures are counted separately per channel. */
 export type LoginChannel = 'panel' | 'smtp' | 'admin'
 
 /** How a login went: the checked value, a refusal, or too many attempts before. */
@@ -49,14 +49,14 @@ export interface LoginLimiter {
 const WINDOW_SECONDS = 15 * 60
 
 /**
- * Failures allowed in 15 minutes. The account as a whole has a higher limit than the account from one address, so
- * that a stranger cannot lock somebody out with a few wrong passwords. `known`: an address, with all names that know it.
+ * Failures allowed in 15 minutes. The limit of the account is higher than that of the account from one address, so that
+ * an attacker cannot lock an account with a few wrong passwords. `known`: an address, with all names that know it.
  */
 export const LOGIN_LIMITS = { pair: 10, address: 50, account: 100, known: 200 } as const
 
 /** How long a successful login keeps its network known. */
 const KNOWN_DAYS = 7
-/** Known networks of one name; the one whose last login is oldest goes first. */
+/** Known networks of one name; the one with the oldest login is dropped first. */
 const KNOWN_NETWORKS = 20
 /** A known network is noted again only after this time: a busy client costs no write for each login. */
 const NOTE_AGAIN_MS = HOUR_MS
@@ -86,7 +86,8 @@ export function createLoginLimiter(
     Math.max(...(await Promise.all([consume(counters.address, address), consume(counters.account, username)])))
   /** Counts an attempt: seconds to wait, and how to take back what was counted beside the pair. */
   const countAttempt = async (username: string, address: string) => {
-    // The pair comes first: what it refuses must not count against the others, or one address could lock an account.
+    // The pair is counted first: attempts that it refuses must not count against the account, or one address could lock
+    // it.
     const [tried, knownMs] = await Promise.all([
       count(counters.pair, `${address} ${username}`),
       known.lastLogin(username, address),
@@ -146,7 +147,7 @@ function createKnownNetworks(db: Db, channel: LoginChannel) {
       const ms = found && at ? found.now.getTime() - at.getTime() : Number.POSITIVE_INFINITY
       return ms < KNOWN_DAYS * DAY_MS ? ms : undefined
     },
-    /** Notes a successful login. `knownMs`: what {@link lastLogin} said. */
+    /** Records a successful login. `knownMs`: the result of {@link lastLogin}. */
     async note(username: string, network: string, knownMs: number | undefined): Promise<void> {
       if (knownMs !== undefined && knownMs < NOTE_AGAIN_MS) return
       const others = {

@@ -35,7 +35,7 @@ const open = async () => {
 }
 const isOpen = async (token: string, hours: number) => (await readSession(store(), token, after(hours))) !== undefined
 
-test('a session tells its account, and its token is stored nowhere', async () => {
+test('a session identifies its account, and its token is not stored', async () => {
   const { user, token } = await open()
   expect(await readSession(store(), token, after(1))).toMatchObject({ account: { id: user._id, role: 'user' } })
   expect(JSON.stringify(await collectionOf(mongo.db, sessions).find().toArray())).not.toContain(token)

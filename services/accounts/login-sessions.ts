@@ -8,9 +8,9 @@ import { passwordMark } from './password-hashing.ts'
 import { deleteSession, extendSession, findSession, insertSession } from './store/sessions.ts'
 import { findUser, type UserDoc } from './store/users.ts'
 
-/** A session ends so long after its last use… */
+/** A session ends after this time without use… */
 const SESSION_IDLE_MS = DAY_MS
-/** …and in any case so long after the login. */
+/** …and in any case this long after the login. */
 const SESSION_LIFE_MS = 30 * DAY_MS
 /** The end moves only when it gains this much, so that reading a page does not write each time. */
 const EXTEND_STEP_MS = HOUR_MS / 4
@@ -27,7 +27,10 @@ export interface OpenSession {
   account: Account
 }
 
-/** Opens a session of the user whose password was checked; gives the token for the cookie, 256 random bits that are stored nowhere. */
+/**
+ * Opens a session of the user whose password was checked; returns the token for the cookie, 256 random bits that are
+ * not stored.
+ */
 export async function openSession(
   { db, secrets }: SessionStore,
   user: UserDoc,

@@ -1,9 +1,11 @@
 /** What admins do with accounts, and what an account does with itself. Refusals are thrown as problems. */
+
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
 import { newId } from '../platform/ids.ts'
 import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
+import { sentence } from '../platform/sentences/sentence.ts'
 import type { LoginLimiter } from './login-limiter.ts'
 import { hashPassword, makePassword, passwordMark, verifyPassword } from './password-hashing.ts'
 import { foldUsername } from './rules/username.ts'
@@ -18,19 +20,15 @@ import {
   updateUser,
 } from './store/users.ts'
 
-/** What the use cases need. */
+/** Dependencies of the use cases. */
 export interface UserDeps {
   mongo: Mongo
   clock: Clock
 }
 
 /** A new account; `username` is folded and checked, a missing password is made. */
-export interface NewUser {
-  username: string
+export interface NewUser extends Pick<UserDoc, 'username' | 'role' | 'lang' | 'tz'> {
   password?: string | undefined
-  role: UserDoc['role']
-  lang: UserDoc['lang']
-  tz: string
   /** To how many recipients it may send in a day; 0 = no limit. */
   recipientsPerDay?: number
   managedBy?: ManagedBy
@@ -59,7 +57,7 @@ export async function createUser({ mongo, clock }: UserDeps, input: NewUser): Pr
     created_at: now,
   }
   if (!(await insertUser(mongo.db, user)))
-    throw new ProblemError('conflict', `There is an account ${input.username} already.`)
+    throw new ProblemError('conflict', sentence('detail.account_exists', { name: input.username }))
   return input.password === undefined ? { user, password } : { user }
 }
 
@@ -72,14 +70,14 @@ export async function getUser({ mongo }: UserDeps, id: string): Promise<UserDoc>
 export async function suspendUser({ mongo }: UserDeps, id: string): Promise<UserDoc> {
   const user = await mongo.transaction(async session => {
     if ((await otherActiveAdmins(mongo.db, id, session)) === 0)
-      throw new ProblemError('conflict', 'This is the last active admin; make another one first.')
+      throw new ProblemError('conflict', sentence('detail.last_admin'))
     return updateUser(mongo.db, id, { status: 'suspended' }, session)
   })
   await deleteSessionsOf(mongo.db, id)
   return found(user)
 }
 
-/** Makes an account active again. */
+/** Reactivates an account. */
 export async function unsuspendUser({ mongo }: UserDeps, id: string): Promise<UserDoc> {
   return found(await updateUser(mongo.db, id, { status: 'active' }))
 }
@@ -111,7 +109,7 @@ export async function changeSettings(
   return found(Object.keys(change).length > 0 ? await updateUser(mongo.db, id, change) : await findUser(mongo.db, id))
 }
 
-/** The password change of somebody who is logged in. */
+/** A password change of a logged-in account. */
 export interface PasswordChange {
   userId: string
   /** Stays open; all others end. */
@@ -139,7 +137,7 @@ export async function changePassword(
   })
 }
 
-/** Checks name and password of somebody who logs in: 401 `invalid_login`, 429 `rate_limited` with the time to wait. */
+/** Checks name and password of a login: 401 `invalid_login`, 429 `rate_limited` with the time to wait. */
 export async function checkLogin(
   { mongo, limiter }: UserDeps & { limiter: LoginLimiter },
   { username, password, ip }: { username: string; password: string; ip: string },
@@ -152,12 +150,12 @@ export async function checkLogin(
   })
   if (outcome.kind === 'ok') return outcome.value
   if (outcome.kind === 'refused') throw new ProblemError('invalid_login')
-  throw new ProblemError('rate_limited', 'Too many failed logins; try again later.', {
+  throw new ProblemError('rate_limited', sentence('problem.login_locked'), {
     retryAfter: outcome.retryAfterSeconds,
   })
 }
 
 function found(user: UserDoc | undefined): UserDoc {
-  if (!user) throw new ProblemError('not_found', 'There is no such account.')
+  if (!user) throw new ProblemError('not_found', sentence('detail.no_account'))
   return user
 }

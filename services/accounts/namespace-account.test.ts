@@ -14,7 +14,7 @@ async function depsOf() {
 }
 
 describe('the account of a namespace', () => {
-  test('is made once, however many resources ask for it at once, and nobody can log in with it', async () => {
+  test('is created once by parallel resources, and has no password for a login', async () => {
     const deps = await depsOf()
     const accounts = await Promise.all(
       Array.from({ length: 6 }, () => ensureNamespaceAccount(deps, 'k8s-team', 'team')),

@@ -1,9 +1,10 @@
-/** The account that a Kubernetes namespace acts for. Nobody logs in with it: its password is made and forgotten. */
+/** The account that a Kubernetes namespace acts for. It has no login: its password is random and not stored. */
 
 import type { Clock } from '../platform/clock.ts'
 import type { Mongo } from '../platform/database/mongo.ts'
 import type { ManagedBy } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
+import { sentence } from '../platform/sentences/sentence.ts'
 import { createUser } from './manage-accounts.ts'
 import { findUserByName, type UserDoc } from './store/users.ts'
 
@@ -18,7 +19,7 @@ export async function ensureNamespaceAccount(
 ): Promise<UserDoc> {
   const known = (await findUserByName(deps.mongo.db, username)) ?? (await create(deps, username, namespace))
   if (known.managed_by?.kind === 'Namespace' && known.managed_by.name === namespace) return known
-  throw new ProblemError('conflict', `The account ${username} exists and does not belong to namespace ${namespace}.`)
+  throw new ProblemError('conflict', sentence('detail.foreign_account', { name: username, namespace }))
 }
 
 async function create(deps: { mongo: Mongo; clock: Clock }, username: string, namespace: string): Promise<UserDoc> {

@@ -16,7 +16,7 @@ async function depsOf() {
 
 describe('a reset from the command line', () => {
   test.each(['', 'bob', '__proto__', '{"$ne":""}', '.*', 'ann\0', 'x'.repeat(10_000)])(
-    'changes nothing for a name that nobody has: %j',
+    'changes nothing for an unknown name: %j',
     async name => {
       const deps = await depsOf()
       await giveUser(deps.mongo.db, { username: 'ann' })
@@ -25,7 +25,7 @@ describe('a reset from the command line', () => {
     },
   )
 
-  test('of several at once the last one counts, and its password works', async () => {
+  test('of several in parallel the last one counts, and its password works', async () => {
     const deps = await depsOf()
     const user = await giveUser(deps.mongo.db, { username: 'ann' })
     const outcomes = await Promise.all([1, 2, 3].map(() => resetPasswordByName(deps, 'ann')))

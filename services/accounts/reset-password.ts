@@ -1,13 +1,13 @@
-/** The way back in from the command line, for somebody who has the machine but no login. */
+/** Recovery from the command line, for a person with access to the machine but without a login. */
 import { resetPassword, type UserDeps } from './manage-accounts.ts'
 import { foldUsername } from './rules/username.ts'
 import { recordAudit } from './store/audit-log.ts'
 import { findUserByName } from './store/users.ts'
 
-/** What the command tells. */
+/** Result of the command. */
 export type ResetOutcome = { kind: 'reset'; password: string; suspended: boolean } | { kind: 'unknown' }
 
-/** Makes a new password for an account, ends its sessions and writes it into the audit log. */
+/** Creates a new password for an account, ends its sessions and writes it into the audit log. */
 export async function resetPasswordByName(deps: UserDeps, typed: string): Promise<ResetOutcome> {
   const { db } = deps.mongo
   const user = await findUserByName(db, foldUsername(typed))

@@ -1,6 +1,6 @@
-/** Time as a value that is handed in, so that tests turn the clock instead of waiting. */
+/** Time as an injected value, so that tests set the clock instead of waiting. */
 
-/** Tells the time. The mains use that of the database (database-clock.ts); everything else takes a Clock. */
+/** Returns the time. Entry points use that of the database (database-clock.ts); all other code receives a Clock. */
 export interface Clock {
   now(): Date
 }

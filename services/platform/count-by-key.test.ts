@@ -8,7 +8,7 @@ test.each([
   { changes: [2, -2], count: 0, counts: [] },
   { changes: [2, -3], count: -1, counts: [] },
   { changes: [2, -2, 1], count: 1, counts: [['a', 1]] },
-])('$changes come to $count, and what is at nothing is forgotten', ({ changes, count, counts }) => {
+])('$changes result in $count, and keys with 0 are removed', ({ changes, count, counts }) => {
   const all = new Map<string, number>()
   expect(changes.map(change => addTo(all, 'a', change)).at(-1)).toBe(count)
   expect([...all]).toEqual(counts)

@@ -7,7 +7,7 @@ export const pageQuery = z.strictObject({
   after: z.string().min(1).max(128).optional(),
 })
 
-/** The page that a caller asks for. */
+/** The requested page. */
 export interface PageRequest {
   limit: number
   after?: string | undefined
@@ -18,7 +18,7 @@ export function pageOf<S extends z.ZodType>(item: S) {
   return z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
 }
 
-/** Makes a page of rows that were read with one more than the limit. */
+/** Creates a page of rows that were read with one more than the limit. */
 export function toPage<R, T>(rows: readonly R[], limit: number, show: (row: R) => T) {
   return { object: 'list' as const, data: rows.slice(0, limit).map(show), has_more: rows.length > limit }
 }

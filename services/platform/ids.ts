@@ -2,13 +2,13 @@
 import { randomFillSync } from 'node:crypto'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-/** Random bytes are drawn for many ids at once: one call into the kernel costs more than the id. */
+/** Random bytes are drawn for many ids in one call: a call into the kernel costs more than the id. */
 const pool = Buffer.alloc(10 * 400)
 let used = pool.length
 
 /**
- * A new id such as `em_01k3…`: `prefix`, an underscore and 26 characters of Crockford's base 32 in lower case.
- * Ids made later in another millisecond sort behind.
+ * A new id such as `em_01k3…`: `prefix`, an underscore and 26 characters of Crockford's base 32 in lower case. Ids of a
+ * later millisecond sort later.
  */
 export function newId(prefix: string, now: number = Date.now()): string {
   if (used === pool.length) {

@@ -1,6 +1,6 @@
 /** What the parts of a process have in common: they run until they are stopped. */
 
-/** Something that runs until it is stopped. `stop` resolves when its work in hand is finished. */
+/** A part that runs until it is stopped. `stop` resolves when its work in flight is finished. */
 export interface Running {
   stop(): Promise<void>
   /** Why this part cannot take work yet, for `/readyz`; undefined when it can. */

@@ -127,7 +127,7 @@ test('a busy value is refreshed in the background, by one load at a time', async
   expect(await get('a', 7)).toBe(6)
 })
 
-test('refresh: what is not cacheable or was deleted does not come back', async () => {
+test('refresh: an uncacheable or deleted value does not return', async () => {
   const { clock, cache, get } = counted(10, 500)
   await get('a', 1)
   clock.advance(500)

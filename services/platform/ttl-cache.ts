@@ -20,7 +20,7 @@ export interface TtlCacheOptions<V> {
   ttlMs: number
   /** Age at which `get` returns the value and reloads it in the background, so that callers of busy keys never wait; off by default. */
   refreshMs?: number
-  /** Maximum number of values; the least recently used is evicted. Memory for the keys is allocated at once. */
+  /** Maximum number of values; the least recently used is evicted. Memory for the keys is allocated in advance. */
   max: number
   clock: Clock
   /** Values for which this is false are returned but not cached, so that a change is visible immediately. */
@@ -34,7 +34,7 @@ interface Entry<V> {
   value: Promise<V>
 }
 
-/** Makes an empty cache. Failed loads are not cached; they reject for every caller that waits for them. */
+/** Creates an empty cache. Failed loads are not cached; they reject for all waiting callers. */
 export function createTtlCache<V>(options: TtlCacheOptions<V>): TtlCache<V> {
   const { ttlMs, refreshMs = ttlMs, max, clock, isCacheable } = options
   let now = clock.now().getTime()

@@ -1,4 +1,4 @@
-/** How an account looks in answers. */
+/** Accounts in responses. */
 
 import type { z } from 'zod'
 import type { ManagedBy } from '../../platform/managed/rules/managed-by.ts'

@@ -1,11 +1,13 @@
 /** Operations on sessions, accounts and the audit log, with their schemas. */
+
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../platform/cursor-pages.ts'
 import { endpoint } from '../../platform/http/endpoint.ts'
+import { reason } from '../../platform/sentences/issue-reason.ts'
 import { newPassword, typedPassword } from '../rules/password.ts'
 import { username } from '../rules/username.ts'
 
-/** Who may call: an account's session, an admin's session, or a token that may read the audit log. */
+/** Permitted callers: an account's session, an admin's session, or a token that may read the audit log. */
 export type AccountsAccess = { kind: 'session' } | { kind: 'admin' } | { kind: 'account'; scope: 'audit:read' }
 
 const ANYBODY = { kind: 'public' } as const
@@ -18,7 +20,7 @@ const lang = z.enum(['en', 'zh'])
 const tz = z
   .string()
   .max(64)
-  .refine(isTimeZone, 'must be an IANA time zone like Asia/Shanghai')
+  .refine(isTimeZone, reason('field.time_zone'))
   .meta({ format: 'time-zone', examples: ['Asia/Shanghai'] })
 const userParams = z.strictObject({ id: z.string().min(1).max(128) })
 
@@ -44,19 +46,19 @@ export const user = z
 /** An account with the password that was made for it; shown this once. */
 export const userWithPassword = user.extend({ password: z.string().optional() }).meta({ id: 'UserWithPassword' })
 
-/** An account with what it has used of its day; nothing is counted without a limit. */
+/** An account with its recipients today; without a limit nothing is counted. */
 export const userWithUse = user.extend({ recipients_today: z.number().int() }).meta({ id: 'UserWithUse' })
 
-/** Who is logged in, and what the panel has to know to show the right places. */
+/** The logged-in account, and what the panel needs to show the permitted pages. */
 export const session = z
   .strictObject({
     object: z.literal('session'),
     user,
     /** In capture mode nothing leaves the service. */
     delivery_mode: z.enum(['direct', 'relay', 'capture']),
-    /** What the account may do in the subscription half; null: nothing. */
+    /** Rights of the account in the subscription module; null: none. */
     subscription_role: z.enum(['super', 'operator', 'viewer']).nullable(),
-    /** The zone of the times that the subscription half writes. */
+    /** The time zone of the times in the subscription module. */
     business_time_zone: z.string(),
   })
   .meta({ id: 'Session' })

@@ -1,4 +1,4 @@
-/** Who calls, as the account operations see it, and how that is written into the audit log. */
+/** The caller of account operations, and its representation in the audit log. */
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import { factsOf, type WebContext } from '../../platform/http/web-app.ts'
@@ -23,7 +23,7 @@ export interface Happening {
   userId?: string
 }
 
-/** Writes a change into the audit log, with who made it and from where. */
+/** Records a change in the audit log, with the caller and address. */
 export type Audit = (caller: Caller, context: WebContext, happening: Happening) => Promise<void>
 
 /** The audit log of one process. */

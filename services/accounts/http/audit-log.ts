@@ -1,14 +1,16 @@
 /** Reads the audit log. */
+
 import type { z } from 'zod'
 import { toPage } from '../../platform/cursor-pages.ts'
 import { bind, type createRouter } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { type AuditDoc, listAudit } from '../store/audit-log.ts'
 import { type auditEntry, listAuditLogs } from './accounts-contract.ts'
 import type { Caller } from './audit-caller.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 
-/** Puts the audit log on the router. */
+/** Mounts the audit log. */
 export function mountAudit(router: ReturnType<typeof createRouter>, { mongo, authorise }: AccountsHttpDeps): void {
   bind(router, authorise, listAuditLogs, async ({ query }, caller) =>
     toPage(await listAudit(mongo.db, visible(caller, query.user_id), query), query.limit, showEntry),
@@ -16,9 +18,10 @@ export function mountAudit(router: ReturnType<typeof createRouter>, { mongo, aut
 }
 
 /** The account whose entries are shown; undefined = all, for an admin who is logged in. Tokens see their own account. */
-function visible({ account, via }: Caller, asked: string | undefined): string | undefined {
-  if (account.role === 'admin' && via === 'session') return asked
-  if (asked !== undefined && asked !== account.id) throw new ProblemError('not_found', 'There is no such account.')
+function visible({ account, via }: Caller, requested: string | undefined): string | undefined {
+  if (account.role === 'admin' && via === 'session') return requested
+  if (requested !== undefined && requested !== account.id)
+    throw new ProblemError('not_found', sentence('detail.no_account'))
   return account.id
 }
 

@@ -1,4 +1,4 @@
-/** Log in, log out, who am I. */
+/** Login, logout, and the current session. */
 import type { z } from 'zod'
 import { type Authorise, bind, type createRouter, factsOf } from '../../platform/http/web-app.ts'
 import { toAccount } from '../account-status.ts'
@@ -10,7 +10,7 @@ import { getSession, logInOperation, logOutOperation, type session } from './acc
 import type { AccountsHttpDeps } from './deps.ts'
 import { readCookie, writeCookie } from './session-cookie.ts'
 
-/** Puts the session operations on the router. */
+/** Mounts the session operations. */
 export function mountSession(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   const { mongo, clock, secrets, cookie, authorise, audit, deliveryMode, subscriptionRole, businessTimeZone } = deps
   const store = { db: mongo.db, secrets }

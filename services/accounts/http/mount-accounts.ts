@@ -6,7 +6,7 @@ import { mountSession } from './login.ts'
 import { mountMe } from './own-account.ts'
 import { mountUsers } from './users.ts'
 
-/** Puts all of them on the router. */
+/** Mounts all account operations. */
 export function mountAccounts(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   mountSession(router, deps)
   mountMe(router, deps)

@@ -5,7 +5,7 @@ import { showUser } from './account-view.ts'
 import { getMe, patchMe, putMyPassword } from './accounts-contract.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 
-/** Puts the operations of the own account on the router. */
+/** Mounts the operations on the own account. */
 export function mountMe(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   const { authorise, audit } = deps
 

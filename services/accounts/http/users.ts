@@ -16,7 +16,7 @@ import {
 import type { Caller } from './audit-caller.ts'
 import type { AccountsHttpDeps } from './deps.ts'
 
-/** Puts the operations of admins on the router. */
+/** Mounts the operations of admins on accounts. */
 export function mountUsers(router: ReturnType<typeof createRouter>, deps: AccountsHttpDeps): void {
   const { mongo, authorise } = deps
   const audit = (caller: Caller, context: WebContext, action: string, { _id, username }: UserDoc) =>

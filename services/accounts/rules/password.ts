@@ -1,7 +1,11 @@
-/** What a password that people choose must look like. */
+/** Rules for chosen passwords. */
 import { z } from 'zod'
+import { reason } from '../../platform/sentences/issue-reason.ts'
 
-/** Shortest password; NIST SP 800-63B-4 section 3.1.1.2 asks for length and against rules on character classes. */
+/**
+ * Shortest password; NIST SP 800-63B-4 section 3.1.1.2 requires a minimum length and rejects rules on character
+ * classes.
+ */
 const MIN_PASSWORD = 8
 
 /**
@@ -10,10 +14,10 @@ const MIN_PASSWORD = 8
  */
 export const newPassword = z
   .string()
-  .min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`)
-  .max(256, 'must have at most 256 characters')
+  .min(MIN_PASSWORD, reason('field.too_short'))
+  .max(256, reason('field.too_long'))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it excludes
-  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
+  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, reason('field.control_characters'))
 
-/** A password that somebody types to log in: only bounded, so that old ones keep working and none is a burden. */
+/** A password entered at login: only bounded in length, so that old ones stay valid. */
 export const typedPassword = z.string().min(1).max(1024)

@@ -1,17 +1,14 @@
-/** Bounds the memory of large things that are handled at once. */
+/** Limits the memory of large items that are processed in parallel. */
 
 import { addTo } from '../count-by-key.ts'
 
-/** Lets so many bytes in at a time; one larger than all of it goes alone. */
-export interface ByteGate {
-  /**
-   * Resolves with the way out when there is room. Without an account in order; with one in the order of that account, and
-   * while an account is inside it gets no more than stays free, so that what is slow of one does not keep out the others.
-   */
+/** Admits up to a number of bytes at a time; an item larger than the limit is admitted alone. */
+export interface ByteLimit {
+  /** Default size up to which items are not counted: they are in memory already. */
   enter(bytes: number, account?: string): Promise<() => void>
 }
 
-/** Sizes up to this do not count unless told otherwise: they are in memory already. */
+/** Creates a limit of `limit` bytes for items larger than `freeBytes`. */
 const FREE_BYTES = 128 * 1024
 
 interface Waiting {
@@ -21,7 +18,7 @@ interface Waiting {
 }
 
 /** Makes a gate of `limit` bytes, for things larger than `freeBytes`. */
-export function createByteGate(limit: number, freeBytes = FREE_BYTES): ByteGate {
+export function createByteLimit(limit: number, freeBytes = FREE_BYTES): ByteLimit {
   let inside = 0
   const held = new Map<string, number>()
   let waiting: Waiting[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { atMost } from './concurrency-limit.ts'
 
-test('no more than its places run at once, in the order of arrival, also after failures', async () => {
+test('runs at most its limit in parallel, in the order of arrival, also after failures', async () => {
   const bounded = atMost(2)
   const started: number[] = []
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<number>())

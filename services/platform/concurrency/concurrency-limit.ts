@@ -1,9 +1,9 @@
-/** Bounds how much is done at once; what comes on top waits for its turn. */
+/** Limits parallel work; further work waits in a queue. */
 
 /** Runs work when it has a place; resolves or rejects as the work does. */
 export type AtMost = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Makes a bound of `places`; who waits gets a place in the order of arrival. */
+/** Creates a limit of `places`; waiting callers are served in the order of arrival. */
 export function atMost(places: number): AtMost {
   let free = places
   const waiting: (() => void)[] = []

@@ -21,7 +21,7 @@ test('of all long work one piece runs in each round of the event loop', async ()
   expect(rounds.every(pieces => pieces.length <= 1)).toBe(true)
 })
 
-test('work that comes later waits for what came before, and for nothing else', async () => {
+test('later work waits for earlier work, and for nothing else', async () => {
   const done: number[] = []
   await Promise.all([1, 2, 3].map(n => nextTurn().then(() => done.push(n))))
   expect(done).toEqual([1, 2, 3])

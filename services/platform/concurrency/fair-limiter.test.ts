@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { ProblemError } from '../problems.ts'
-import { createLane, type LaneLimits } from './fair-limiter.ts'
+import { createFairLimiter, type FairLimits } from './fair-limiter.ts'
 
-/** A lane whose pieces of work end when they are told to. */
-function lane(limits: LaneLimits) {
-  const run = createLane(limits)
+/** A limiter whose tasks end when the test ends them. */
+function lane(limits: FairLimits) {
+  const run = createFairLimiter(limits)
   const started: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
   const settle = () => new Promise(resolve => setImmediate(resolve))
   return {
     started,
     settle,
-    ask(name: string) {
+    request(name: string) {
       const end = Promise.withResolvers<void>()
       ends.set(name, end)
       const done = run(name.slice(0, 1), async () => {
@@ -34,9 +34,9 @@ function lane(limits: LaneLimits) {
 }
 
 describe('a lane', () => {
-  test('runs so many pieces at once, and of one key no more than its share', async () => {
-    const { ask, started, end, settle } = lane({ atOnce: 3, perKey: 2 })
-    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void ask(name)
+  test('runs at most the limit in parallel, and of one key no more than its share', async () => {
+    const { request, started, end, settle } = lane({ atOnce: 3, perKey: 2 })
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void request(name)
     await settle()
     expect(started).toEqual(['a1', 'a2', 'b1'])
     await end('a1')
@@ -46,16 +46,16 @@ describe('a lane', () => {
   })
 
   test('lets keys take turns, however many pieces one of them has', async () => {
-    const { ask, started, end, settle } = lane({ atOnce: 1, perKey: 1 })
-    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void ask(name)
+    const { request, started, end, settle } = lane({ atOnce: 1, perKey: 1 })
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) void request(name)
     await settle()
     for (let n = 0; n < 7; n++) await end(started[n] ?? '')
     expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  test('gives what the work gives, and goes on behind a failure', async () => {
-    const { ask, fail, end } = lane({ atOnce: 1, perKey: 1 })
-    const [first, second] = [ask('a1'), ask('a2')]
+  test('returns the result of the task, and continues after a failure', async () => {
+    const { request, fail, end } = lane({ atOnce: 1, perKey: 1 })
+    const [first, second] = [request('a1'), request('a2')]
     await fail('a1')
     await expect(first).rejects.toThrow('a1')
     await end('a2')
@@ -63,15 +63,15 @@ describe('a lane', () => {
   })
 
   test('refuses a key with too many pieces waiting, and no other', async () => {
-    const { ask, started, end, settle } = lane({ atOnce: 1, perKey: 1, waiting: 2 })
-    for (const name of ['a1', 'a2', 'a3']) void ask(name)
-    const refused = await ask('a4').catch((error: unknown) => error)
+    const { request, started, end, settle } = lane({ atOnce: 1, perKey: 1, waiting: 2 })
+    for (const name of ['a1', 'a2', 'a3']) void request(name)
+    const refused = await request('a4').catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(ProblemError)
     expect(refused).toMatchObject({ code: 'rate_limited', retryAfter: 5 })
-    void ask('b1')
+    void request('b1')
     for (const name of ['a1', 'b1', 'a2', 'a3']) await end(name)
     expect(started).toEqual(['a1', 'b1', 'a2', 'a3'])
-    void ask('a5')
+    void request('a5')
     await settle()
     expect(started.at(-1)).toBe('a5')
   })

@@ -1,13 +1,16 @@
-/** Bounds expensive work of a process and shares it among accounts: one that asks for much delays itself. */
+/**
+ * Limits expensive work of a process and shares it among accounts: an account with many requests delays only itself.
+ */
 import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
 
-/** How much a lane takes. */
-export interface LaneLimits {
-  /** Pieces of work at once; no limit by default. */
+/** Limits of a limiter. */
+export interface FairLimits {
+  /** Parallel tasks; no limit by default. */
   atOnce?: number
-  /** Of these, pieces of one key at once. */
+  /** Parallel tasks of one key. */
   perKey: number
-  /** Pieces of one key that may wait; no limit by default. */
+  /** Waiting tasks of one key; no limit by default. */
   waiting?: number
 }
 
@@ -15,7 +18,7 @@ export interface LaneLimits {
  * Runs work for a key (an account) when it is its turn: keys take turns, the work of one key is done in its order. Throws
  * `rate_limited` when too much of the key waits already.
  */
-export type Lane = <T>(key: string, work: () => Promise<T>) => Promise<T>
+export type FairLimiter = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 interface Line {
   running: number
@@ -26,8 +29,12 @@ interface Line {
 const RETRY_SECONDS = 5
 
 /** An empty lane. */
-export function createLane({ atOnce = Number.POSITIVE_INFINITY, perKey, waiting: most }: LaneLimits): Lane {
-  /** The key whose turn is longest ago comes first. */
+export function createFairLimiter({
+  atOnce = Number.POSITIVE_INFINITY,
+  perKey,
+  waiting: most,
+}: FairLimits): FairLimiter {
+  /** The key that was served longest ago comes first. */
   const lines = new Map<string, Line>()
   let running = 0
 
@@ -46,7 +53,7 @@ export function createLane({ atOnce = Number.POSITIVE_INFINITY, perKey, waiting:
   const end = (key: string, line: Line): void => {
     running--
     line.running--
-    lines.delete(key) // to the end: who came while this one ran has had no turn yet
+    lines.delete(key) // to the end: keys that arrived during this task were not served yet
     if (line.running > 0 || line.waiting.length > 0) lines.set(key, line)
     start()
   }
@@ -54,7 +61,7 @@ export function createLane({ atOnce = Number.POSITIVE_INFINITY, perKey, waiting:
   return async (key, work) => {
     const line = lines.get(key) ?? { running: 0, waiting: [] }
     if (most !== undefined && line.waiting.length >= most)
-      throw new ProblemError('rate_limited', `${most} such requests of this account are waiting already.`, {
+      throw new ProblemError('rate_limited', sentence('detail.waiting_requests', { count: most }), {
         retryAfter: RETRY_SECONDS,
       })
     lines.set(key, line)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createGroupCommit } from './group-commit.ts'
 
-/** A writer whose batches end when the test says so. */
+/** A writer whose batches end when the test ends them. */
 function heldWriter() {
   const batches: { items: string[]; end: PromiseWithResolvers<string[]> }[] = []
   const write = (items: readonly string[]) => {
@@ -12,7 +12,7 @@ function heldWriter() {
   return { batches, write }
 }
 
-/** A writer that takes everything at once and remembers the batches. */
+/** A writer that completes immediately and records the batches. */
 function recordingWriter() {
   const seen: string[][] = []
   const write = async (items: readonly string[]) => {
@@ -59,7 +59,7 @@ describe('callers share writes', () => {
     expect(seen).toEqual(expected)
   })
 
-  test('the first after a pause goes at once, the next ones wait for the callers of the last batch', async () => {
+  test('the first item after a pause is written immediately, the next ones wait for the callers of the last batch', async () => {
     const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
@@ -94,7 +94,7 @@ describe('callers share writes', () => {
     expect(await Promise.all(all)).toEqual(['B', 'A'])
   })
 
-  test.each([1, 2])('who does not come back is waited for no longer than the time (%i flights)', async flights => {
+  test.each([1, 2])('callers that do not return are awaited no longer than the limit (%i flights)', async flights => {
     const { seen, write } = recordingWriter()
     const commit = createGroupCommit({
       ...limits,
@@ -127,7 +127,7 @@ describe('callers share writes', () => {
     expect(seen).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  test('what a full batch left behind does not wait', async () => {
+  test('the rest of a full batch does not wait', async () => {
     const { seen, write } = recordingWriter()
     const commit = createGroupCommit({ ...limits, gatherMs: 1e9, write })
     await Promise.all(['a', 'b', 'c', 'd'].map(commit))
@@ -135,7 +135,7 @@ describe('callers share writes', () => {
     expect(seen).toEqual([['a', 'b', 'c'], ['d'], ['eeeeee'], ['ffffff', 'g']])
   })
 
-  test('as many batches fly at once as allowed, not more', async () => {
+  test('at most the allowed number of batches is in flight', async () => {
     const { batches, write } = heldWriter()
     const commit = createGroupCommit({ ...limits, flights: 2, write })
     const all = [commit('a')]

@@ -8,13 +8,13 @@ export interface GroupCommitOptions<T, R> {
   sizeOf(item: T): number
   /** Most items of a batch. */
   most: number
-  /** A batch is closed once it reaches so many bytes; one larger item still goes, alone. */
+  /** A batch is closed once it reaches this size; one larger item is written alone. */
   mostBytes: number
-  /** Batches under way at once. */
+  /** Batches in flight. */
   flights: number
   /**
-   * Longest gathering, in milliseconds from the end of the batch before: the first after a pause goes at once, the next
-   * ones wait for the callers of the last batch to come back, no longer than this. Default: nobody waits.
+   * Longest gathering, in milliseconds from the end of the previous batch: the first item after a pause is written
+   * immediately, the next ones wait for the callers of the last batch to return, no longer than this. Default: no wait.
    */
   gatherMs?: number
 }
@@ -33,7 +33,10 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): (ite
   let queue: Waiting<T, R>[] = []
   let flying = 0
   let endedAt = Number.NEGATIVE_INFINITY
-  /** Those that waited when a batch was done, and its own callers, who come back. None while there is more than fits. */
+  /**
+   * The callers of a finished batch, which are expected to return, and those that waited when it ended. 0 while more
+   * waits than fits.
+   */
   let expected = 0
   const held = new Set<() => void>()
 

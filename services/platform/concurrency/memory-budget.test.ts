@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createMemoryBudget } from './memory-budget.ts'
 
-test('one account gets half, a second one a third, and what is given back is free again', () => {
+test('one account gets half, a second one a third, and released memory is free again', () => {
   const budget = createMemoryBudget(120)
   expect([budget.take('a', 60), budget.take('a', 1)]).toEqual([true, false])
   expect([budget.take('b', 30), budget.take('b', 1)]).toEqual([true, false])
@@ -17,10 +17,10 @@ test('one account gets half, a second one a third, and what is given back is fre
   expect(budget.take('a', 60)).toBe(true)
 })
 
-/** An account takes so many bytes, or with 0 gives back all that it has. */
+/** An account takes bytes, or with 0 releases all that it has. */
 const step = fc.record({ account: fc.constantFrom('a', 'b', 'c', 'd'), bytes: fc.integer({ min: 0, max: 90 }) })
 
-test('whatever accounts take and give: the sum stays below the budget, and a newcomer finds room', () => {
+test('for any sequence: the sum stays below the budget, and a new account finds room', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), steps => {
       const budget = createMemoryBudget(100)

@@ -5,15 +5,15 @@ import { addTo } from '../count-by-key.ts'
 /** Memory that accounts share. */
 export interface MemoryBudget {
   /**
-   * Counts `bytes` for the account; false, and nothing is counted, when they do not fit: an account holds at most as
-   * much as stays free. One account alone gets half, two get a third each, and there is always room for the next one.
+   * Counts `bytes` for the account; false, without counting, when they do not fit: an account holds at most as much as
+   * stays free. One account alone gets half, two get a third each, and there is always room for the next one.
    */
   take(account: string, bytes: number): boolean
-  /** Counts out what was taken. */
+  /** Releases bytes. */
   give(account: string, bytes: number): void
 }
 
-/** Makes a budget of `mostBytes`. */
+/** Creates a budget of `mostBytes`. */
 export function createMemoryBudget(mostBytes: number): MemoryBudget {
   const held = new Map<string, number>()
   let used = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { poll, retry, writeAsRead } from './retry.ts'
 
-/** Gives these in turn, the last one for ever; an error is thrown. */
+/** Returns these in turn, the last one repeatedly; an error is thrown. */
 function inTurn<T>(...given: (T | Error)[]) {
   const calls = { count: 0 }
   const next = async (): Promise<T> => {
@@ -21,32 +21,32 @@ test.each<[string, (string | Error)[], string | Error, number]>([
   ['another error ends it', [away, broken, 'done'], broken, 2],
 ])('%s', async (_, given, outcome, count) => {
   const { calls, next } = inTurn(...given)
-  const told: unknown[] = []
-  const done = retry(next, { on, pauseMs: 0, onRetry: error => told.push(error) })
+  const reported: unknown[] = []
+  const done = retry(next, { on, pauseMs: 0, onRetry: error => reported.push(error) })
   if (outcome instanceof Error) await expect(done).rejects.toBe(outcome)
   else expect(await done).toBe(outcome)
-  expect([calls.count, told]).toEqual([count, given.filter(one => one === away)])
+  expect([calls.count, reported]).toEqual([count, given.filter(one => one === away)])
 })
 
 test('work that fails for too long rejects with its last error', async () => {
   const { calls, next } = inTurn(away, broken)
-  await expect(retry(next, { on: () => true, pauseMs: 5, withinMs: 1 })).rejects.toBe(broken)
+  await expect(retry(next, { on: () => true, pauseMs: 5, timeoutMs: 1 })).rejects.toBe(broken)
   expect(calls.count).toBe(2)
-  await expect(retry(inTurn(away).next, { on, pauseMs: 0, withinMs: 0 })).rejects.toBe(away)
+  await expect(retry(inTurn(away).next, { on, pauseMs: 0, timeoutMs: 0 })).rejects.toBe(away)
 })
 
 test.each<[string, (number | undefined | false)[], number | undefined, number]>([
   ['an answer', [7], 7, 1],
   ['zero, which is one', [0], 0, 1],
   ['an answer after a while', [undefined, false, 7], 7, 3],
-])('asking gives %s', async (_, given, answer, count) => {
+])('polling returns %s', async (_, given, answer, count) => {
   const { calls, next } = inTurn<number | undefined | false>(...given)
   expect(await poll(next, { pauseMs: 0 })).toBe(answer)
   expect(calls.count).toBe(count)
 })
 
-test('asking ends with its time, and with its signal in the middle of a pause', async () => {
-  expect(await poll(inTurn(false as const).next, { pauseMs: 0, withinMs: 1 })).toBeUndefined()
+test('polling ends at its timeout, and on abort during a pause', async () => {
+  expect(await poll(inTurn(false as const).next, { pauseMs: 0, timeoutMs: 1 })).toBeUndefined()
   const stop = new AbortController()
   const { calls, next } = inTurn(undefined)
   const asked = poll(next, { pauseMs: 1e9, signal: stop.signal })

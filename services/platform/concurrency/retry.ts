@@ -7,7 +7,7 @@ export interface Tries {
   /** Mean pause between two tries, in milliseconds; each is up to a fifth shorter or longer. */
   pauseMs: number
   /** A try that fails after this time, in milliseconds, is the last one; without it there is no end. */
-  withinMs?: number
+  timeoutMs?: number
   /** Ends the pauses, and with them the tries. */
   signal?: AbortSignal
 }
@@ -36,14 +36,14 @@ export async function retry<T>(work: () => Promise<T>, { on, onRetry, ...tries }
   return done.value
 }
 
-/** Asks until there is an answer other than undefined and false; undefined when there was none in time. */
+/** Polls until the result is neither undefined nor false; undefined after the timeout. */
 export async function poll<T>(
-  ask: () => Promise<T | undefined | false>,
-  { pauseMs, withinMs = Number.POSITIVE_INFINITY, signal }: Tries,
+  attempt: () => Promise<T | undefined | false>,
+  { pauseMs, timeoutMs = Number.POSITIVE_INFINITY, signal }: Tries,
 ): Promise<T | undefined> {
-  const until = performance.now() + withinMs
+  const until = performance.now() + timeoutMs
   for (;;) {
-    const answer = await ask()
+    const answer = await attempt()
     if (answer !== undefined && answer !== false) return answer
     if (signal?.aborted || performance.now() >= until) return undefined
     const pause = pauseMs * (0.8 + 0.4 * Math.random())

@@ -1,17 +1,19 @@
-/** A bound on how long one waits for something that may never come. */
+/** Timeouts of promises that may never settle. */
 
-/** What was waited for did not come in time; whether it still comes is not known. */
-export class NoAnswer extends Error {
+/** A promise did not settle in time; its work may still complete. */
+export class TimeoutError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`)
-    this.name = 'NoAnswer'
+    this.name = 'TimeoutError'
   }
 }
 
-/** Resolves like `work`, or rejects with {@link NoAnswer} after `ms`; what is under way goes on and ends by itself. */
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/**
+ * Resolves like `work`, or rejects with {@link TimeoutError} after `ms` milliseconds; the work itself is not aborted.
+ */
+export function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NoAnswer(ms)), ms)
+    const timer = setTimeout(() => reject(new TimeoutError(ms)), ms)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

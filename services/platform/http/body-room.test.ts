@@ -40,14 +40,14 @@ test.each([
   if (counted > 0) expect(() => fits(2 * counted - 1)).toThrow(expect.objectContaining(refusal))
 })
 
-test('one account has half, another one finds room, and what is given back is free, once', () => {
+test('one account has half, another one finds room, and released room is freed once', () => {
   const room = createBodyRoom(2_000, 10_000 * KIB, 'files')
   const first = room('a', undefined)
   first.count(FREE + 1_000)
   expect(() => room('a', undefined).count(FREE + 1)).toThrow(expect.objectContaining(refusal))
   expect(() => room('b', undefined).count(FREE + 500)).not.toThrow()
-  first.leave()
-  first.leave()
+  first.release()
+  first.release()
   expect(() => room('a', undefined).count(FREE + 750)).not.toThrow()
   expect(() => room('a', undefined).count(FREE + 1)).toThrow(expect.objectContaining(refusal))
 })
@@ -75,7 +75,7 @@ async function serve() {
   return { post, port, isHeld: () => held > 0, release: released.resolve }
 }
 
-test('while a large body is handled another one of the account is refused, and a small one is not', async () => {
+test('while a large body is processed another one of the account is refused, and a small one is not', async () => {
   const { post, isHeld, release } = await serve()
   const first = post(KIB * KIB)
   await until(isHeld)

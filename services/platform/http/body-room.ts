@@ -1,27 +1,28 @@
-/** Bounds the memory of large bodies that are coming in or being handled, over all requests and for each account. */
+/** Limits the memory of large request bodies in transfer or in process, over all requests and per account. */
 import { createMemoryBudget } from '../concurrency/memory-budget.ts'
 import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
 import type { WebContext } from './web-app.ts'
 
 /** Opens a place for the body of an account's request; `encoding` is its Content-Encoding. */
 export type BodyRoom = (account: string, encoding: string | undefined) => BodyPlace
 
-/** What one body takes of the room. */
+/** Memory of one body. */
 export interface BodyPlace {
-  /** Counts octets as they come from the network. Throws `unavailable` when there is no room for them. */
+  /** Counts bytes as they arrive. Throws `unavailable` when they do not fit. */
   count(bytes: number): void
-  /** Gives everything back, once. */
-  leave(): void
+  /** Releases all counted bytes; further calls do nothing. */
+  release(): void
 }
 
 /** This much of each body is free: small bodies never wait for large ones. */
 const FREE_BYTES = 128 * 1024
 const RETRY_SECONDS = 5
-/** What a byte of a compressed body may stand for: DEFLATE's bound. Brotli has none that helps. */
+/** Largest expansion of a compressed byte: DEFLATE's bound. Brotli has no useful one. */
 const DEFLATED = 1_032
 
 /**
- * Room for `most` bytes, of which one account gets half at most. No body has more than `mostOfBody`, compressed or not;
+ * Room for `most` bytes, of which one account gets at most half. No body has more than `mostOfBody`, compressed or not;
  * `what` names the bodies in the refusal.
  */
 export function createBodyRoom(most: number, mostOfBody: number, what: string): BodyRoom {
@@ -36,12 +37,11 @@ export function createBodyRoom(most: number, mostOfBody: number, what: string): 
         const more = Math.max(0, read - FREE_BYTES) - counted
         if (more === 0) return
         if (!budget.take(account, more)) {
-          const detail = `Too many large ${what} are coming in; try again in a few seconds.`
-          throw new ProblemError('unavailable', detail, { retryAfter: RETRY_SECONDS })
+          throw new ProblemError('unavailable', sentence('detail.bodies_busy', { what }), { retryAfter: RETRY_SECONDS })
         }
         counted += more
       },
-      leave() {
+      release() {
         budget.give(account, counted)
         counted = 0
       },
@@ -50,8 +50,8 @@ export function createBodyRoom(most: number, mostOfBody: number, what: string): 
 }
 
 /**
- * Reads a body that has this place, if any; gives what frees the place when the request was handled. A body that is
- * refused before its end closes the connection: its rest is not read.
+ * Reads a body within its room, if it needs any; returns a function that releases it once the request is processed. A
+ * body that is refused before its end closes the connection, and its rest is not read.
  */
 export async function readInPlace(
   context: WebContext,
@@ -61,14 +61,14 @@ export async function readInPlace(
   try {
     await read(place ?? { count: () => undefined })
   } catch (error) {
-    place?.leave()
-    if (place && !context.req.readableEnded && leavesRest(error)) context.set('Connection', 'close')
+    place?.release()
+    if (place && !context.req.readableEnded && isUnread(error)) context.set('Connection', 'close')
     throw error
   }
-  return place?.leave
+  return place?.release
 }
 
-function leavesRest(error: unknown): boolean {
+function isUnread(error: unknown): boolean {
   return error instanceof ProblemError && (error.code === 'unavailable' || error.code === 'message_too_large')
 }
 

@@ -1,6 +1,6 @@
 /**
- * What one HTTP operation takes and gives, as a value: the service validates with it, the panel takes its types from
- * it, and `/openapi.json` is made from it. Contracts are lists of these.
+ * Request and response of one HTTP operation as a value: the service validates with it, the panel derives its types,
+ * and `/openapi.json` is generated from it. Contracts are lists of these.
  */
 import type { z } from 'zod'
 import type { JsonSchema } from '../json/json-schema.ts'
@@ -14,11 +14,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Schemas of contents that are not JSON, by media type. */
 export type MediaTypes = Readonly<Record<string, JsonSchema>>
 
-/** Parts of an operation that only its documentation needs; handlers read or write them themselves. */
+/** Parts of an operation for documentation only; handlers read or write them themselves. */
 interface Documentation {
   /** Request headers besides those of the credentials: an object schema with one property a header. */
   headers?: z.ZodObject
-  /** Body that the handler checks itself, where `body` lets everything pass. */
+  /** Body that the handler validates itself, where `body` accepts any value. */
   documentedBody?: Schema
   /** Request body of other media types than JSON. */
   requestContent?: MediaTypes
@@ -37,7 +37,7 @@ interface Alternative<O> {
   response: O
 }
 
-/** One operation. `A` says who may call it; its meaning belongs to the API that uses it. */
+/** One operation. `A` describes the permitted callers; its meaning is defined by each API. */
 export interface Endpoint<
   A,
   P extends Schema | undefined,
@@ -78,14 +78,14 @@ export type AnyEndpoint<A = unknown> = Endpoint<
   Schema | undefined
 >
 
-/** What a handler gets, parsed. */
+/** Parsed input of a handler. */
 export interface EndpointInput<E> {
   params: E extends { params: infer P } ? In<P> : never
   query: E extends { query: infer Q } ? In<Q> : never
   body: E extends { body: infer B } ? In<B> : never
 }
 
-/** What a handler gives back: what one of the response schemas accepts, or `Nothing`; nothing where there is none. */
+/** Result of a handler: a value of one of the response schemas, or `Nothing`; undefined without a response schema. */
 export type EndpointResult<E, Nothing = never> =
   E extends Endpoint<infer _A, infer _P, infer _Q, infer _B, infer R, infer O>
     ? R extends Schema

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/support/time/until.ts'
 import { type HttpServerOptions, serveHttp } from './http-server.ts'
 
-/** A server, and clients on plain sockets that see each byte. */
+/** A server, and clients on plain sockets that check each byte. */
 async function serve(handler: RequestListener, options: Partial<HttpServerOptions> = {}) {
   const server = await serveHttp(handler, { port: 0, host: '127.0.0.1', setting: 'APP_PORT', ...options })
   let stopped: Promise<void> | undefined
@@ -35,9 +35,9 @@ async function serve(handler: RequestListener, options: Partial<HttpServerOption
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-/** Answers at once with `ok`. */
+/** Responds immediately with `ok`. */
 const ok: RequestListener = (_, response) => response.end('ok')
-/** Answers when the test says so. */
+/** Responds when the test allows it. */
 function slow() {
   const waiting: (() => void)[] = []
   const handler: RequestListener = (_, response) => void waiting.push(() => response.end('done'))
@@ -63,7 +63,7 @@ test('a request in flight is answered, with the end of its connection, and the s
   await stopping
 })
 
-test('a client that sends one request behind the other gets its next one answered, on the connection that it has', async () => {
+test('a pipelining client gets its next request answered on the same connection', async () => {
   const { stop, open, refuses } = await serve(ok)
   const client = await open()
   client.write(GET)
@@ -79,7 +79,7 @@ test('a client that sends one request behind the other gets its next one answere
   await stopping
 })
 
-test('a request whose head comes in pieces is answered, too', async () => {
+test('a request whose head arrives in pieces is answered', async () => {
   const { stop, open, refuses } = await serve(ok)
   const client = await open()
   const stopping = stop()

@@ -26,12 +26,12 @@ export interface HttpServer {
   stop(): Promise<void>
 }
 
-/** As long as SMTP sessions get: less than the time that the chart gives a pod. */
+/** Same as for SMTP sessions: shorter than the grace period of the chart's pods. */
 const GRACE_MS = 25_000
 /**
- * A connection is silent when so many looks in a row found nothing new: half a second, or more when the process is
- * busy. A client that sends one request behind the other is not silent for so long; an earlier close could cut its next
- * one. Looks are counted and not time, because between two looks everything that has arrived is read.
+ * A connection is silent after this many checks without new bytes: half a second, or more when the process is busy. A
+ * client that pipelines requests is not silent for so long; an earlier close could cut its next request. Checks are
+ * counted instead of time, because all received data is read between two checks.
  */
 const SILENT_LOOKS = 10
 const LOOK_MS = 50
@@ -40,7 +40,7 @@ const LOOK_MS = 50
 interface Connection {
   /** Requests that are being answered. */
   busy: number
-  /** Looks since it was last heard of. */
+  /** Checks since the last bytes. */
   silent: number
   /** Bytes read up to then: more of them are a request on its way. */
   read: number
@@ -106,7 +106,7 @@ function track(
   })
 }
 
-/** Looks at a connection once more. */
+/** Checks a connection once. */
 function isSilent({ bytesRead }: Socket, connection: Connection): boolean {
   connection.silent = connection.busy === 0 && connection.read === bytesRead ? connection.silent + 1 : 0
   connection.read = bytesRead
@@ -114,8 +114,8 @@ function isSilent({ bytesRead }: Socket, connection: Connection): boolean {
 }
 
 /**
- * Takes no more connections; resolves when those that there are have ended. The method of HTTP servers would destroy
- * idle connections on the spot, with the requests that are on their way in them.
+ * Accepts no more connections; resolves when the existing ones have ended. The method of HTTP servers would destroy
+ * idle connections immediately, with requests in transit.
  */
 function closeListener(server: Server): Promise<void> {
   return new Promise(resolve => {

@@ -6,7 +6,7 @@ import { idempotencyHeader, readIdempotencyKey } from './idempotency-key.ts'
 
 const STRICT = /^[!-~]{1,8}$/
 const MAY_BE_EMPTY = /^[!-~]{0,8}$/
-const BAD = new ProblemError('invalid_request', 'bad key')
+const BAD = new ProblemError('invalid_request')
 
 /** A request with this key, query and body, as far as the key is concerned. */
 function request(key: string | undefined, querystring = '', rawBody?: string): Context {
@@ -34,7 +34,7 @@ test.each([
   expect(() => readIdempotencyKey(request(given), STRICT, () => BAD)).toThrow(BAD)
 })
 
-test('the digest tells queries and bodies apart, and not keys', () => {
+test('the digest distinguishes queries and bodies, but not keys', () => {
   const digest = (...given: Parameters<typeof request>) =>
     readIdempotencyKey(request(...given), STRICT, () => BAD)?.digest.toString('hex')
   const first = digest('a', 'q=1', '{}')
@@ -42,7 +42,7 @@ test('the digest tells queries and bodies apart, and not keys', () => {
   expect(new Set([first, digest('a', 'q=2', '{}'), digest('a', 'q=1', '{ }'), digest('a')]).size).toBe(4)
 })
 
-test('the header of a contract has the format and says what a repeat does', () => {
+test('the header of a contract has the format and describes a repeat', () => {
   const header = z.object(idempotencyHeader(STRICT, 'sends nothing'))
   expect(z.toJSONSchema(header)).toMatchObject({
     properties: {

@@ -10,21 +10,21 @@ import type { WebContext } from './web-app.ts'
 /** How long a key counts, in milliseconds: a repeat gets the answer of the first request. */
 export const IDEMPOTENCY_LIFETIME_MS = DAY_MS
 
-/** The request header for a contract; `effect` says what a repeat does not do. */
+/** The request header for a contract; `effect` describes what a repeat does not do. */
 export function idempotencyHeader(format: RegExp, effect: string) {
   const description = `A repeat with the same key within 24 hours gets the answer of the first request and ${effect}.`
   return { 'Idempotency-Key': z.string().regex(format).optional().describe(description) }
 }
 
-/** A key, and the digest of the query and body that it stands for. */
+/** A key, and the digest of its query and body. */
 export interface IdempotencyKey {
   key: string
   digest: Buffer
 }
 
 /**
- * The key of a request; undefined without the header, or with an empty one where the format allows it. Throws what
- * `refuse` gives for one that is not of the format. To be called when the body was read.
+ * The key of a request; undefined without the header, or with an empty one where the format allows it. Throws the
+ * result of `refuse` for an invalid one. Call it after the body was read.
  */
 export function readIdempotencyKey(
   context: WebContext,

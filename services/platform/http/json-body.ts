@@ -1,6 +1,6 @@
 /**
- * Reads JSON request bodies. Small ones are parsed at once; larger ones as they arrive, so that no body keeps other
- * requests waiting, whatever is in it.
+ * Reads JSON request bodies. Small ones are parsed in one step; larger ones as they arrive, so that no body blocks
+ * other requests.
  */
 import { isUtf8 } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
@@ -11,6 +11,7 @@ import { concatInTurns, nextTurn } from '../concurrency/event-loop-turns.ts'
 import { JsonError } from '../json/json-text.ts'
 import { JsonReader } from '../json/streaming-reader.ts'
 import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
 
 declare module 'koa' {
   interface Request {
@@ -29,7 +30,7 @@ export interface BodyLimits {
   members?: number
   /** Strings of more octets become `LargeText`; default 1 MiB. */
   text?: number
-  /** Hears of each chunk as it comes from the network, compressed or not; what it throws ends the reading. */
+  /** Called with each chunk from the network, compressed or not; an error that it throws ends reading. */
   count?(bytes: number): void
 }
 
@@ -48,15 +49,15 @@ const MAX_MEMBERS = 16_384
 /**
  * Reads the body of a request into `request.body`; without one it is `{}`. Throws `unsupported_media_type` for another
  * type or charset, `message_too_large`, and `invalid_json`, also for invalid UTF-8, lone surrogates (RFC 8259 8.1, 8.2)
- * and names that stand for a prototype.
+ * and names of a prototype.
  */
 export async function readJson(context: Context, limits: BodyLimits): Promise<void> {
   if (context.request.body !== undefined) return
   const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
   if (hasBody && !context.is('json', '+json')) throw new ProblemError('unsupported_media_type')
-  // Read as UTF-8, text in another charset would become garbage that nobody notices before its recipient.
+  // Text in another charset, read as UTF-8, would be corrupted and noticed only by its recipient.
   if (!/^(?:utf-?8|us-ascii)?$/i.test(context.request.charset))
-    throw new ProblemError('unsupported_media_type', `JSON is sent in UTF-8, not in ${context.request.charset}.`)
+    throw new ProblemError('unsupported_media_type', sentence('detail.charset', { charset: context.request.charset }))
   try {
     context.request.body = hasBody ? await readDocument(context, limits) : {}
   } catch (error) {
@@ -85,7 +86,8 @@ export async function readBytes(context: Context, limits: Pick<BodyLimits, 'byte
 
 /** The octets of a body, uncompressed. Throws `message_too_large` beyond `limits.bytes`. */
 async function* bodyChunks(context: Context, limits: BodyLimits, encoding: string): AsyncGenerator<Buffer> {
-  const tooLarge = () => new ProblemError('message_too_large', `The body is larger than ${limits.bytes} bytes.`)
+  const tooLarge = () =>
+    new ProblemError('message_too_large', sentence('detail.body_too_large', { limit: limits.bytes }))
   if (encoding === 'identity' && (context.request.length ?? 0) > limits.bytes) throw tooLarge()
   const chunks = encoding === 'identity' ? plain(context.req, limits) : unpacked(context.req, encoding, limits)
   let size = 0
@@ -119,7 +121,7 @@ async function readDocument(context: Context, limits: BodyLimits): Promise<unkno
   return parseAtOnce(context.request.rawBody)
 }
 
-/** A body that is parsed while it comes. */
+/** A body that is parsed while it arrives. */
 class LargeBody {
   readonly #context: Context
   readonly #reader: JsonReader
@@ -164,7 +166,7 @@ function parseAtOnce(text: string): unknown {
   if (text === '') return {}
   if (!/^[ \t\r\n]*[[{]/.test(text)) throw new JsonError(NOT_A_DOCUMENT)
   const document: unknown = JSON.parse(text)
-  // Only escapes can name half a pair here, and most bodies have neither them nor such a name.
+  // Only escapes can produce a lone surrogate here, and most bodies have neither them nor such a name.
   if (/\\u[dD][89a-fA-F]|__proto__|\\u00[57]/.test(text)) refuseUnsafe(document)
   return document
 }
@@ -214,7 +216,7 @@ async function* unpacked(request: IncomingMessage, encoding: string, { count }: 
       fail(error)
     }
   }
-  // Whoever unpacks never hears that the rest will not come.
+  // The decompressor is not informed when the connection ends early.
   const onClose = () => request.complete || fail(new JsonError('the connection ended before the body'))
   request.on('data', onData).on('close', onClose).pipe(unpack)
   try {
@@ -229,15 +231,15 @@ function unpacker(encoding: string) {
   const options = { chunkSize: TURN_BYTES }
   if (encoding === 'gzip' || encoding === 'deflate') return createUnzip(options)
   if (encoding === 'br') return createBrotliDecompress(options)
-  throw new ProblemError('invalid_json', `Content-Encoding may be gzip, deflate or br, not ${encoding.slice(0, 32)}.`)
+  throw new ProblemError('invalid_json', sentence('detail.content_encoding', { encoding: encoding.slice(0, 32) }))
 }
 
 /** A body that cannot be read is the client's error; an error of ours stays one. */
 function toProblem(error: unknown): unknown {
   if (error instanceof JsonError && error.kind === 'size')
-    return new ProblemError('message_too_large', `The body has ${error.message}.`)
+    return new ProblemError('message_too_large', sentence('detail.body_too_complex', { reason: error.message }))
   const readable = error instanceof JsonError || error instanceof SyntaxError || isBroken(error)
-  return readable ? new ProblemError('invalid_json', `The body is not valid JSON: ${error.message}`) : error
+  return readable ? new ProblemError('invalid_json', sentence('detail.json', { reason: error.message })) : error
 }
 
 /** True for a connection that was cut, and for what cannot be unpacked. */

@@ -53,14 +53,14 @@ const document = openApi<string>({
 test('only operations are taken from a contract', () =>
   expect(operationsOf(contract)).toEqual([contract.list, contract.change, contract.remove]))
 
-test('operations of one path stand together, each with its security', () => {
+test('operations of one path are grouped, each with its security', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://api.example.net' }] })
   expect(Object.keys(document.paths['/things/{id}'] ?? {})).toEqual(['patch', 'delete'])
   expect(document.paths['/things']?.get).toMatchObject({ security: [] })
   expect(document.paths['/things/{id}']?.patch).toMatchObject({ security: [{ key: [] }] })
 })
 
-test('parameters say where they stand and whether they are needed', () => {
+test('parameters have their location and whether they are required', () => {
   expect(document.paths['/things']?.get).toMatchObject({
     parameters: [
       { name: 'limit', in: 'query', required: false, schema: { maximum: 100, default: 20 } },
@@ -109,7 +109,7 @@ test('answers have their status and schema, refusals are problem documents with 
 const NOTHING = { title: 'T', description: 'D', version: '1', server: '/', tags: [], securitySchemes: {} }
 const minimal = { method: 'GET', path: '/x', summary: 'Does it.', access: 'open', status: 204 } as const
 
-test('two operations of one name, and a group that does not exist, are faults', () => {
+test('a duplicate operation name and an unknown group are errors', () => {
   const tags = [{ name: 'Known', description: 'Known.' }]
   const build = (...names: [operationId: string, tag: string][]) =>
     openApi<string>({
@@ -123,7 +123,7 @@ test('two operations of one name, and a group that does not exist, are faults', 
   expect(() => build(['one', 'Unknown'])).toThrow(/one has the unknown tag Unknown/)
 })
 
-test('files, headers, a second success and checks by hand are told too', () => {
+test('files, headers, a second success and custom checks are documented', () => {
   const number = z
     .union([z.number(), z.string()])
     .meta({ anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string' }] })

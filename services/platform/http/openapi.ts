@@ -13,7 +13,7 @@ interface Refusal {
   schema: JsonSchema
 }
 
-/** What the document says beside the operations. */
+/** Content of the document besides the operations. */
 export interface OpenApiOptions<A> {
   title: string
   description: string
@@ -26,9 +26,9 @@ export interface OpenApiOptions<A> {
   securitySchemes: Record<string, unknown>
   /** Security requirements of an operation, one of which is enough; an empty list: open to anybody. */
   security(operation: AnyEndpoint<A>): Record<string, string[]>[]
-  /** JSON Schema of a successful body; what the operation's schema says unless given. */
+  /** JSON Schema of a successful body; by default that of the operation's schema. */
   success?(operation: AnyEndpoint<A>, data: JsonSchema): JsonSchema
-  /** Whether an empty optional field of the query counts as absent; otherwise it is judged like any other value. */
+  /** Whether an empty optional field of the query counts as absent; otherwise it is validated like any other value. */
   emptyIsAbsent?: boolean
   /** RFC 9457 unless given. Operations that refuse in another way are listed in `refusals` by their operationId. */
   refusal?: Refusal
@@ -162,8 +162,8 @@ function fields(schemas: Schemas, schema: z.ZodType | undefined, place: 'path' |
 }
 
 /**
- * A field that takes a number as well as its text lists the preferred form first. In an address all is text, so there
- * is only this one.
+ * A field that accepts a number and its text lists the preferred form first. In a URL all values are text, so only that
+ * form is documented.
  */
 function inAddress({ anyOf, ...rest }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return rest
@@ -180,6 +180,10 @@ function refusalResponse({ description, mediaType, name }: Refusal) {
 }
 
 const text = { type: 'string' }
+const params = {
+  type: 'object',
+  description: 'The values in the text by name; a value may be a sentence itself: code and params.',
+}
 
 /** RFC 9457 with the members that answerProblem adds. */
 const problem: Refusal = {
@@ -188,12 +192,17 @@ const problem: Refusal = {
   name: 'Problem',
   schema: {
     type: 'object',
-    required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'message', 'request_id'],
+    required: [
+      ...['type', 'title', 'status', 'detail', 'detail_code', 'detail_params'],
+      ...['instance', 'code', 'message', 'request_id'],
+    ],
     properties: {
       type: text,
       title: text,
       status: { type: 'integer' },
-      detail: text,
+      detail: { type: 'string', description: 'In English.' },
+      detail_code: { type: 'string', description: 'Code of the sentence in `detail`; more precise than `code`.' },
+      detail_params: params,
       instance: text,
       code: { type: 'string', description: 'Stable; later releases may add more.', examples: Object.keys(problems) },
       message: text,
@@ -203,7 +212,7 @@ const problem: Refusal = {
         items: {
           type: 'object',
           required: ['pointer', 'code', 'message'],
-          properties: { pointer: text, code: text, message: text },
+          properties: { pointer: text, code: text, params, message: text },
         },
       },
     },

@@ -7,7 +7,7 @@ const HSTS_SECONDS = 31_536_000
 
 /**
  * Middleware that forbids caching, content sniffing, framing and active content (CSP). A handler that serves pages or
- * files replaces what it needs. `publicUrl` is the address that browsers use: only an https one gets
+ * files replaces the headers that it needs. `publicUrl` is the address that browsers use: only an https one gets
  * Strict-Transport-Security (RFC 6797).
  */
 export function securityHeaders(publicUrl: string) {

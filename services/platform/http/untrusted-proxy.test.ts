@@ -60,13 +60,13 @@ test('strangers outside cannot hide the proxy inside, nor fill anything', async 
   expect(warned).toHaveLength(2)
 })
 
-test('a connection that is gone is nobody', async () => {
+test('a closed connection has no address', async () => {
   const { warned, watch } = watched()
   watch('', 'x-forwarded-for')
   expect(warned).toEqual([])
 })
 
-test('a database that is away is told in the log, and the request goes on', async () => {
+test('an unavailable database is logged, and the request continues', async () => {
   const gone = await freshDatabase()
   await gone.stop()
   const warned: string[] = []

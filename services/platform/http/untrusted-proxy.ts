@@ -1,6 +1,6 @@
 /**
- * Notices a reverse proxy that TRUSTED_PROXIES does not list. All clients behind it have its address: they share its login
- * limits, its rates and the networks of tokens, and nothing else shows it.
+ * Reports a reverse proxy that TRUSTED_PROXIES does not list. All its clients have its address then: they share its
+ * login limits, its rates and the networks of tokens, and nothing else shows it.
  */
 import type { Clock } from '../clock.ts'
 import { collectionOf, defineCollection, type Mongo } from '../database/mongo.ts'
@@ -15,12 +15,12 @@ export interface ForwardingNote {
   seen_at: Date
 }
 
-/** Notes of all processes; an old one goes by itself. */
+/** Notes of all processes, with an expiry. */
 export const FORWARDING_NOTES = defineCollection<ForwardingNote>('forwarding_notes', [
   { key: { seen_at: 1 }, expireAfterSeconds: 3_600 },
 ])
 
-/** Header fields by which proxies say whom they speak for. */
+/** Header fields in which proxies name their client. */
 const FIELDS = ['x-forwarded-for', 'forwarded', 'x-real-ip'] as const
 
 /** The first header field of a request that a proxy adds; undefined when there is none. */
@@ -28,21 +28,21 @@ export function forwardingHeader(headers: NodeJS.Dict<string | string[]>): strin
   return FIELDS.find(name => headers[name] !== undefined)
 }
 
-/** Is told of each untrusted peer that sent a forwarding header; costs nothing while it repeats itself. */
+/** Called with each untrusted peer that sent a forwarding header; repeats cost nothing. */
 export type ForwardingWatch = (peer: string, header: string) => void
 
-/** A process says it again after so long, in milliseconds. */
+/** Interval of repeated reports of a process, in milliseconds. */
 const REPEAT_MS = 600_000
 
-/** Makes the watch of one process: a line in the log and a note for the health page, each ten minutes at most. */
+/** Creates the watch of one process: a log line and a note for the health page, at most one per ten minutes. */
 export function watchForwarding({ log, mongo, clock }: { log: Log; mongo: Mongo; clock: Clock }): ForwardingWatch {
-  const told = new Map<ForwardingNote['_id'], number>()
+  const reportedAt = new Map<ForwardingNote['_id'], number>()
   return (peer, header) => {
-    if (peer === '') return // the connection is gone already
+    if (peer === '') return // the connection is closed already
     const _id = isPublicAddress(peer) ? 'public' : 'private'
     const seen_at = clock.now()
-    if (seen_at.getTime() - (told.get(_id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return
-    told.set(_id, seen_at.getTime())
+    if (seen_at.getTime() - (reportedAt.get(_id) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return
+    reportedAt.set(_id, seen_at.getTime())
     log.warn(
       { peer, header },
       'a peer outside of TRUSTED_PROXIES sends forwarding headers, which do not count: all clients behind it share its address and limits. If it is your reverse proxy, add its network to TRUSTED_PROXIES',

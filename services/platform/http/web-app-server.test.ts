@@ -1,4 +1,5 @@
-/** The layer below all HTTP services, over real sockets: who calls, what a body may be, what an error looks like. */
+/** The layer below all HTTP services, over real sockets: authentication, request bodies, error responses. */
+
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -10,6 +11,7 @@ import { turnsDuring } from '../../../test/support/time/event-loop-turns.ts'
 import { type Log, silentLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
 import { endpoint } from './endpoint.ts'
 import { bind, createRouter, createWeb, factsOf, notFound } from './web-app.ts'
 
@@ -82,12 +84,12 @@ const guarded = endpoint({
   tag: 'Test',
   method: 'POST',
   path: '/guarded',
-  summary: 'Lets nobody in.',
+  summary: 'Refuses all callers.',
   access: OPEN,
   body: z.unknown(),
 })
 
-/** What the operations say of a request, or the problem with it. */
+/** Response of the operations, or the problem. */
 interface Answer {
   id?: string
   ip?: string
@@ -123,8 +125,8 @@ async function serve(
   })
   bind(router, anybody, none, async () => undefined)
   bind(router, anybody, named, async () => undefined)
-  const nobody = () => Promise.reject(new ProblemError('not_logged_in'))
-  bind(router, nobody, guarded, async () => undefined)
+  const denyAll = () => Promise.reject(new ProblemError('not_logged_in'))
+  bind(router, denyAll, guarded, async () => undefined)
   app.use(router.routes())
   app.use(notFound)
   const server = createServer(app.callback()).listen(0, '127.0.0.1')
@@ -152,14 +154,19 @@ async function serve(
 describe('the client of a request', () => {
   test.each<[string, string[], string | undefined, string]>([
     ['is the peer', [], undefined, '127.0.0.1'],
-    ['is the peer, whatever a stranger says', [], '203.0.113.9', '127.0.0.1'],
+    ['is the peer, whatever an untrusted header', [], '203.0.113.9', '127.0.0.1'],
     ['is the peer, where another network is trusted', ['10.0.0.0/8', '::1'], '203.0.113.9', '127.0.0.1'],
     ['is who came to the trusted proxy', ['127.0.0.0/8'], '203.0.113.9', '203.0.113.9'],
-    ['is not who the client says it speaks for', ['127.0.0.1'], '198.51.100.1, 203.0.113.9', '203.0.113.9'],
-    ['is looked for behind every trusted proxy', ['127.0.0.1', '10.0.0.0/8'], '203.0.113.9, 10.1.1.1', '203.0.113.9'],
+    ['is not a hop that the client claims', ['127.0.0.1'], '198.51.100.1, 203.0.113.9', '203.0.113.9'],
+    ['is found behind every trusted proxy', ['127.0.0.1', '10.0.0.0/8'], '203.0.113.9, 10.1.1.1', '203.0.113.9'],
     ['is the first, where all are trusted', ['127.0.0.1', '10.0.0.0/8'], '10.0.0.7,10.1.1.1', '10.0.0.7'],
     ['is who came to a private proxy', ['private'], '203.0.113.9', '203.0.113.9'],
-    ['is a neighbour of the private proxy, whatever it says', ['private'], '203.0.113.9, 192.168.1.77', '192.168.1.77'],
+    [
+      'is a neighbour of the private proxy, whatever its header',
+      ['private'],
+      '203.0.113.9, 192.168.1.77',
+      '192.168.1.77',
+    ],
     ['is a neighbour with the address of the proxy, too', ['private'], '203.0.113.9, 127.0.0.1', '127.0.0.1'],
     ['is behind a named proxy', ['private', '192.168.1.77'], '203.0.113.9, 192.168.1.77', '203.0.113.9'],
     ['has one form', ['127.0.0.1'], '2001:DB8:0:0::7', '2001:db8::7'],
@@ -170,8 +177,8 @@ describe('the client of a request', () => {
       '203.0.113.9, ::ffff:10.1.1.1',
       '203.0.113.9',
     ],
-    ['is the proxy, where it says nothing that can be read', ['127.0.0.1'], 'unknown', '127.0.0.1'],
-    ['is not looked for behind such a word', ['127.0.0.1'], '203.0.113.9, _hidden', '127.0.0.1'],
+    ['is the proxy, where its header cannot be parsed', ['127.0.0.1'], 'unknown', '127.0.0.1'],
+    ['is not searched beyond such a word', ['127.0.0.1'], '203.0.113.9, _hidden', '127.0.0.1'],
     ['is found between empty places', ['127.0.0.1'], ' , 203.0.113.9 ,, ', '203.0.113.9'],
     ['is no text of a stranger', ['127.0.0.1'], '<script>', '127.0.0.1'],
   ])('%s', async (_, trusted, forwarded, ip) => {
@@ -182,7 +189,7 @@ describe('the client of a request', () => {
 })
 
 describe('the id of a request', () => {
-  test.each(['a', 'Trace-1.2_3', 'x'.repeat(128)])('is the one that comes with it: %s', async id => {
+  test.each(['a', 'Trace-1.2_3', 'x'.repeat(128)])('is the one of the request: %s', async id => {
     const { post, lines } = await serve()
     expect((await post('{}', { 'x-request-id': id })).headers.get('x-request-id')).toBe(id)
     expect(lines).toMatchObject([['info', { request: id }]])
@@ -204,7 +211,7 @@ describe('a body', () => {
     ['UTF-8 by name', '{"a":"é"}', { 'content-type': 'application/json; charset="UTF-8"' }, { a: 'é' }],
     ['ASCII, which is UTF-8', '{}', { 'content-type': 'application/json; charset=us-ascii' }, {}],
     ['a kind of JSON', '{"a":1}', { 'content-type': 'application/vnd.example+json' }, { a: 1 }],
-    ['JSON behind a byte order mark', '\ufeff{"a":1}', {}, { a: 1 }],
+    ['JSON after a byte order mark', '\ufeff{"a":1}', {}, { a: 1 }],
     ['compressed', zipped('{"a":1}'), gzip, { a: 1 }],
     ['nothing at all', '', {}, {}],
     ['a name that only looks like a prototype', '{"a":"\\"__proto__\\":"}', {}, { a: '"__proto__":' }],
@@ -227,7 +234,7 @@ describe('a body', () => {
     ['blanks', ' ', {}, 400, 'invalid_json'],
     ['a prototype', '{"a":{"__proto__":{}}}', {}, 400, 'invalid_json'],
     ['a prototype by its code', '{"\\u005f_proto__":{}}', {}, 400, 'invalid_json'],
-    ['Latin-1 that says nothing', Buffer.from('{"a":"ä"}', 'latin1'), {}, 400, 'invalid_json'],
+    ['Latin-1 without a charset', Buffer.from('{"a":"ä"}', 'latin1'), {}, 400, 'invalid_json'],
     ['half a character', Buffer.from([0x7b, 0x22, 0xe4, 0xb8, 0x22, 0x3a, 0x31, 0x7d]), {}, 400, 'invalid_json'],
     ['half of a pair', '{"a":"\\ud83d"}', {}, 400, 'invalid_json'],
     ['half of a pair in a name', '{"\\udc00":1}', {}, 400, 'invalid_json'],
@@ -249,7 +256,7 @@ describe('a body', () => {
   const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, n]))
   test.each<[string, string | Buffer, number, string | undefined]>([
     ['one that is all right', `{"a":"${padding}ä","b":[1,{"c":null}]}`, 200, undefined],
-    ['one behind a byte order mark', `\ufeff{"a":"${padding}"}`, 200, undefined],
+    ['one after a byte order mark', `\ufeff{"a":"${padding}"}`, 200, undefined],
     ['Latin-1', Buffer.from(`{"b":"${padding}","a":"ä"}`, 'latin1'), 400, 'invalid_json'],
     ['half of a pair', `{"a":"\\ud83d","b":"${padding}"}`, 400, 'invalid_json'],
     ['a prototype', `{"b":"${padding}","__proto__":{}}`, 400, 'invalid_json'],
@@ -260,7 +267,7 @@ describe('a body', () => {
     ['one member more', JSON.stringify(members(16_385)), 413, 'message_too_large'],
     ['one member more inside', JSON.stringify({ a: [members(16_385)] }), 413, 'message_too_large'],
     ['a million levels', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`, 413, 'message_too_large'],
-  ])('that is large is judged like a small one: %s', async (_, body, status, code) => {
+  ])('a large body is validated like a small one: %s', async (_, body, status, code) => {
     const { post } = await serve()
     for (const sent of [body, gzipSync(body)]) {
       const answer = await post(sent, sent === body ? {} : gzip, '/large')
@@ -303,7 +310,7 @@ describe('a body', () => {
     expect(await raw(`${head}Content-Length: 1000000000\r\n\r\n{"a":`)).toMatch(/^HTTP\/1\.1 401 /)
   })
 
-  test('that never comes whole is no error of ours', async () => {
+  test('an incomplete body is not an internal error', async () => {
     const { raw, lines } = await serve()
     const head = 'POST /echo/1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n'
     await raw(`${head}{"a":`)
@@ -333,7 +340,7 @@ describe('an error', () => {
     return { ...service, response, body: (await response.json()) as Answer }
   }
 
-  test('of ours is logged with its request, and the client hears nothing of it', async () => {
+  test('an internal error is logged with its request, and the client gets no details', async () => {
     const { response, body, lines } = await failing(() => new Error('mongodb://root:hunter2@db'))
     expect([response.status, JSON.stringify(body).includes('hunter2')]).toEqual([500, false])
     expect(lines[0]).toMatchObject([
@@ -350,7 +357,7 @@ describe('an error', () => {
     expect((await failing(thrown)).body).toMatchObject({ status: 500, code: 'internal' })
   })
 
-  test('says how long to wait, and how to log in', async () => {
+  test('has the time to wait, and how to log in', async () => {
     const limited = await failing(() => new ProblemError('rate_limited', undefined, { retryAfter: 7 }))
     expect([limited.response.status, limited.response.headers.get('retry-after')]).toEqual([429, '7'])
     const stranger = await failing(() => new ProblemError('invalid_token'))
@@ -407,16 +414,16 @@ test.each([
   expect(lines.map(([, fields]) => fields.path)).toEqual([logged, logged, logged])
 })
 
-test('readiness is told with its reason, and neither counted nor logged', async () => {
+test('readiness returns its reason, and is neither counted nor logged', async () => {
   let reason: string | undefined = 'draining'
   const { url, lines, metrics } = await serve({ readiness: () => reason })
-  const ask = async () => {
+  const probe = async () => {
     const response = await fetch(`${url}/readyz`)
     return [response.status, await response.text()]
   }
-  expect(await ask()).toEqual([503, 'draining\n'])
+  expect(await probe()).toEqual([503, 'draining\n'])
   reason = undefined
-  expect(await ask()).toEqual([200, 'ready\n'])
+  expect(await probe()).toEqual([200, 'ready\n'])
   expect([lines, (await metrics.httpRequests.get()).values]).toEqual([[], []])
 })
 
@@ -470,7 +477,10 @@ describe('an API with forms of its own', () => {
           return () => void steps.push('handled')
         },
         refuseFields: ({ issues }, given) =>
-          new ProblemError('invalid_request', `${issues.length} in ${JSON.stringify(given)}`),
+          new ProblemError(
+            'invalid_request',
+            sentence('detail.of_field', { field: String(issues.length), reason: JSON.stringify(given) }),
+          ),
         run: async (_, name, work) => {
           steps.push(`run ${name}`)
           await work('second')
@@ -505,7 +515,7 @@ describe('an API with forms of its own', () => {
       '?search=ab',
       '7',
       400,
-      { detail: '1 in {"search":"ab"}' },
+      { detail: '1: {"search":"ab"}' },
       ['authorise', 'read', 'handled'],
     ],
   ])('%s', async (_, query, body, status, answer, steps) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inNetwork } from '../network/ip-networks.ts'
 import { ProblemError } from '../problems.ts'
+import { sentence } from '../sentences/sentence.ts'
 import { parse, problemBody, toProblem } from './web-app.ts'
 
 test.each([
@@ -18,7 +19,7 @@ test.each([
   ['2001:db8:0:0::1', '2001:db8::1', true],
   ['2001:db8::1', '0.0.0.0/0', false],
   ['192.0.2.1', '::/0', false],
-])('%s lies in %s: %s', (address, network, expected) => expect(inNetwork(address, network)).toBe(expected))
+])('%s is in %s: %s', (address, network, expected) => expect(inNetwork(address, network)).toBe(expected))
 
 describe('a request that does not fit', () => {
   const schema = z.strictObject({
@@ -43,23 +44,23 @@ describe('a request that does not fit', () => {
     ['begins at the root', { name: '' }, '/7', ['/7/name']],
     ['has no field when nothing fits', 'text', '', ['']],
   ])('%s', (_, value, root, pointers) => {
-    const { code, faults } = refused(value, root)
+    const { code, errors } = refused(value, root)
     expect(code).toBe('validation_failed')
-    expect(faults.map(({ pointer }) => pointer)).toEqual(pointers)
+    expect(errors.map(({ pointer }) => pointer)).toEqual(pointers)
   })
 
-  test('says the first fault in its sentence', () => {
+  test('has the first error in its detail', () => {
     expect(refused({ name: 'x', more: 1 }).detail).toBe('/more: This field does not exist.')
     expect(refused('text').detail).toMatch(/^The request: /)
   })
 })
 
-test('a request that fits comes out as its schema makes it; where there is none nothing does', () => {
+test('a valid request is parsed by its schema; without one there is no input', () => {
   expect(parse(z.object({ at: z.coerce.number() }), { at: '7', more: 1 }, '')).toEqual({ at: 7 })
   expect(parse(undefined, { at: '7' }, '')).toBeUndefined()
 })
 
-describe('what a client is told of an error', () => {
+describe('responses to errors', () => {
   test('is the refusal itself', () => {
     const refusal = new ProblemError('forbidden')
     expect(toProblem(refusal)).toBe(refusal)
@@ -70,21 +71,29 @@ describe('what a client is told of an error', () => {
     ['no error at all', 'secret'],
     ['nothing', undefined],
   ])('is nothing of %s', (_, thrown) => {
-    const told = toProblem(thrown)
-    expect([told.code, told.cause, told.retryAfter]).toEqual(['internal', thrown, undefined])
-    expect(JSON.stringify(problemBody(told))).not.toContain('secret')
+    const logged = toProblem(thrown)
+    expect([logged.code, logged.cause, logged.retryAfter]).toEqual(['internal', thrown, undefined])
+    expect(JSON.stringify(problemBody(logged))).not.toContain('secret')
   })
 
-  test('has the members of RFC 9457, and a list of faults only where there are some', () => {
-    expect(problemBody(new ProblemError('conflict', 'It is taken.'))).toEqual({
+  test('has the members of RFC 9457, and a list of errors only where there are some', () => {
+    expect(problemBody(new ProblemError('conflict', sentence('detail.smtp_name_taken', { name: 'ann' })))).toEqual({
       type: 'urn:postwright:problem:conflict',
       title: 'This conflicts with what exists.',
       status: 409,
-      detail: 'It is taken.',
+      detail: 'The SMTP user name ann is taken.',
+      detail_code: 'detail.smtp_name_taken',
+      detail_params: { name: 'ann' },
       code: 'conflict',
-      message: 'It is taken.',
+      message: 'The SMTP user name ann is taken.',
     })
-    const faults = [{ pointer: '/a', code: 'custom', message: 'No.' }]
-    expect(problemBody(new ProblemError('validation_failed', undefined, { faults })).errors).toEqual(faults)
+    const errors = [
+      { pointer: '/a', reason: sentence('field.required') },
+      { pointer: '', reason: sentence('field.too_few', { count: 2 }) },
+    ]
+    expect(problemBody(new ProblemError('validation_failed', undefined, { errors })).errors).toEqual([
+      { pointer: '/a', code: 'required', message: 'is required' },
+      { pointer: '', code: 'too_few', params: { count: 2 }, message: 'must have at least 2 entries' },
+    ])
   })
 })

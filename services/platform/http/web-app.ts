@@ -1,4 +1,5 @@
 /** The Koa application that all HTTP services share: request ids, client addresses, access log, problem details, endpoints. */
+
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import ipaddr from 'ipaddr.js'
@@ -6,30 +7,32 @@ import Koa, { type Context } from 'koa'
 import type { z } from 'zod'
 import { isUnavailable } from '../database/mongo.ts'
 import { type Issue, validate } from '../json/bounded-validation.ts'
-import { clientBehind, isTrustedProxy } from '../network/ip-networks.ts'
+import { isTrustedProxy, resolveClientAddress } from '../network/ip-networks.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
-import { type FieldFault, ProblemError, problems } from '../problems.ts'
+import { type FieldError, ProblemError, problems, problemTitle, refuseFields } from '../problems.ts'
+import { inEnglish, sentence } from '../sentences/sentence.ts'
 import type { AnyEndpoint, EndpointInput, EndpointResult } from './endpoint.ts'
 import { readJson } from './json-body.ts'
+import { sentenceFields } from './sentence-fields.ts'
 import { type ForwardingWatch, forwardingHeader } from './untrusted-proxy.ts'
 
-/** What the shared layer needs. */
+/** Dependencies of the shared layer. */
 export interface WebOptions {
   log: Log
   metrics: Metrics
   /** TRUSTED_PROXIES: networks whose X-Forwarded-For counts, and the word `private`. */
   trustedProxies: readonly string[]
   onUntrustedForwarding?: ForwardingWatch
-  /** Why the process takes no traffic now, for load balancers that ask here; undefined: it does. */
+  /** Why the process accepts no traffic now, for load balancers; undefined: it does. */
   readiness?: (() => string | undefined) | undefined
   /** Paths below which the rest is a secret, such as `/unsubscribe`: the access log shows `/unsubscribe/[redacted]`. */
   secretPaths?: readonly string[]
-  /** What a person should look at although the process works; undefined: nothing. */
+  /** A condition that needs attention although the process works; undefined: none. */
   warning?: (() => string | undefined) | undefined
 }
 
-/** A Koa context as handlers see it. */
+/** A Koa context in handlers. */
 export type WebContext = Context
 
 /** Facts about a request that the shared layer found out. */
@@ -95,33 +98,36 @@ function loggedPath(path: string, secretPaths: readonly string[]): string {
   return secret === undefined ? path : `${secret}/[redacted]`
 }
 
-/** Decides who calls; throws a {@link ProblemError} when nobody may. Request rates are counted here as well. */
+/**
+ * Authenticates and authorises the caller; throws a {@link ProblemError} otherwise. Request rates are counted here as
+ * well.
+ */
 export type Authorise<A, P> = (context: WebContext, access: A) => Promise<P>
 
 /** What an API does in its own way with every operation. */
 export interface BindHooks<P> {
   /**
-   * Reads the body, as JSON into `request.body` unless given; given, it is called for operations without a schema of the
-   * body as well. Gives what is called when the request was handled, if anything.
+   * Reads the body, by default as JSON into `request.body`; when set, it is also called for operations without a body
+   * schema. Returns a function to call once the request is processed, if any.
    */
   readBody?: ((context: WebContext, principal: P) => Promise<(() => void) | undefined>) | undefined
   /** Whether an empty field of the query counts as absent, as forms send them. */
   emptyIsAbsent?: boolean
   /** The refusal of fields that do not fit; unless given, a pointer for each error. */
   refuseFields?: (result: { issues: readonly Issue[] }, given: unknown) => ProblemError
-  /** Runs the work, which handles and answers: for idempotency. */
+  /** Wraps the work that processes and responds: for idempotency. */
   run?: (context: WebContext, principal: P, work: (principal: P) => Promise<void>) => Promise<void>
-  /** Puts a result into the body; unless given, the result is the body. */
+  /** Writes a result into the body; by default the result is the body. */
   answer?: (context: WebContext, result: unknown) => void
 }
 
-/** Largest body of an operation that says nothing else, in bytes: twice what the largest one of the mail API may have. */
+/** Default body limit in bytes: twice that of the largest body of the mail API without a limit of its own. */
 const BODY_BYTES = 64 * 1024
 
 /**
- * Joins an endpoint to its handler on the router: authorise, read the body, validate, handle, answer. Unknown or wrong
- * fields are 422 with a pointer each; a prepared `context.body` (streams, text) is left alone. Bodies are read after
- * the caller is known: strangers must not make the process hold megabytes.
+ * Binds an endpoint to its handler on the router: authorise, read the body, validate, process, respond. Unknown or
+ * invalid fields are 422 with a pointer each; a prepared `context.body` (streams, text) is left alone. Bodies are read
+ * after authentication: anonymous clients must not fill the memory.
  */
 export function bind<A, P, E extends AnyEndpoint<A>, Nothing = never>(
   router: Router,
@@ -158,7 +164,7 @@ export function bind<A, P, E extends AnyEndpoint<A>, Nothing = never>(
   })
 }
 
-/** Reads JSON of at most so many bytes. */
+/** Reads JSON of at most this many bytes. */
 function readerOf(bytes: number) {
   return async (context: WebContext): Promise<undefined> => {
     await readJson(context, { bytes })
@@ -190,18 +196,21 @@ export function methodsAt(path: string, routes: readonly { path: string | RegExp
 /** Throws `method_not_allowed` with the header Allow. */
 export function refuseMethod(context: WebContext, allowed: readonly string[]): never {
   context.set('Allow', allowed.join(', '))
-  throw new ProblemError('method_not_allowed', `${context.path} knows ${allowed.join(', ')}, not ${context.method}.`)
+  throw new ProblemError(
+    'method_not_allowed',
+    sentence('detail.methods', { path: context.path, methods: allowed, method: context.method }),
+  )
 }
 
-/** 404, and 405 with the header Allow where the path knows other methods; goes behind the routers. */
+/** 404, and 405 with the header Allow where the path has other methods; mount it after the routers. */
 export async function notFound(context: WebContext): Promise<void> {
   await Promise.resolve()
   const { methods } = methodsAt(context.path, context.matched ?? []) // left by the routers
-  if (methods.length === 0) throw new ProblemError('not_found', `There is nothing at ${context.path}.`)
+  if (methods.length === 0) throw new ProblemError('not_found', sentence('detail.nothing_at', { path: context.path }))
   refuseMethod(context, methods)
 }
 
-/** Parses with zod; a failure becomes `validation_failed` with a pointer for each of the first 50 faults. */
+/** Parses with zod; a failure becomes `validation_failed` with a pointer for each of the first 50 errors. */
 export function parse<S extends z.ZodType | undefined>(schema: S, value: unknown, root: string): unknown {
   return parseWith(failure => refuseWithPointers(failure, value, root), schema, value)
 }
@@ -218,10 +227,7 @@ function parseWith(
 }
 
 function refuseWithPointers({ issues }: { issues: readonly Issue[] }, _: unknown, root = ''): ProblemError {
-  const faults = issues.map(({ path, code, message }): FieldFault => ({ pointer: pointer(root, path), code, message }))
-  const [first] = faults
-  const detail = first ? `${first.pointer || 'The request'}: ${first.message}` : undefined
-  return new ProblemError('validation_failed', detail, { faults })
+  return refuseFields(issues.map(({ path, reason }) => ({ pointer: pointer(root, path), reason })))
 }
 
 /** Longest part of a pointer; names of fields that do not exist can have any length. */
@@ -245,24 +251,35 @@ function answerProblem(context: WebContext, error: unknown, log: Log): void {
 }
 
 /** The members of a problem document (RFC 9457) that belong to the refusal itself, also inside a list of results. */
-export function problemBody({ code, detail, faults }: ProblemError) {
-  const { http: status, title } = problems[code]
+export function problemBody({ code, sentence: reason, detail, errors }: ProblemError) {
+  const { http: status } = problems[code]
   return {
     type: `urn:postwright:problem:${code}`,
-    title,
+    title: problemTitle(code),
     status,
-    detail,
+    ...sentenceFields('detail', reason),
     code,
     message: detail,
-    ...(faults.length > 0 ? { errors: faults } : {}),
+    ...(errors.length > 0 ? { errors: errors.map(fieldErrorBody) } : {}),
   }
 }
 
-/** What the client is told of anything thrown: problems as they are, a database that is away, or "internal". */
+/** An error of a field, with the code of its sentence without `field.` and the English text. */
+function fieldErrorBody({ pointer, reason, code = reason.code }: FieldError) {
+  const { params } = reason
+  return {
+    pointer,
+    code: code.replace(/^(?:field|problem)\./, ''),
+    ...(params ? { params } : {}),
+    message: inEnglish(reason),
+  }
+}
+
+/** The response to any error: problems as they are, an unavailable database, or "internal". */
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (isUnavailable(error))
-    return new ProblemError('unavailable', 'The database does not answer; try again in a few seconds.', {
+    return new ProblemError('unavailable', sentence('detail.database_unavailable'), {
       retryAfter: 5,
       cause: error,
     })
@@ -278,7 +295,7 @@ function clientAddress(context: WebContext, { trustedProxies: trusted, onUntrust
   const peer = plain(context.req.socket.remoteAddress ?? '')
   const header = forwardingHeader(context.req.headers)
   if (header && !isTrustedProxy(peer, trusted)) onUntrustedForwarding?.(peer, header)
-  return clientBehind(peer, hops, trusted)
+  return resolveClientAddress(peer, hops, trusted)
 }
 
 function plain(address: string): string {

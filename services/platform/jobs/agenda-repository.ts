@@ -1,7 +1,7 @@
 /**
- * Agenda's storage on the database's time. Agenda reads the machine's clock everywhere; here its times are translated
- * on their way into the database and out of it, so that a machine whose clock is wrong neither runs jobs early, nor
- * takes over jobs that run elsewhere, nor leaves locks and next runs in the far future (ADR 63).
+ * Agenda's storage with the database's time. Agenda reads the machine's clock everywhere; its times are translated here
+ * on their way into the database and out of it, so that a machine with a wrong clock neither runs jobs early, nor takes
+ * over jobs that run elsewhere, nor leaves locks and next runs in the far future (ADR 63).
  */
 import { MongoJobRepository } from '@agendajs/mongo-backend'
 import { type Agenda, type AgendaBackend, Job, type JobParameters, type JobRepositoryOptions } from 'agenda'
@@ -12,7 +12,7 @@ import type { Db } from '../database/mongo.ts'
 const COMPARED = ['nextRunAt', 'lockedAt'] as const
 /** Dates that are only reported. */
 const REPORTED = ['lastRunAt', 'lastFinishedAt', 'failedAt'] as const
-/** Cron times are whole minutes: a run that starts a moment early must not find its own time as the next one. */
+/** Cron times are full minutes: a run that starts a moment early must not find its own time as the next one. */
 const EARLY_MS = 1_000
 
 /** Connects; afterwards `backend` has nothing left to do that can fail. */
@@ -41,7 +41,10 @@ export async function openJobs(
 class DatabaseTimeRepository extends MongoJobRepository {
   agenda: Agenda | undefined
   readonly #clock: Clock
-  /** When the job of a run comes again, by the `lastRunAt` of the run: told at its start, kept whatever clocks do meanwhile. */
+  /**
+   * Next run of the job of a run, by the `lastRunAt` of the run: computed at its start, independent of later clock
+   * changes.
+   */
   readonly #next = new WeakMap<Date, Date | null>()
 
   constructor(db: Db, collection: string, clock: Clock) {

@@ -104,7 +104,8 @@ test.each<[string, number, RepeatInterval, number]>([
 test.each(MACHINES)("%s: cron follows the time zone by the database's clock", async (_, ahead) => {
   const { mongo, jobs, stored } = await jobsOn(ahead)
   jobs.define('remind', { concurrency: 1, lockLifetimeMs: MINUTE }, async () => undefined)
-  // In half an hour, which is over for who is ahead; half an hour ago, which is still to come for who is behind.
+  // In half an hour, which has passed for a clock that is ahead; half an hour ago, which is in the future for a clock
+  // that is slow.
   const at = new Date((await readDatabaseTime(mongo.db)).getTime() + ahead / 2)
   at.setUTCSeconds(0, 0)
   await jobs.seed('remind', 'it', { cron: `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`, timeZone: 'UTC' })

@@ -46,7 +46,7 @@ test('a recurring job that is seeded with another rhythm follows it, and keeps i
   expect(await stored()).toEqual({ ...rest, repeatInterval: 1_000 })
 })
 
-test('a recurring job comes again', async () => {
+test('a recurring job is repeated', async () => {
   const mongo = await databaseForThisTest()
   const jobs = await jobsOf(mongo)
   let runs = 0
@@ -75,7 +75,7 @@ test('a failing job stores no reason that could hold a secret', async () => {
   expect(JSON.stringify(await mongo.db.collection('jobs').find().toArray())).not.toContain('hunter2')
 })
 
-/** A process that takes jobs until the test ends. */
+/** A process that runs jobs until the test ends. */
 async function worker(mongo: Mongo, define: (jobs: Jobs) => void, ...more: [ReturnType<typeof createMetrics>?, Log?]) {
   const jobs = await jobsOf(mongo, ...more)
   define(jobs)
@@ -163,17 +163,17 @@ test('a job that is in a hurry runs now; one that runs already is let be', async
   expect(untouched).toBe(2)
 })
 
-test('the stop tells a running job, waits for it and starts no other', async () => {
+test('a stop notifies a running job, waits for it and starts no other', async () => {
   const mongo = await databaseForThisTest()
   const started = Promise.withResolvers<void>()
-  const told = Promise.withResolvers<void>()
+  const logged = Promise.withResolvers<void>()
   let [runs, ended] = [0, false]
   const jobs = await worker(mongo, each =>
     each.define('long', { concurrency: 1, lockLifetimeMs: 60_000 }, async ({ signal }) => {
       runs++
-      signal.addEventListener('abort', () => told.resolve())
+      signal.addEventListener('abort', () => logged.resolve())
       started.resolve()
-      await told.promise
+      await logged.promise
       await mongo.db.collection('work').insertOne({ done: true }) // the database is still there
       ended = true
     }),
@@ -182,10 +182,10 @@ test('the stop tells a running job, waits for it and starts no other', async () 
   await started.promise
   await jobs.stop()
   expect([runs, ended]).toEqual([1, true])
-  expect(await stored(mongo).countDocuments({ lockedAt: null, nextRunAt: { $ne: null } })).toBe(2) // for the next process, at once
+  expect(await stored(mongo).countDocuments({ lockedAt: null, nextRunAt: { $ne: null } })).toBe(2) // for the next process, immediately
 })
 
-test('a job that fails comes again at its time, and is counted and told with its name', async () => {
+test('a failing job runs again at its next time, and is counted and logged with its name', async () => {
   const mongo = await databaseForThisTest()
   const metrics = createMetrics('test')
   const warned: object[] = []

@@ -1,11 +1,11 @@
 /**
- * Timed work on Agenda. Agenda's lock is an invitation, not a lease: after an expiry, or when a process dies, a job
- * may run twice at once. Every handler is therefore idempotent and guards what it changes itself.
+ * Scheduled jobs on Agenda. Agenda's lock is an invitation, not a lease: after an expiry, or when a process stops, two
+ * runs of a job may overlap. Every handler is therefore idempotent and guards its own writes.
  */
 
 import { Agenda } from 'agenda'
 import type { Clock } from '../clock.ts'
-import { within } from '../concurrency/timeout.ts'
+import { withTimeout } from '../concurrency/timeout.ts'
 import { isDuplicateKey, type Mongo } from '../database/mongo.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -13,7 +13,7 @@ import { openJobs } from './agenda-repository.ts'
 
 /** How a kind of job runs. */
 export interface JobOptions {
-  /** Runs at once in one process. */
+  /** Parallel runs in one process. */
   concurrency: number
   /** Without {@link JobRun.touch} for this time another process may take the job. */
   lockLifetimeMs: number
@@ -31,11 +31,14 @@ export interface JobRun<D> {
 /** Timed work of one process. Define everything, then start. */
 export interface Jobs {
   define<D = undefined>(name: string, options: JobOptions, handler: (run: JobRun<D>) => Promise<void>): void
-  /** Makes sure that one recurring job exists for (name, key); an existing one takes the interval and keeps its time and its lock. */
+  /**
+   * Ensures that one recurring job exists for (name, key); an existing one gets the interval and keeps its time and its
+   * lock.
+   */
   seed(name: string, key: string, interval: RepeatInterval, data?: object): Promise<void>
   /** Stores a job that runs once, at `at`. */
   once(name: string, at: Date, data: object): Promise<void>
-  /** Makes all jobs of a name that are not running due now. */
+  /** Makes all idle jobs of a name due now. */
   hurry(name: string): Promise<void>
   start(): Promise<void>
   /** Stops taking jobs, aborts the signal and waits for those that run, for a bounded time; does not reject. */
@@ -94,7 +97,7 @@ class AgendaJobs implements Jobs {
   constructor(options: AgendaJobsOptions) {
     this.#options = options
     options.agenda.on('start', job => this.#running.set(String(job.attrs._id), Promise.withResolvers<void>()))
-    // `complete` comes after the job's state is saved, so the connection may close after it.
+    // `complete` is emitted after the job's state is saved, so the connection may close after it.
     options.agenda.on('complete', job => {
       if (!('attrs' in job)) return
       this.#running.get(String(job.attrs._id))?.resolve()
@@ -104,7 +107,7 @@ class AgendaJobs implements Jobs {
 
   define<D>(name: string, { concurrency, lockLifetimeMs }: JobOptions, handler: (run: JobRun<D>) => Promise<void>) {
     const run = (job: RunningJob) => this.#run(name, job, handler)
-    // lockLimit = concurrency: Agenda would otherwise lock the whole backlog into one process.
+    // lockLimit = concurrency: Agenda would otherwise lock all waiting runs into one process.
     this.#options.agenda.define(name, run, { concurrency, lockLimit: concurrency, lockLifetime: lockLifetimeMs })
   }
 
@@ -138,10 +141,11 @@ class AgendaJobs implements Jobs {
   async stop(): Promise<void> {
     const { agenda, log } = this.#options
     this.#draining.abort()
-    // stop() gives back what is locked but not started; drain() would keep it locked and can miss a job that just ends.
+    // stop() releases jobs that are locked but not started; drain() would keep them locked and can miss a job that just
+    // ends.
     const unlocked = agenda.stop()
     const ended = Promise.all([...this.#running.values()].map(({ promise }) => promise))
-    await within(DRAIN_MS, Promise.all([unlocked, ended])).catch((error: unknown) =>
+    await withTimeout(DRAIN_MS, Promise.all([unlocked, ended])).catch((error: unknown) =>
       log.warn({ err: error }, 'jobs did not end in time; their locks run out'),
     )
   }

@@ -1,9 +1,11 @@
 /**
- * Validation at a bounded cost. zod builds one error for each wrong entry of a list or record and for each unknown
- * member, so a body of some kilobytes could cost seconds and megabytes: entries are counted before they are looked at,
- * and the search ends at the first {@link MAX_ERRORS} errors.
+ * Validation at a bounded cost. zod creates one error for each invalid entry of a list or record and for each unknown
+ * member, so a body of some kilobytes could cost seconds and megabytes: entries are counted first, and validation ends
+ * at the first {@link MAX_ERRORS} errors.
  */
 import { z } from 'zod'
+import { reasonOfIssue } from '../sentences/issue-reason.ts'
+import { type Sentence, sentence } from '../sentences/sentence.ts'
 import { LargeText } from './json-text.ts'
 
 /** Most errors that one answer lists. */
@@ -11,15 +13,14 @@ export const MAX_ERRORS = 50
 
 /** An error of zod, or of a bound: where, and why. */
 export interface Issue {
-  code: string
   path: PropertyKey[]
-  message: string
+  reason: Sentence
 }
 
 /** The parsed value, or at least one and at most {@link MAX_ERRORS} errors. */
 export type Validated<T> = { ok: true; data: T } | { ok: false; issues: Issue[] }
 
-/** Entries of all lists and records up to which zod looks for all errors at once: some milliseconds. */
+/** Number of entries of all lists and records up to which zod validates in one pass: some milliseconds. */
 const FEW_ENTRIES = 1_000
 
 /** What was found on the way through a value. */
@@ -38,7 +39,7 @@ export function validate<S extends z.ZodType>(schema: S, value: unknown): Valida
   if (walk.issues.length > 0) return { ok: false, issues: walk.issues.slice(0, MAX_ERRORS) }
   const result = schema.safeParse(value)
   if (result.success) return { ok: true, data: result.data }
-  return { ok: false, issues: first(result.error.issues) }
+  return { ok: false, issues: first(result.error.issues, value) }
 }
 
 /** The bound of a list (its maximum) or record (`maxProperties` of its metadata), where its schema has one. */
@@ -80,13 +81,14 @@ export function partsOf(schema: z.core.$ZodType): z.core.$ZodType[] {
   }
 }
 
-/** The first errors of a validation, one for each unknown member. */
-function first(issues: readonly z.core.$ZodIssue[], path: PropertyKey[] = []): Issue[] {
+/** The first errors of a validation, one for each unknown member. `path`: where `value` is. */
+function first(issues: readonly z.core.$ZodIssue[], value: unknown, path: PropertyKey[] = []): Issue[] {
   const found: Issue[] = []
   for (const issue of issues) {
     if (found.length >= MAX_ERRORS) break
     const at = [...path, ...issue.path]
-    if (issue.code !== 'unrecognized_keys') found.push({ code: issue.code, path: at, message: issue.message })
+    if (issue.code !== 'unrecognized_keys')
+      found.push({ path: at, reason: reasonOfIssue(issue, valueAt(value, issue.path) === undefined) })
     else for (const key of issue.keys.slice(0, MAX_ERRORS)) found.push(unknownField([...at, key]))
   }
   return found.slice(0, MAX_ERRORS)
@@ -107,7 +109,7 @@ function visitTexts(value: unknown, path: PropertyKey[], walk: Walk): void {
   const texts = Array.isArray(value) ? value.slice(0, MAX_ERRORS).map((one, n) => [one, [...path, n]]) : [[value, path]]
   for (const [text, at] of texts as [unknown, PropertyKey[]][])
     if (text instanceof LargeText)
-      walk.issues.push({ code: 'too_big', path: at, message: `A text of ${text.bytes} bytes is too long.` })
+      walk.issues.push({ path: at, reason: sentence('field.text_too_large', { bytes: text.bytes }) })
 }
 
 /** The alternative with the fewest errors counts. */
@@ -143,7 +145,7 @@ function manyUnknown(shape: object, value: object, path: PropertyKey[]): Issue[]
 }
 
 function unknownField(path: PropertyKey[]): Issue {
-  return { code: 'unknown_field', path, message: 'This field does not exist.' }
+  return { path, reason: sentence('field.unknown_field') }
 }
 
 function visitEntries(
@@ -157,8 +159,7 @@ function visitEntries(
   if (isList ? !Array.isArray(value) : !isRecord(value)) return
   const most = boundOf(schema)
   if (most !== undefined && hasMore(value as object, most)) {
-    const own = isList ? maximumMessage(def) : undefined
-    walk.issues.push({ code: 'too_big', path, message: own ?? `At most ${most} entries are allowed.` })
+    walk.issues.push({ path, reason: sentence('field.too_many', { count: most }) })
     return
   }
   const inner: Walk = { issues: [], entries: 0, lists: [] }
@@ -173,12 +174,12 @@ function visitEntries(
   walk.entries += inner.entries
 }
 
-/** Looks for errors entry by entry. */
+/** Validates entry by entry. */
 function visitLists({ issues, lists }: Walk): void {
   for (const { element, items, path } of lists)
     for (const [index, item] of items.entries()) {
       const result = z.safeParse(element, item)
-      if (!result.success) issues.push(...first(result.error.issues, [...path, index]))
+      if (!result.success) issues.push(...first(result.error.issues, item, [...path, index]))
       if (issues.length >= MAX_ERRORS) return
     }
   issues.length = 0 // so few that zod may list them beside all others
@@ -192,10 +193,8 @@ function hasMore(value: object, most: number): boolean {
   return false
 }
 
-/** The sentence that the schema has for it, if any. */
-function maximumMessage(def: z.core.$ZodArrayDef): string | undefined {
-  const error = maximumOf(def)?.error?.({} as never)
-  return typeof error === 'object' ? error?.message : error
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

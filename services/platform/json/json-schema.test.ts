@@ -4,7 +4,7 @@ import { createSchemas } from './json-schema.ts'
 
 const { input, output, components } = createSchemas()
 
-test('code without words is refused; with words these stand for it', () => {
+test('code without keywords is refused; otherwise the keywords are used', () => {
   const parsed = z.transform((value: string) => value.length)
   expect(() => input(z.object({ parsed }))).toThrow(/cannot be represented/)
   const described = z
@@ -34,12 +34,12 @@ test('patterns with flags are refused', () => {
   expect(() => input(z.string().regex(/^a$/i))).toThrow(/flags.*\^a\$/)
 })
 
-test('a format says what its pattern says', () => {
+test('a format is equivalent to its pattern', () => {
   expect(input(z.iso.datetime({ offset: true }))).toEqual({ type: 'string', format: 'date-time' })
   expect(input(z.string().regex(/^[a-z]+$/))).toEqual({ type: 'string', pattern: '^[a-z]+$' })
 })
 
-test('answers are open, and say nothing of the range of exact numbers', () => {
+test('responses are open, without the range of safe integers', () => {
   const schema = z.strictObject({ count: z.number().int() })
   expect(output(schema)).toEqual({ type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] })
   expect(input(schema)).toMatchObject({ additionalProperties: false, properties: { count: { maximum: 2 ** 53 - 1 } } })

@@ -1,6 +1,6 @@
 /**
- * JSON Schema (2020-12) of the zod schemas in the contracts, as OpenAPI 3.1 documents need it. A schema whose code checks
- * more than zod can express says so by `.meta({ … })` with keywords of JSON Schema. They must accept every value that the
+ * JSON Schema (2020-12) of the zod schemas in the contracts, as OpenAPI 3.1 documents need it. A schema whose code
+ * checks more than zod can express adds JSON Schema keywords by `.meta({ … })`. They must accept every value that the
  * code accepts: clients check their requests with them.
  */
 import { z } from 'zod'
@@ -62,10 +62,10 @@ function refine(schema: z.core.$ZodTypes, json: JsonSchema, io: 'input' | 'outpu
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
 }
 
-/** Formats of JSON Schema that say what zod's pattern beside them says, in fewer words. */
+/** Formats of JSON Schema that are equivalent to zod's pattern, so the pattern is omitted. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri'])
 
-/** The fields without which the code refuses an object; zod takes those for optional that begin with code. */
+/** Required fields of an object; zod treats fields that begin with code as optional. */
 function requiredOf(shape: Readonly<Record<string, z.core.$ZodType>>, { properties }: JsonSchema): string[] {
   const names = Object.keys((properties ?? {}) as Record<string, JsonSchema>)
   return names.filter(name => shape[name] && !z.safeParse(shape[name], undefined).success)

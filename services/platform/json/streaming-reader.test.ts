@@ -121,7 +121,7 @@ describe('a document', () => {
     expect(failureOf(document).kind).toBe('syntax')
   })
 
-  test('says where it is wrong', () => {
+  test('reports the position of the error', () => {
     expect(failureOf('{"a":1,}').message).toBe('"}" instead of name at octet 7')
     expect(failureOf('{"a":tru').message).toBe('"tru" instead of value at octet 8')
     expect(failureOf(Buffer.from('["ok","\xe4"]', 'latin1')).message).toBe('text that is not UTF-8 near octet 7')
@@ -191,7 +191,7 @@ describe('a document that is too large', () => {
   })
 })
 
-test('a string above the limit comes in blocks, its escapes decoded', () => {
+test('a string above the limit is delivered in blocks, its escapes decoded', () => {
   const limits = { ...LIMITS, text: 100_000 }
   const piece = String.raw`ab\n\u00e9`
   const document = JSON.stringify({ a: 'x'.repeat(100_000) }).replace('}', `,"b":"${piece.repeat(30_000)}","c":"end"}`)

@@ -1,7 +1,7 @@
 /**
- * Reads JSON (RFC 8259) from bytes as they arrive. `JSON.parse` blocks the process for as long as a document is large;
- * this reader takes a chunk at a time, refuses a document with too many values before they fill the memory, and never
- * builds one string of many megabytes. Strict about text: invalid UTF-8 and lone surrogates are errors.
+ * Reads JSON (RFC 8259) from bytes as they arrive. `JSON.parse` blocks the process for a time proportional to the
+ * document; this reader processes a chunk at a time, refuses a document with too many values before they fill the
+ * memory, and never builds a string of many megabytes. Strict about text: invalid UTF-8 and lone surrogates are errors.
  */
 import { BLOCK_BYTES, decodeUtf8, JsonError, type LargeText, TextBuffer } from './json-text.ts'
 
@@ -29,7 +29,7 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-/** 1 for octets that stand for themselves in a string; what is not ASCII is checked at its end. */
+/** 1 for octets that represent themselves in a string; non-ASCII text is validated at its end. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, octet) =>
   octet < 0x20 || octet === QUOTE || octet === BACKSLASH ? 0 : 1,
 )
@@ -50,7 +50,7 @@ const ESCAPES: Readonly<Record<number, number>> = {
   116: 0x09,
 }
 
-/** A container that is not complete; `name` is that of the member whose value comes. */
+/** An incomplete container; `name` is that of the next value's member. */
 interface Level {
   container: unknown[] | Record<string, unknown>
   name: string
@@ -58,17 +58,17 @@ interface Level {
   members: number
 }
 
-/** What may come next. */
+/** Tokens that may follow. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end' | 'nothing'
 
-/** Takes one document: {@link push} its bytes in order, then {@link end}. Both throw {@link JsonError}. */
+/** Reads one document: {@link push} its bytes in order, then {@link end}. Both throw {@link JsonError}. */
 export class JsonReader {
   readonly #limits: JsonLimits
   readonly #text = new TextBuffer()
   #token: 'string' | 'word' | undefined
   #expected: Expected = 'value'
   #word = ''
-  /** Digits of `\uXXXX` that are still to come; -1: the letter behind a backslash is. 0: in no escape. */
+  /** Remaining digits of `\uXXXX`; -1: after a backslash. 0: in no escape. */
   #escape = 0
   #unit = 0
   /** A high surrogate that waits for its low one. */
@@ -128,7 +128,7 @@ export class JsonReader {
     return at + 1
   }
 
-  /** Behind a value in a container. */
+  /** After a value in a container. */
   #continue(octet: number, at: number): void {
     const inArray = Array.isArray(this.#top?.container)
     if (octet === COMMA) this.#expected = inArray ? 'value' : 'name'
@@ -168,7 +168,7 @@ export class JsonReader {
 
   #readWord(bytes: Buffer, start: number): number {
     let at = start
-    while (IN_WORD[bytes[at] ?? 0] === 1) at++ // ends behind the chunk as well
+    while (IN_WORD[bytes[at] ?? 0] === 1) at++ // continues after the chunk
     this.#token = 'word'
     this.#word += bytes.toString('latin1', start, at)
     if (this.#word.length > WORD_BYTES) throw new JsonError(`a word or number too long at octet ${this.#before + at}`)
@@ -220,7 +220,7 @@ export class JsonReader {
     return at + 1
   }
 
-  /** A letter behind the backslash, or a digit of `\uXXXX`. */
+  /** A letter after the backslash, or a digit of `\uXXXX`. */
   #readEscape(octet: number, at: number): number {
     if (this.#escape === -1) {
       if (octet === 0x75) this.#escape = 4
@@ -244,7 +244,7 @@ export class JsonReader {
     return at + 1
   }
 
-  /** A code unit of UTF-16: a character, or half of one. */
+  /** A code unit of UTF-16: a character or one surrogate. */
   #endUnit(unit: number, at: number): void {
     const low = unit >= 0xdc00 && unit <= 0xdfff
     if (low !== (this.#high !== 0)) throw this.#loneSurrogate(at)

@@ -26,7 +26,7 @@ const UBUNTU: Readonly<Record<string, string>> = { focal: 'ubuntu2004', jammy: '
 /** Families by ID and ID_LIKE, and the archive of each by the first number of VERSION_ID. The first that fits counts. */
 const FAMILIES: readonly [RegExp, (version: number, arch: string) => string][] = [
   [/^ubuntu/, version => (version < 22 ? 'ubuntu2004' : version < 24 ? 'ubuntu2204' : 'ubuntu2404')],
-  // MongoDB builds for Debian on x86-64 alone; Ubuntu 22.04 has an older C library than Debian 12.
+  // MongoDB has builds for Debian on x86-64 only; Ubuntu 22.04 has an older C library than Debian 12.
   [/^debian/, (version, arch) => (version < 12 ? 'ubuntu2004' : arch === 'x64' ? 'debian12' : 'ubuntu2204')],
   [/^amzn/, () => 'amazon2023'],
   [/suse|sles/, () => 'suse15'],

@@ -1,4 +1,4 @@
-/** Says in one sentence why a mongod did not start or died, from its exit and the end of its log. */
+/** Explains in one sentence why a mongod did not start or stopped, from its exit and the end of its log. */
 
 /** Exit codes of mongod that mean something (src/mongo/util/exit_code.h). */
 const EXIT_UPGRADE = 62
@@ -34,12 +34,12 @@ const CAUSES: readonly [RegExp, (dataFolder: string) => string][] = [
   [/Address already in use|SocketException.*bind/i, () => 'its port was taken in this moment; start again'],
 ]
 
-/** The reason of an end, as a sentence that says what to do. */
+/** The reason of an exit, as a sentence with the remedy. */
 export function whyMongodEnded({ code, signal, tail }: MongodEnd, dataFolder: string): string {
   const text = tail.join('\n')
   const library = /error while loading shared libraries: ([^:\s]+)/.exec(text)?.[1]
   if (library) return missingLibrary(library)
-  for (const [pattern, say] of CAUSES) if (pattern.test(text)) return say(dataFolder)
+  for (const [pattern, explain] of CAUSES) if (pattern.test(text)) return explain(dataFolder)
   if (code === EXIT_UPGRADE)
     return `${dataFolder} was written by another version of MongoDB; start that version (MONGOD_BINARY), or set DATA_DIR to a new folder`
   if (code === EXIT_ABRUPT) return `it aborted; its log is ${dataFolder}/mongod.log`

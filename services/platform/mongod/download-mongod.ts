@@ -14,13 +14,16 @@ export interface ArchiveDownload {
   url: string
   /** SHA-256 of the archive in hex. */
   sha256: string
-  /** Path that the program gets; it appears there whole or not at all. */
+  /** Path of the program; written atomically. */
   target: string
   /** Longest wait for the first octet of the answer and between two pieces of it, in milliseconds. */
   silenceMs: number
 }
 
-/** Downloads an archive (tar, gzip) and keeps its `bin/mongod`. Rejects with the reason; nothing is left behind then. */
+/**
+ * Downloads an archive (tar, gzip) and extracts its `bin/mongod`. Rejects with the reason; no partial file remains
+ * then.
+ */
 export async function downloadArchive({ url, sha256, target, silenceMs }: ArchiveDownload): Promise<void> {
   await intoPlace(target, async work => {
     const archive = join(work, 'archive.tgz')
@@ -111,7 +114,7 @@ async function fetchFile(url: string, path: string, silenceMs: number): Promise<
   }
 }
 
-/** Node's fetch says "fetch failed" and keeps the reason, as in "getaddrinfo ENOTFOUND", as the cause. */
+/** Node's fetch reports "fetch failed" with the reason, such as "getaddrinfo ENOTFOUND", as the cause. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error
 }

@@ -36,9 +36,9 @@ async function write(uri: string, _id: string): Promise<void> {
 
 async function read(uri: string): Promise<string[]> {
   const mongo = await connectMongo(uri, silentLog)
-  const things = await mongo.db.collection<{ _id: string }>('things').find().sort({ _id: 1 }).toArray()
+  const documents = await mongo.db.collection<{ _id: string }>('things').find().sort({ _id: 1 }).toArray()
   await mongo.stop()
-  return things.map(thing => thing._id)
+  return documents.map(thing => thing._id)
 }
 
 test('data is there again after a stop and a start', async () => {
@@ -50,7 +50,7 @@ test('data is there again after a stop and a start', async () => {
   expect(await read(second.uri)).toEqual(['a'])
 })
 
-test('nobody gets in without the password', async () => {
+test('refuses clients without the password', async () => {
   const mongod = await start(await folder())
   const anonymous = mongod.uri.replace(/\/\/[^@]+@/, '//')
   const mongo = await connectMongo(anonymous, silentLog)
@@ -58,7 +58,7 @@ test('nobody gets in without the password', async () => {
   await mongo.stop()
 })
 
-test('nobody gets memory of it by compressed messages that lie about their length (CVE-2025-14847)', async () => {
+test('does not disclose memory to compressed messages with a wrong length (CVE-2025-14847)', async () => {
   const mongod = await start(await folder())
   const sizes = Array.from({ length: 100 }, (_, index) => 20 + index * 80)
   const answers = await repliesToForgedMessages(Number(new URL(mongod.uri).port), sizes)
@@ -135,7 +135,7 @@ test('the orphan of a killed Postwright is stopped and its data taken over', asy
   await once(postwright, 'exit')
   const orphan = JSON.parse(await readFile(join(dataDir, 'mongo/postwright.json'), 'utf8')).pid
   const next = await start(dataDir)
-  // A dead process that nobody reaped has no command line any more.
+  // A zombie process has no command line.
   expect(await readFile(`/proc/${orphan}/cmdline`, 'utf8').catch(() => '')).toBe('')
   expect(await read(next.uri)).toEqual(['a'])
 })
@@ -169,7 +169,7 @@ test.each([
     'echo \'{"s":"F","msg":"UPGRADE PROBLEM"}\'; exit 62',
     /another version of MongoDB/,
   ],
-])('the start says why: %s', async (_, script, expected) => {
+])('the start reports the reason: %s', async (_, script, expected) => {
   const dataDir = await folder()
   const fake = join(dataDir, 'mongod')
   await writeFile(fake, `#!/bin/sh\n${script}\n`)

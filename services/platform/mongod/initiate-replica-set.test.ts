@@ -63,7 +63,7 @@ test('a mongod that listens only after some seconds is waited for', async () => 
   const port = await freePort()
   const initiating = initiateTrialMongod(port, `127.0.0.1:${port}`, 'password', 60_000)
   initiating.catch(() => undefined)
-  // Longer than one try to connect takes.
+  // Longer than one connection attempt.
   await sleep(2_500)
   await bareMongod(port)
   await initiating

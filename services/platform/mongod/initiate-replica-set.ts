@@ -1,4 +1,4 @@
-/** Makes a mongod in the next container a replica set of one with one user: for the chart's trial database. */
+/** Initiates a replica set of one with one user in the mongod of the next container: for the chart's trial database. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import mongoose from 'mongoose'
 import { isMongoCode } from '../database/mongo.ts'
@@ -8,8 +8,8 @@ export const TRIAL_SET = 'postwright'
 export const TRIAL_USER = 'postwright'
 
 /**
- * Initiates the set under `member` (host:port as clients will see it) and makes the user. Safe to repeat: what is
- * there stays. Uses the localhost exception, so it must run beside the mongod. Rejects after `limitMs`.
+ * Initiates the set under `member` (host:port as clients reach it) and creates the user. Safe to repeat: existing parts
+ * stay. Uses the localhost exception, so it must run next to the mongod. Rejects after `limitMs`.
  */
 export async function initiateTrialMongod(
   port: number,
@@ -37,7 +37,10 @@ async function answersPrimary(login: string, port: number): Promise<boolean> {
   )
 }
 
-/** Not started yet, no primary yet (10107), initiated before (23), user made before (13, 51003): the loop looks again. */
+/**
+ * Not started yet, no primary yet (10107), initiated before (23), user created before (13, 51003): the loop tries
+ * again.
+ */
 function expected(error: unknown): undefined {
   if (error instanceof Error && /^Mongo(ose)?ServerSelection/.test(error.name)) return undefined
   if ([13, 23, 94, 10_107, 51_003].some(code => isMongoCode(error, code))) return undefined

@@ -4,7 +4,7 @@ import { waitForOwnName } from './wait-for-pod-dns.ts'
 const to = (...addresses: string[]) => addresses.map(address => ({ address }))
 
 test.each([
-  ['at once', [to('10.0.0.2')]],
+  ['immediately', [to('10.0.0.2')]],
   ['among others', [to('fd00::2', '10.0.0.2')]],
   ['after the pod before it', [to('10.0.0.1'), to('10.0.0.2')]],
   ['after nothing', [[], to('10.0.0.2')]],
@@ -14,7 +14,7 @@ test.each([
   expect(left).toEqual([])
 })
 
-test('a name that is not known yet is asked again; one that stays elsewhere is told', async () => {
+test('an unknown name is looked up again; one that keeps another address is reported', async () => {
   const answers = [Promise.reject(new Error('ENOTFOUND'))]
   const lookup = () => answers.shift() ?? Promise.resolve(to('10.0.0.1'))
   await expect(waitForOwnName('db-0.db.mail.svc', '10.0.0.2', lookup, 300)).rejects.toThrow(

@@ -1,9 +1,9 @@
-/** Waiting until the cluster's DNS says where this pod is. */
+/** Waits until the cluster's DNS resolves the name of this pod. */
 import { poll } from '../concurrency/retry.ts'
 
 /**
- * Resolves when `host` leads to `address`. A mongod that starts earlier does not find itself in the configuration of its
- * set, and nothing makes a set of one look again. Rejects after `limitMs`, with what the name led to.
+ * Resolves when `host` resolves to `address`. A mongod that starts earlier does not find itself in the configuration of
+ * its set, and a set of one does not look again. Rejects after `limitMs`, with the addresses of the name.
  */
 export async function waitForOwnName(
   host: string,
@@ -17,6 +17,6 @@ export async function waitForOwnName(
     led = found.map(entry => entry.address).join(', ') || 'nothing'
     return found.some(entry => entry.address === address)
   }
-  if (!(await poll(leadsHere, { pauseMs: 250, withinMs: limitMs })))
+  if (!(await poll(leadsHere, { pauseMs: 250, timeoutMs: limitMs })))
     throw new Error(`${host} leads to ${led} and not to ${address}, this pod`)
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../security/self-signed-certificate.ts'
 import { VERSION } from '../version.ts'
-import { createGuardedPost, failureText, targetFault } from './guarded-fetch.ts'
+import { createGuardedPost, failureText, findTargetError } from './guarded-fetch.ts'
 import { isPublicAddress } from './public-address.ts'
 
 describe('an address is public or not', () => {
@@ -68,14 +68,14 @@ test('a redirect is an answer, not a way, and a silent server is left', async ()
   expect(seen).toEqual(['/good', '/moved', '/silent'])
 })
 
-test('a receiver knows who calls', async () => {
+test('a receiver gets a user agent', async () => {
   const post = createGuardedPost({ allowPrivate: true })
   await post(request(`${origin}/who`))
   expect(agents.at(-1)).toBe(`Postwright/${VERSION}`)
   expect(VERSION).toMatch(/^\d+\.\d+\.\d+/)
 })
 
-test('an answer is read only where it is asked for, and only so far', async () => {
+test('a response is read only on request, and only up to the limit', async () => {
   const post = createGuardedPost({ allowPrivate: true })
   const asked = { ...request(`${origin}/good`), maxAnswerBytes: 6 }
   expect(await post(asked)).toEqual({ status: 200, text: 'thanks' })
@@ -97,7 +97,7 @@ test.each([
   ['https://localhost.example.com', false, undefined],
   ['http://127.0.0.1', false, 'private_address'],
 ])('%s with private addresses allowed %s: %s', (url, allowPrivate, expected) => {
-  expect(targetFault(url, { allowPrivate })).toBe(expected)
+  expect(findTargetError(url, { allowPrivate })).toBe(expected)
 })
 
 describe('why a request was not answered', () => {
@@ -114,7 +114,7 @@ describe('why a request was not answered', () => {
     expect(await reason('https://u@example.com', true)).toBe('the address contains a user name or password')
   })
 
-  test('TLS: no TLS at all, and a certificate of nobody', async () => {
+  test('TLS: no TLS, and an untrusted certificate', async () => {
     expect(await reason(origin.replace('http:', 'https:'), true)).toMatch(/^TLS failed: .*wrong version number/i)
     const { cert, key } = await makeCertificate(['hooks.example.com'], 1, new Date())
     const secure = createSecureServer({ cert, key }, (_, response) => response.end()).listen(0, '127.0.0.1')
@@ -124,7 +124,7 @@ describe('why a request was not answered', () => {
     expect(await reason(`https://127.0.0.1:${port}`, true)).toMatch(/^TLS failed: .*certificate.*\(\w+CERT\w*\)$/i)
   })
 
-  test('nobody answers in time', async () => {
+  test('no response in time', async () => {
     expect(await reason(`${origin}/silent`, true, 100)).toBe('no answer in time')
   })
 })

@@ -11,7 +11,7 @@ export interface GuardedRequest {
   headers: Record<string, string>
   body: string
   timeoutMs: number
-  /** Bytes of the answer that are read; a longer answer is an error. Default 0: the answer is not looked at. */
+  /** Bytes of the response that are read; a longer response is an error. Default 0: the response is not read. */
   maxAnswerBytes?: number
 }
 
@@ -25,7 +25,7 @@ export interface GuardedAnswer {
 export type GuardedPost = (request: GuardedRequest) => Promise<GuardedAnswer>
 
 /** Why an address that a user chose is not called. */
-export type TargetFault = 'tls_required' | 'url_login' | 'private_address'
+export type TargetError = 'tls_required' | 'url_login' | 'private_address'
 
 /** The setting that allows plain HTTP and private addresses. */
 const SETTING = 'WEBHOOK_ALLOW_PRIVATE=true'
@@ -35,7 +35,7 @@ const allows = (what: string) => `${what}; the setting ${SETTING} allows it`
  * What is wrong with an http(s) URL as a target, as far as the URL alone shows it; undefined when nothing is. Host names
  * are checked when the connection is made.
  */
-export function targetFault(url: string, { allowPrivate }: { allowPrivate: boolean }): TargetFault | undefined {
+export function findTargetError(url: string, { allowPrivate }: { allowPrivate: boolean }): TargetError | undefined {
   const { protocol, hostname, username, password } = new URL(url)
   if (username !== '' || password !== '') return 'url_login'
   if (allowPrivate) return undefined
@@ -45,13 +45,13 @@ export function targetFault(url: string, { allowPrivate }: { allowPrivate: boole
   return protocol === 'https:' ? undefined : 'tls_required'
 }
 
-const FAULTS: Readonly<Record<TargetFault, (url: URL) => string>> = {
+const TARGET_ERRORS: Readonly<Record<TargetError, (url: URL) => string>> = {
   url_login: () => 'the address contains a user name or password',
   private_address: ({ hostname }) => allows(`${hostname} is not a public address`),
   tls_required: ({ protocol }) => allows(`${protocol}// is not encrypted`),
 }
 
-/** The address is judged when the connection is made, so that a name cannot point elsewhere in between. */
+/** The address is checked when the connection is made, so that a DNS change cannot redirect it afterwards. */
 const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     const usable = error ? [] : found.filter(({ address }) => isPublicAddress(address))
@@ -61,12 +61,12 @@ const publicLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/** Makes one. With `allowPrivate` every address is good, and plain HTTP too. */
+/** Creates a guarded post. With `allowPrivate` all addresses and plain HTTP are allowed. */
 export function createGuardedPost({ allowPrivate }: { allowPrivate: boolean }): GuardedPost {
   const agent = new Agent({ connect: allowPrivate ? {} : { lookup: publicLookup } })
   return async ({ url, headers, body, timeoutMs, maxAnswerBytes = 0 }) => {
-    const wrong = targetFault(url, { allowPrivate })
-    if (wrong) throw new Error(FAULTS[wrong](new URL(url)))
+    const wrong = findTargetError(url, { allowPrivate })
+    if (wrong) throw new Error(TARGET_ERRORS[wrong](new URL(url)))
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'user-agent': `Postwright/${VERSION}`, ...headers },

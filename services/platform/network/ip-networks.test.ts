@@ -48,23 +48,23 @@ test.each([
 
 describe('settings', () => {
   const env = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes' }
-  const faults = (given: Record<string, string>) => {
+  const errors = (given: Record<string, string>) => {
     try {
       readConfig({ ...env, ...given })
       return []
     } catch (error) {
-      return error instanceof ConfigError ? error.faults.map(fault => fault.split(':')[0]) : [String(error)]
+      return error instanceof ConfigError ? error.errors.map(fieldError => fieldError.split(':')[0]) : [String(error)]
     }
   }
 
   test.each(['TRUSTED_PROXIES', 'SUBMISSION_PROXY_FROM'])('%s trusts no network that it does not name', name => {
-    expect(faults({ [name]: '10.0.0.0/8, 2001:db8::/32' })).toEqual([])
-    for (const network of ['010.0.0.0/8', '10/8', '10.0.0.0/8,1']) expect(faults({ [name]: network })).toEqual([name])
+    expect(errors({ [name]: '10.0.0.0/8, 2001:db8::/32' })).toEqual([])
+    for (const network of ['010.0.0.0/8', '10/8', '10.0.0.0/8,1']) expect(errors({ [name]: network })).toEqual([name])
   })
 
-  test('SENDING_IP has whole addresses', () => {
-    expect(faults({ SENDING_IP: '192.0.2.7, 2001:db8::7' })).toEqual([])
+  test('SENDING_IP has addresses without a prefix', () => {
+    expect(errors({ SENDING_IP: '192.0.2.7, 2001:db8::7' })).toEqual([])
     for (const address of ['192.0.2', '192.0.02.7', '192.0.2.0/24'])
-      expect(faults({ SENDING_IP: address })).toEqual(['SENDING_IP'])
+      expect(errors({ SENDING_IP: address })).toEqual(['SENDING_IP'])
   })
 })

@@ -1,7 +1,7 @@
 /** The form of addresses and networks that people write: read by everybody in the same way. */
 import ipaddr from 'ipaddr.js'
 
-/** The entry of TRUSTED_PROXIES that stands for {@link PRIVATE_NETWORKS}, for the peer of a connection alone. */
+/** The entry of TRUSTED_PROXIES that means {@link PRIVATE_NETWORKS}, for the peer of a connection alone. */
 export const PRIVATE = 'private'
 
 /** Loopback, link-local, RFC 1918, RFC 6598 (CGNAT) and RFC 4193. */
@@ -18,7 +18,7 @@ export function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (/^[0-9a-f:.]+$/i.test(text) && ipaddr.IPv6.isValid(text))
 }
 
-/** The one form of an address, in which DNS answers come as well: `2001:DB8:0::1` is `2001:db8::1`. */
+/** The canonical form of an address, also used for DNS results: `2001:DB8:0::1` is `2001:db8::1`. */
 export function canonicalAddress(address: string): string {
   return ipaddr.process(address).toString()
 }
@@ -28,12 +28,12 @@ export function isNetwork(text: string): boolean {
   const [base = '', bits] = text.split('/', 2)
   if (bits === undefined || !isAddress(base)) return isAddress(text)
   if (!ipaddr.isValidCIDR(text)) return false
-  // Clients count by their IPv4 address, so a network of mapped ones would hold nobody.
+  // Clients are identified by their IPv4 address, so a network of mapped ones would match none.
   const [address] = ipaddr.parseCIDR(text)
   return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
 }
 
-/** True when the address lies in the network (`10.0.0.0/8`, or a single address). */
+/** True when the address is in the network (`10.0.0.0/8`, or a single address). */
 export function inNetwork(address: string, network: string): boolean {
   const parsed = ipaddr.process(address)
   const [base, bits] = ipaddr.isValidCIDR(network) ? ipaddr.parseCIDR(network) : [ipaddr.process(network), undefined]
@@ -52,10 +52,10 @@ export function isTrustedProxy(peer: string, trusted: readonly string[]): boolea
 }
 
 /**
- * The address of a client: the peer, or what trusted proxies say in X-Forwarded-For, whose hops are read from the last
- * on. `private` trusts the peer alone: a client in the same private network may have written the hops before its own.
+ * The address of a client: the peer, or the hops of trusted proxies in X-Forwarded-For, read from the last one.
+ * `private` trusts the peer alone: a client in the same private network may have forged the hops before its own.
  */
-export function clientBehind(peer: string, hops: readonly string[], trusted: readonly string[]): string {
+export function resolveClientAddress(peer: string, hops: readonly string[], trusted: readonly string[]): string {
   const named = trusted.filter(entry => entry !== PRIVATE)
   let address = peer
   for (const [index, hop] of hops.toReversed().entries()) {

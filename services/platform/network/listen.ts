@@ -9,7 +9,7 @@ export function listen(server: Server, port: number, host: string, setting: stri
   })
 }
 
-/** Turns EADDRINUSE and EACCES into a sentence that says which setting to change. */
+/** Converts EADDRINUSE and EACCES into a sentence that names the setting to change. */
 function portError(error: NodeJS.ErrnoException, port: number, host: string, setting: string): Error {
   if (error.code === 'EADDRINUSE')
     return new Error(`port ${port} on ${host} is taken; stop the other program or set ${setting}`)

@@ -11,13 +11,13 @@ const MORE_PRIVATE = [
   '3fff::/20',
 ].map(range => ipaddr.parseCIDR(range))
 
-/** The only global unicast IPv6 that is given out (RFC 4291 2.4, IANA); `::127.0.0.1` and what may come lie outside. */
+/** The only allocated global unicast IPv6 block (RFC 4291 2.4, IANA); `::127.0.0.1` and future blocks are outside. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 /** True for an address on the public internet; loopback, private, link-local, documentation and reserved ones are not. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address counts as what it carries
+  const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address counts as its IPv4 address
   if (parsed.range() !== 'unicast') return false
   if (parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_IPV6)) return false
   return !MORE_PRIVATE.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))

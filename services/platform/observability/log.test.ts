@@ -82,7 +82,7 @@ setTimeout(() => { log.error({}, 'still full'); ${end} }, 200)`
     const program = `const log = (await import(${source})).createLog('info', 'test')
 for (let n = 0; n < 300; n++) log.info({ n, fill: 'x'.repeat(100) }, 'line')
 ${end}`
-    // Files end at 8 KiB: a part of the lines can be written, the first fault comes with the rest.
+    // Files end at 8 KiB: a part of the lines can be written, the first error occurs with the rest.
     const shell = `ulimit -f 8; exec "$0" --input-type=module-typescript -e "$1" > "$2"`
     const child = spawn('/bin/bash', ['-c', shell, process.execPath, program, join(folder, 'log')], { stdio: 'ignore' })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -109,7 +109,7 @@ log.warn({ err: Object.assign(new Error('failed'), { body: 'hunter2' }) }, 'b')`
     return lines
   }
 
-  it.each(['warn', 'error'])('writes %s at once, with what came before it', async level => {
+  it.each(['warn', 'error'])('writes %s immediately, with everything before it', async level => {
     const program = `globalThis.setInterval = () => ({ unref() {} }) // nothing is written by the clock
 const log = (await import(${source})).createLog('info', 'test')
 log.info({}, 'before')
@@ -125,7 +125,7 @@ setTimeout(() => undefined, 1e9)`
     expect(await firstLines(program, 1)).toEqual(['alone'])
   })
 
-  it('goes on working while nobody reads its lines', async () => {
+  it('continues while its output is not read', async () => {
     const program = `import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))}
 const log = createLog('info', 'test')
 let turns = 0

@@ -22,7 +22,7 @@ const WAITING_BYTES = 16 * 1024 * 1024
 /** Lines are written together: each write is a task for the thread pool, which signatures need (4 % of a message's CPU). */
 const TOGETHER = { minLength: 4_096, periodicFlush: 100 }
 
-/** At the exit: how long a reader may take nothing, and between two looks whether he does. */
+/** At the exit: time without progress of the reader, and interval of its checks. */
 const READER_MS = 5_000
 const PAUSE_MS = 20
 
@@ -30,13 +30,13 @@ const PAUSE_MS = 20
 const WARN = 40
 
 /**
- * A logger that writes JSON lines to standard output and never waits for its reader: a write to a full pipe would hold
- * up everything else for 100 ms at a time. Warnings and errors go at once unless a write is under way, the rest 100 ms
- * later at most. What waits is written at the exit, after an uncaught error too.
+ * A logger that writes JSON lines to standard output without waiting for its reader: a write to a full pipe would block
+ * for 100 ms at a time. Warnings and errors are written immediately unless a write is under way, the rest at most 100
+ * ms later. Waiting lines are written at the exit, after an uncaught error too.
  */
 export function createLog(level: string, service: string): Log {
   const output = pino.destination({ dest: 1, sync: false, maxLength: WAITING_BYTES, ...TOGETHER })
-  outliveFaults(output)
+  surviveWriteErrors(output)
   return pino(
     {
       level,
@@ -66,22 +66,22 @@ interface Held {
 }
 
 /**
- * A full disk, or a terminal that was closed, stops no mail: lines wait, and are tried again every moment. The library
- * would throw, and at the exit try a write for ever, whatever its fault.
+ * A full disk or a closed terminal must not stop mail: lines wait and are retried. The library would throw, and at the
+ * exit retry forever.
  */
-function outliveFaults(output: ReturnType<typeof pino.destination>): void {
+function surviveWriteErrors(output: ReturnType<typeof pino.destination>): void {
   output.on('error', () => undefined)
   output.flushSync = () => {
     const held = output as unknown as Held
     const text = (held._writing ? '' : held._writingBuf) + held._bufs.join('')
     if (!held._writing) held._writingBuf = ''
     held._bufs = []
-    writeWhole(held.fd, Buffer.from(text))
+    writeAll(held.fd, Buffer.from(text))
   }
 }
 
-/** Writes what a reader takes; gives up at a fault, and when he takes nothing for {@link READER_MS}. */
-function writeWhole(fd: number, bytes: Buffer): void {
+/** Writes as long as the reader makes progress; ends at an error, and after {@link READER_MS} without progress. */
+function writeAll(fd: number, bytes: Buffer): void {
   let [at, stuckMs] = [0, 0]
   while (at < bytes.length && stuckMs < READER_MS)
     try {
@@ -94,7 +94,7 @@ function writeWhole(fd: number, bytes: Buffer): void {
     }
 }
 
-/** For tests that look at results, not at lines. */
+/** For tests of results, not of log lines. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** The fields without secrets; a copy only where there are some. The library's own way costs 10 µs a line. */

@@ -7,7 +7,7 @@ const series = (lines: readonly string[], name: string) =>
   lines.filter(line => line.startsWith(name)).map(line => sortLabels(line.slice(name.length)))
 const sortLabels = (line: string) => line.replace(/{(.*)}/, (_, labels: string) => labels.split(',').toSorted().join())
 
-test('the version that runs is told', async () => {
+test('reports the running version', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   expect(await scrape(createMetrics('panel'))).toContain(
     `postwright_build_info{version="${version}",service="panel"} 1`,

@@ -12,13 +12,13 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  */
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Makes a registry with every metric of the product; a process only moves those that it works on. */
+/** Creates a registry with every metric of the product; a process updates only its own. */
 export function createMetrics(service: string) {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
   collectDefaultMetrics({ register: registry })
   const make = makersFor(registry)
-  make.gauge('build_info', 'Always 1; its labels tell the version that runs.', ['version']).set({ version: VERSION }, 1)
+  make.gauge('build_info', 'Always 1; its label is the running version.', ['version']).set({ version: VERSION }, 1)
   return {
     registry,
     operator: createOperatorMetrics(registry),
@@ -81,7 +81,7 @@ function submissionMetrics({ counter, gauge, seconds }: Makers) {
     accepted: counter('messages_accepted_total', 'Messages durably accepted, by channel (smtp, http, system).', [
       'channel',
     ]),
-    refused: counter('messages_refused_total', 'Messages refused at the door, by channel and problem code.', [
+    refused: counter('messages_refused_total', 'Refused submissions, by channel and problem code.', [
       'channel',
       'code',
     ]),

@@ -65,7 +65,7 @@ export function createOperatorMetrics(registry: Registry) {
     ]),
     driftReverted: counter(
       'postwright_drift_reverted_total',
-      'Changes behind the back of a resource that were put right, by kind and place (database, secret, provider).',
+      'Reverted changes of what a resource declares, by kind and place (database, secret, provider).',
       ['kind', 'place'],
     ),
     mirrorFailures: counter('postwright_mirror_failures_total', 'States that could not be written onto the record.', [

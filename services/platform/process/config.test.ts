@@ -4,26 +4,26 @@ import { ConfigError, describeSettings, readConfig } from './config.ts'
 
 const NEEDED = { MAIL_HOSTNAME: 'mail.example.com', SESSION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes' }
 const read = (env: Readonly<Record<string, string | undefined>> = {}) => readConfig({ ...NEEDED, ...env })
-/** The faults of an environment; none when it is taken. */
-function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+/** The errors of an environment; none when it is taken. */
+function configErrorsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   try {
     read(env)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults
+    if (error instanceof ConfigError) return error.errors
     throw error
   }
 }
 const settings = describeSettings()
 
 describe('defaults', () => {
-  test('are what the documentation says: written out they change nothing', () => {
+  test('are those of the documentation: explicit values change nothing', () => {
     const written = settings.flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]]))
     expect(written.length).toBeGreaterThan(30)
     expect(read(Object.fromEntries(written))).toEqual(read())
   })
 
-  test.each(['', ' ', '\t\n'])('stand for settings that are %j, as a compose file leaves them', nothing => {
+  test.each(['', ' ', '\t\n'])('apply to settings that are %j, as a compose file leaves them', nothing => {
     const empty = Object.fromEntries(settings.map(({ name }) => [name, nothing]))
     expect(read({ ...empty, ...NEEDED })).toEqual(read())
   })
@@ -34,7 +34,7 @@ describe('defaults', () => {
 
   test('leave nothing but two settings to be made', () => {
     expect(() => readConfig({})).toThrow(ConfigError)
-    expect(faultsOf({ MAIL_HOSTNAME: undefined, SESSION_SECRET: undefined })).toEqual([
+    expect(configErrorsOf({ MAIL_HOSTNAME: undefined, SESSION_SECRET: undefined })).toEqual([
       'MAIL_HOSTNAME is missing',
       'SESSION_SECRET is missing',
     ])
@@ -133,29 +133,31 @@ test.each([
   ['SUCCESS_CODE', '201'],
   ['LOG_LEVEL', 'loud'],
 ])('refuses %s=%s, and nothing else', (name, value) => {
-  const faults = faultsOf({ [name]: value })
-  expect(faults).toHaveLength(1)
-  expect(faults[0]).toMatch(new RegExp(`^${name}: `))
+  const errors = configErrorsOf({ [name]: value })
+  expect(errors).toHaveLength(1)
+  expect(errors[0]).toMatch(new RegExp(`^${name}: `))
 })
 
 test('a secret counts by its bytes, and blanks around it do not count', () => {
-  expect(faultsOf({ SESSION_SECRET: '密'.repeat(11) })).toEqual([])
-  expect(faultsOf({ SESSION_SECRET: `${'x'.repeat(31)} ` })).toHaveLength(1)
+  expect(configErrorsOf({ SESSION_SECRET: '密'.repeat(11) })).toEqual([])
+  expect(configErrorsOf({ SESSION_SECRET: `${'x'.repeat(31)} ` })).toHaveLength(1)
 })
 
 test.each<[string, Record<string, string>, string[]]>([
   ['a relay without its address', { DELIVERY_MODE: 'relay' }, ['RELAY_URL: is needed with DELIVERY_MODE=relay']],
   ['a relay with it', { DELIVERY_MODE: 'relay', RELAY_URL: 'smtps://u:p@relay.example.com:465' }, []],
   ['a certificate and its key', { SUBMISSION_TLS_CERT: '/tls.crt', SUBMISSION_TLS_KEY: '/tls.key' }, []],
-])('%s', (_, env, faults) => expect(faultsOf(env)).toEqual(faults))
+])('%s', (_, env, errors) => expect(configErrorsOf(env)).toEqual(errors))
 
 test('a message never repeats a secret, however wrong it is', () => {
   const secret = fc.stringMatching(/^[a-z]{8,31}$/)
   fc.assert(
     fc.property(secret, value => {
-      const faults = faultsOf({ SESSION_SECRET: value, SESSION_SECRET_PREVIOUS: value, RELAY_URL: value }).join('\n')
-      expect(faults.split('\n')).toHaveLength(3)
-      expect(faults).not.toContain(value)
+      const errors = configErrorsOf({ SESSION_SECRET: value, SESSION_SECRET_PREVIOUS: value, RELAY_URL: value }).join(
+        '\n',
+      )
+      expect(errors.split('\n')).toHaveLength(3)
+      expect(errors).not.toContain(value)
     }),
   )
 })

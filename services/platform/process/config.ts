@@ -1,6 +1,6 @@
 /**
- * The one description of every setting: name, default, meaning. Parsed once, in a main; the rest of the code gets
- * the result as a value. `docs/configuration.md` is generated from this file.
+ * The only description of every setting: name, default, meaning. Parsed once, by an entry point, and passed on as a
+ * value. `docs/configuration.md` is generated from this file.
  */
 import { z } from 'zod'
 import { canonicalAddress, isAddress, isNetwork, PRIVATE } from '../network/ip-networks.ts'
@@ -12,7 +12,7 @@ const port = z.coerce.number().int().min(1).max(65_535)
 const listenPort = z.coerce.number().int().min(0).max(65_535)
 const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1')
 const url = z.url({ protocol: /^https?$/ }).transform(value => value.replace(/\/+$/, ''))
-/** True for a setting of nothing but blanks as well: templates and compose files leave such values behind. */
+/** True for a blank setting as well: templates and compose files leave such values. */
 export const isUnset = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '')
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess(value => (isUnset(value) ? undefined : value), schema.optional())
@@ -77,7 +77,7 @@ const shape = {
     'Origins that browsers may call the Subscription Administration API from, comma separated.',
   ),
   TRUSTED_PROXIES: withDefault(proxies, '').describe(
-    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` stands for all private networks, for ports that nothing but the proxy can reach; of such a proxy the last address in X-Forwarded-For counts. None by default.',
+    'Networks of the reverse proxies in front of the HTTP ports, comma separated: only their X-Forwarded-* headers count. Behind a proxy that is not listed, all clients share its address and so its limits. `private` means all private networks, for ports that nothing but the proxy can reach; of such a proxy the last address in X-Forwarded-For counts. None by default.',
   ),
   MAIL_HOSTNAME: text
     .toLowerCase()
@@ -155,7 +155,7 @@ const shape = {
     list.transform(zones => zones.filter(zone => zone.toLowerCase() !== 'none')),
     'zen.spamhaus.org,bl.spamcop.net',
   ).describe(
-    'DNS blocklists that the sending addresses are looked up in when an admin opens their page, comma separated; `none` asks no list.',
+    'DNS blocklists that are queried for the sending addresses when an admin opens their page, comma separated; `none` queries none.',
   ),
   DNS_PORT: withDefault(port, '53').describe('Port of authoritative queries and RFC 2136 servers.'),
   DNS_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
@@ -214,7 +214,7 @@ const shape = {
     'Namespaces whose resources the operator reconciles, comma separated; empty means all.',
   ),
   OPERATOR_NAMESPACE: optional(text).describe(
-    'Namespace of the operator, where its Lease lies; default that of its service account.',
+    'Namespace of the operator and its Lease; default that of its service account.',
   ),
   OPERATOR_IDENTITY: optional(text).describe("Name of this operator process in the Lease; default the host's name."),
   SUBMISSION_CLUSTER_HOST: optional(text).describe(
@@ -230,7 +230,7 @@ const shape = {
     'Requests per minute of one app secret, over all processes.',
   ),
   WEBHOOK_ALLOW_PRIVATE: withDefault(flag, 'false').describe(
-    'Send webhooks of apps, and ask the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well.',
+    'Send webhooks of apps, and query the api_url of a Huawei channel, over plain HTTP and at private, loopback and documentation addresses as well.',
   ),
   OFREP_REQUESTS_PER_MINUTE: withDefault(z.coerce.number().int().min(1), '60').describe(
     'Switch evaluations per minute of one client address with one publishable key, over all processes.',
@@ -245,13 +245,13 @@ const shape = {
 } as const
 
 const schema = z.object(shape).superRefine((config, context) => {
-  const fault = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-  if (config.DELIVERY_MODE === 'relay' && !config.RELAY_URL) fault('RELAY_URL', 'is needed with DELIVERY_MODE=relay')
+  const error = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  if (config.DELIVERY_MODE === 'relay' && !config.RELAY_URL) error('RELAY_URL', 'is needed with DELIVERY_MODE=relay')
   if (Boolean(config.SUBMISSION_TLS_CERT) !== Boolean(config.SUBMISSION_TLS_KEY))
-    fault('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are set together or not at all')
+    error('SUBMISSION_TLS_KEY', 'SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY are set together or not at all')
   for (const [name, value] of Object.entries(TEMPLATE_VALUES)) {
     if ((config as Record<string, unknown>)[name] === value)
-      fault(name, 'still has the value of the template (.env.example); choose your own')
+      error(name, 'still has the value of the template (.env.example); choose your own')
   }
 })
 
@@ -273,19 +273,19 @@ export interface SettingDescription {
   meaning: string
 }
 
-/** All faults of the environment at once; a main prints it and exits with 78 (EX_CONFIG of sysexits.h). */
+/** All errors of the environment; an entry point prints it and exits with 78 (EX_CONFIG of sysexits.h). */
 export class ConfigError extends Error {
-  readonly faults: readonly string[]
-  constructor(faults: readonly string[]) {
+  readonly errors: readonly string[]
+  constructor(errors: readonly string[]) {
     super(
-      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map(fault => `  - ${fault}`).join('\n')}`,
+      `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${errors.map(error => `  - ${error}`).join('\n')}`,
     )
     this.name = 'ConfigError'
-    this.faults = faults
+    this.errors = errors
   }
 }
 
-/** Parses the environment. Throws {@link ConfigError} naming every fault; values are never repeated in the message. */
+/** Parses the environment. Throws {@link ConfigError} with every error; values are never repeated in the message. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const result = schema.safeParse(env)
   if (result.success) return result.data

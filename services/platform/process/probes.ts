@@ -8,13 +8,13 @@ import type { Config } from './config.ts'
 export interface ProbeState {
   /** Why the process must be started again. */
   notAlive(): string | undefined
-  /** Why the process takes no traffic now. */
+  /** Why the process accepts no traffic now. */
   notReady(): string | undefined
-  /** What a person should look at although the process works; shown behind "ok" and "ready". */
+  /** A condition that needs attention although the process works; shown after "ok" and "ready". */
   warning(): string | undefined
 }
 
-/** A scrape that takes longer at the stop is cut. */
+/** Longest duration of a scrape during the stop, in milliseconds. */
 const CUT_MS = 5_000
 
 /** Serves the probes on METRICS_PORT from the first moment of a process to its last. */
@@ -26,8 +26,8 @@ export async function serveProbes(
   const server = createServer((request, response) => {
     const answer = (status: number, text: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
-    const probe = (good: string, fault: string | undefined) =>
-      answer(fault === undefined ? 200 : 503, `${[fault ?? good, state.warning()].filter(Boolean).join('\n')}\n`)
+    const probe = (good: string, error: string | undefined) =>
+      answer(error === undefined ? 200 : 503, `${[error ?? good, state.warning()].filter(Boolean).join('\n')}\n`)
     if (request.url === '/healthz') return probe('ok', state.notAlive())
     if (request.url === '/readyz') return probe('ready', state.notReady())
     if (request.url !== '/metrics') return answer(404, 'not found\n')

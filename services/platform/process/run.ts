@@ -15,7 +15,7 @@ import { createSecrets, type Secrets } from '../security/secrets.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { serveProbes } from './probes.ts'
 
-/** What every part of a process may need. */
+/** Dependencies of the parts of a process. */
 export interface Foundation {
   config: Config
   log: Log
@@ -23,17 +23,17 @@ export interface Foundation {
   mongo: Mongo
   secrets: Secrets
   clock: Clock
-  /** Why the process takes no traffic now; undefined: it does. */
+  /** Why the process accepts no traffic now; undefined: it does. */
   readiness?: () => string | undefined
   /** How far this machine's clock is ahead of the database's, in milliseconds. */
   clockSkewMs?: () => number
-  /** What a person should look at although the process works; undefined: nothing. */
+  /** A condition that needs attention although the process works; undefined: none. */
   warning?: () => string | undefined
   /** Aborted by the signal to stop, before anything is stopped. */
   stopping?: AbortSignal
 }
 
-/** Exit code for a faulty configuration (EX_CONFIG of sysexits.h). */
+/** Exit code for an invalid configuration (EX_CONFIG of sysexits.h). */
 const EX_CONFIG = 78
 /** From a supervisor, from Ctrl-C, and from a terminal that is closed. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
@@ -53,8 +53,8 @@ export function together(...parts: Running[]): Running {
   }
 }
 
-/** Several running parts as one, stopped at the same time; each finishes what is in flight, and none takes new work. */
-export function atOnce(parts: readonly Running[]): Running {
+/** Several running parts as one, stopped in parallel; each finishes its work in flight, and none accepts new work. */
+export function stoppedInParallel(parts: readonly Running[]): Running {
   return {
     async stop() {
       const ends = await Promise.allSettled(parts.map(part => part.stop()))
@@ -71,9 +71,10 @@ export interface Prepared {
 }
 
 /**
- * The whole life of a main: reads `.env` and the environment (exit 78 with every fault named), serves the probes,
- * connects, builds, and stops in reverse order on the first of {@link STOP_SIGNALS}; a later second one ends at once.
- * A database without a primary is waited for: `build` runs again then, so what it opened must be closed when it rejects.
+ * The lifecycle of an entry point: reads `.env` and the environment (exit 78 with all errors), serves the probes,
+ * connects, builds, and stops in reverse order on the first of {@link STOP_SIGNALS}; a later second one exits
+ * immediately. Waits for a database without a primary and then runs `build` again, so what it opened must be closed
+ * when it rejects.
  */
 export async function run(
   service: string,
@@ -82,10 +83,10 @@ export async function run(
   prepare: (env: NodeJS.ProcessEnv) => Promise<Prepared> = async given => ({ env: given, parts: [] }),
 ): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
-  // Writing to a terminal that was closed is a fault, which would end the process before its parts are stopped.
+  // An error of a closed terminal would end the process before its parts are stopped.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
   const signals = listenForSignals(service)
-  const prepared = await prepare(env).catch(giveUp(service))
+  const prepared = await prepare(env).catch(exitWithError(service))
   const config = readOrExit(service, prepared.env)
   const log = createLog(config.LOG_LEVEL, service)
   const metrics = createMetrics(service)
@@ -103,7 +104,7 @@ export async function run(
     process.exit(0)
   }
   if (signals.arrived) return stop(signals.arrived)
-  signals.act = signal => void stop(signal)
+  signals.onFirst = signal => void stop(signal)
   try {
     parts.push(await serveProbes(config, metrics, life))
     const uri = requireUri(config)
@@ -135,11 +136,11 @@ export async function run(
     await together(...parts)
       .stop()
       .catch(() => undefined)
-    giveUp(service)(error)
+    exitWithError(service)(error)
   }
 }
 
-/** How far a process has come, as its probes show it. */
+/** Start progress of a process, for its probes. */
 class Life {
   connected = false
   clock: DatabaseClock | undefined
@@ -165,15 +166,17 @@ class Life {
 interface Signals {
   /** The first signal. */
   arrived: string | undefined
-  /** What it does. */
-  act(signal: string): void
+  /** Handles the first signal. */
+  onFirst(signal: string): void
 }
 
-/** Listens before there is anything to stop: what is being prepared, such as a database, must not be left behind. */
+/**
+ * Listens before there is anything to stop, so that resources being prepared, such as a database, are stopped as well.
+ */
 function listenForSignals(service: string): Signals {
   const signals: Signals = {
     arrived: undefined,
-    act: () =>
+    onFirst: () =>
       void process.stderr.write(`${service} stops once its preparation has ended; a second signal ends it now\n`),
   }
   let since = 0
@@ -183,7 +186,7 @@ function listenForSignals(service: string): Signals {
     if (signals.arrived) process.exit(1)
     signals.arrived = signal
     since = performance.now()
-    signals.act(signal)
+    signals.onFirst(signal)
   }
   for (const signal of STOP_SIGNALS) process.on(signal, () => take(signal))
   return signals
@@ -203,12 +206,12 @@ function readOrExit(service: string, env: NodeJS.ProcessEnv): Config {
   try {
     return readConfig(env)
   } catch (error) {
-    return giveUp(service)(error)
+    return exitWithError(service)(error)
   }
 }
 
-/** Says why on standard error and exits: 78 for a faulty configuration, 1 for everything else. */
-function giveUp(service: string): (error: unknown) => never {
+/** Prints the reason to standard error and exits: 78 for an invalid configuration, 1 for all other errors. */
+function exitWithError(service: string): (error: unknown) => never {
   return error => {
     const text = error instanceof Error ? error.message : String(error)
     process.stderr.write(error instanceof ConfigError ? `${text}\n` : `${service} cannot start: ${text}\n`)

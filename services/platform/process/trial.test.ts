@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from './config.ts'
 import { prepareTrial } from './trial.ts'
 
-/** A data folder of this test, and a preparation with a database of somebody else's and free ports. */
+/** A data folder of this test, and a preparation with an external database and free ports. */
 async function folder() {
   const dataDir = await mkdtemp(join(tmpdir(), 'pw-trial-'))
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
@@ -40,7 +40,7 @@ describe('what is made up', () => {
     for (const name of ['trial.json', 'tls.key']) expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600)
   })
 
-  test('stays the same, and the logins are told until somebody has seen them', async () => {
+  test('stays the same, and the logins are shown until they were seen', async () => {
     const { prepare } = await folder()
     const first = await prepare()
     await first.stop()
@@ -52,7 +52,7 @@ describe('what is made up', () => {
     expect([third.env.SESSION_SECRET, third.logins]).toEqual([first.env.SESSION_SECRET, undefined])
   })
 
-  test('is one secret, however many first starts come at once', async () => {
+  test('is one secret for parallel first starts', async () => {
     const { dataDir, prepare } = await folder()
     const trials = await Promise.all(Array.from({ length: 8 }, () => prepare()))
     const { SESSION_SECRET, logins } = JSON.parse(await readFile(join(dataDir, 'trial.json'), 'utf8'))
@@ -75,13 +75,13 @@ describe('what is made up', () => {
     expect(env.SESSION_SECRET).not.toBe('x')
   })
 
-  test('gives way to what is set, and an empty setting is none', async () => {
+  test('is overridden by settings, and an empty setting is none', async () => {
     const { prepare } = await folder()
     const { env } = await prepare({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: '', APP_PORT: '0' })
     expect(env).toMatchObject({ MAIL_HOSTNAME: 'mail.example.com', DELIVERY_MODE: 'capture' })
   })
 
-  test.each(['', ' ', '\t\n'])('stands where a setting is nothing but blanks: %j', async blank => {
+  test.each(['', ' ', '\t\n'])('applies where a setting is blank: %j', async blank => {
     const { dataDir, prepare } = await folder()
     const { env, logins } = await prepare({
       ADMIN_PASSWORD: blank,
@@ -143,7 +143,7 @@ describe('what stops it', () => {
     },
   )
 
-  /** The id of a process that runs for as long as this test, with something behind its program. */
+  /** The id of a process that runs as long as this test, with arguments after its program. */
   async function running(...more: string[]): Promise<number | undefined> {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 60_000)', ...more], { stdio: 'ignore' })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -155,16 +155,16 @@ describe('what stops it', () => {
     const { dataDir, prepare } = await folder()
     const owner = await running('services/all.ts')
     await writeFile(join(dataDir, 'owner.pid'), String(owner))
-    // What it is writing at this moment.
+    // A file that is being written.
     await writeFile(join(dataDir, 'trial.json.0123456789ab'), '{}')
     await expect(prepare()).rejects.toThrow(`the Postwright with process id ${owner} is using ${dataDir}`)
     expect(await readdir(dataDir)).toContain('trial.json.0123456789ab')
     expect(await readFile(join(dataDir, 'owner.pid'), 'utf8')).toBe(String(owner))
   })
 
-  test('is no lock of a process that is gone, or of another program', async () => {
+  test('is no lock of an ended process, or of another program', async () => {
     const { dataDir, prepare } = await folder()
-    // Only where there is /proc can another program be told from Postwright.
+    // Only /proc distinguishes another program from Postwright.
     const other = process.platform === 'linux' ? [await running()] : []
     for (const owner of ['4194305', ...other, 'nobody', '']) {
       await writeFile(join(dataDir, 'owner.pid'), String(owner))

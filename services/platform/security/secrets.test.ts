@@ -6,7 +6,7 @@ const master = 'a master secret of more than thirty-two bytes'
 const other = 'another master secret, also of more than 32 bytes'
 
 describe('sealed values', () => {
-  test('come back as they went in', () => {
+  test('are decrypted unchanged', () => {
     const secrets = createSecrets(master)
     fc.assert(
       fc.property(
@@ -17,7 +17,7 @@ describe('sealed values', () => {
     )
   })
 
-  test('never look the same twice', () => {
+  test('never encrypt to the same text twice', () => {
     const secrets = createSecrets(master)
     expect(secrets.seal('dkim', 'p', 'x')).not.toBe(secrets.seal('dkim', 'p', 'x'))
   })

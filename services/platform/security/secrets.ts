@@ -1,13 +1,13 @@
 /**
- * Keys and encryption at rest. Every key comes from SESSION_SECRET by HKDF (RFC 5869), one per purpose, so that a
- * leaked session key opens no DKIM key. Ciphertexts name the secret that made them and are bound to their place.
+ * Keys and encryption at rest. Every key is derived from SESSION_SECRET by HKDF (RFC 5869), one per purpose, so that a
+ * leaked session key opens no DKIM key. Ciphertexts name the secret that made them and are bound to their context.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** What a key is for. A new use gets a new name. */
 export type Purpose = 'session' | 'dkim' | 'smtp-password' | 'dns-credential' | 'app-secret' | 'unsubscribe'
 
-/** Seals and opens values, and makes message authentication codes. */
+/** Seals and opens values, and computes message authentication codes. */
 export interface Secrets {
   /** Encrypts with AES-256-GCM; `place` (such as `domains/dom_1/dkim`) must be the same when opened. */
   seal(purpose: Purpose, place: string, plain: string): string
@@ -19,7 +19,7 @@ export interface Secrets {
   isStale(sealed: string): boolean
   /** HMAC-SHA-256 of a value under the purpose's current key. */
   mac(purpose: Purpose, value: string): Buffer
-  /** The same under the current key and, while one is configured, the previous key: to look up what either has made. */
+  /** The same under the current key and, while one is configured, the previous key: for lookups of values of either. */
   macs(purpose: Purpose, value: string): Buffer[]
 }
 

@@ -1,4 +1,7 @@
-/** Self-made TLS certificates: for `npm start`, tests and the chart's first installation. ECDSA P-256, because its handshakes cost a third less than RSA's. */
+/**
+ * Self-signed TLS certificates: for `npm start`, tests and the chart's first installation. ECDSA P-256, because its
+ * handshakes cost a third less than RSA's.
+ */
 import { generate } from 'selfsigned'
 import { DAY_MS } from '../durations.ts'
 
@@ -8,7 +11,7 @@ export interface Certificate {
   key: string
 }
 
-/** Makes a self-signed certificate for these host names and addresses, valid for `days`. */
+/** Creates a self-signed certificate for these host names and addresses, valid for `days`. */
 export async function makeCertificate(hosts: readonly string[], days: number, now: Date): Promise<Certificate> {
   const [first = 'localhost'] = hosts
   const made = await generate([{ name: 'commonName', value: first }], {

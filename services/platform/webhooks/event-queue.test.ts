@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
+import * as field from '../database/fields.ts'
+import { type DocumentOf, defineModel, modelOf } from '../database/models.ts'
 import { collectionOf, defineCollection } from '../database/mongo.ts'
 import {
   claimEvent,
   eventsFor,
   insertEvents,
+  latestEvents,
   listWebhooks,
-  recentEvents,
   removeWebhook,
   settleEvent,
-  type WebhookEndpoint,
   type WebhookEvent,
   type WebhookStore,
+  webhookFields,
 } from './event-queue.ts'
 
-interface Endpoint extends WebhookEndpoint {
-  user_id: string
-}
+const HOOKS = defineModel('hooks', { ...webhookFields, user_id: field.text, events: field.required([String]) })
+type Endpoint = DocumentOf<typeof HOOKS>
 interface Event extends WebhookEvent {
   user_id: string
 }
@@ -37,7 +38,7 @@ const event = (_id: string, more: Partial<Event> = {}): Event => ({
 async function withEvents(...events: Event[]) {
   const mongo = await databaseForThisTest()
   const store: WebhookStore<Endpoint, Event> = {
-    endpoints: collectionOf(mongo.db, defineCollection<Endpoint>('hooks')),
+    endpoints: modelOf(mongo.db, HOOKS),
     events: collectionOf(mongo.db, defineCollection<Event>('hook_events')),
     owner: 'user_id',
     personal: ['email'],
@@ -73,7 +74,7 @@ test('an event that was stored before stays as it is, and those beside it are st
 })
 
 describe('a claim', () => {
-  test('takes what is due longest, once until its time is over', async () => {
+  test('claims the event that is due longest, once until its claim expires', async () => {
     const { claim } = await withEvents(
       event('late', { due: at(3) }),
       event('early'),
@@ -92,7 +93,7 @@ describe('a claim', () => {
   })
 })
 
-describe('of two workers who have the same event', () => {
+describe('two workers with the same event', () => {
   const claimTwice = async () => {
     const { store, claim, stored } = await withEvents(event('a'))
     const [slow, quick] = [await claim(1), await claim(61)]
@@ -103,13 +104,13 @@ describe('of two workers who have the same event', () => {
   test.each<['slow' | 'quick', string]>([
     ['slow', 'waiting'],
     ['quick', 'done'],
-  ])('what the %s one says leaves it %s', async (who, state) => {
+  ])('the result of the %s one leaves it %s', async (who, state) => {
     const { store, stored, ...workers } = await claimTwice()
     await settleEvent(store, workers[who], { state: 'done', result: '200' })
     expect(await stored('a')).toMatchObject({ state, attempts: 2 })
   })
 
-  test('a late failure takes nothing back', async () => {
+  test('a late failure does not revert a success', async () => {
     const { store, stored, slow, quick } = await claimTwice()
     await settleEvent(store, quick, { state: 'done', result: '200' })
     await settleEvent(store, slow, { state: 'failed', result: 'late' })
@@ -129,7 +130,7 @@ test.each<['waiting' | 'done' | 'failed', object]>([
   expect((await stored('a'))?.data).toEqual(data)
 })
 
-test('webhooks are those of their owner, and one that is removed takes along what waits for it', async () => {
+test('webhooks belong to their owner, and a removed one is removed with its waiting events', async () => {
   const { mongo, store } = await withEvents(
     event('a'),
     event('b', { state: 'done', at: at(2) }),
@@ -141,7 +142,7 @@ test('webhooks are those of their owner, and one that is removed takes along wha
     endpoint('u', { user_id: 'bob' }),
   ])
   expect((await listWebhooks(store, 'ann')).map(one => one._id)).toEqual(['v', 'w'])
-  expect((await recentEvents(store.events, 'w', 1)).map(one => one._id)).toEqual(['b'])
+  expect((await latestEvents(store.events, 'w', 1)).map(one => one._id)).toEqual(['b'])
   await mongo.transaction(session => removeWebhook(store, 'w', session))
   expect((await listWebhooks(store, 'ann')).map(one => one._id)).toEqual(['v'])
   expect(await store.events.distinct('_id')).toEqual(['b', 'c'])

@@ -1,19 +1,21 @@
 /** Webhooks and the events on their way to them, in two collections of the API that they belong to. */
+import * as field from '../database/fields.ts'
+import type { Model } from '../database/models.ts'
 import { type Collection, isDuplicateKey, type Session } from '../database/mongo.ts'
 import { newId } from '../ids.ts'
 
-/** Where events go. */
-export interface WebhookEndpoint {
-  _id: string
-  url: string
-  /** Types of events that it gets; none means all. */
-  events: readonly string[]
-  enabled: boolean
+/** What the model of every webhook has. */
+export const webhookFields = {
+  _id: field.text,
+  url: field.text,
+  enabled: field.flag,
   /** The secret of its signatures, sealed. */
-  sealed: string
-  created_at: Date
-  updated_at: Date
+  sealed: field.text,
+  ...field.times,
 }
+
+/** Where events go: those of the types in `events`, or all when there are none. */
+export type WebhookEndpoint = field.Fields<typeof webhookFields> & { events: readonly string[] }
 
 /** An event on its way to one webhook: stored with the change that it reports. `_id` is the `webhook-id`. */
 export interface WebhookEvent {
@@ -29,13 +31,13 @@ export interface WebhookEvent {
   at: Date
 }
 
-/** The webhooks of one API: its collections, and what its documents have beyond the shared fields. */
+/** The webhooks of one API: its collections, and the fields of its documents beyond the shared ones. */
 export interface WebhookStore<W extends WebhookEndpoint, E extends WebhookEvent> {
-  endpoints: Collection<W>
+  endpoints: Model<W>
   events: Collection<E>
   /** Field of both documents with the app or account that they belong to. */
   owner: string & keyof W & keyof E
-  /** Names in `data` that tell of a person: removed as soon as an event is over. */
+  /** Names of personal data in `data`: removed as soon as an event is final. */
   personal: readonly string[]
 }
 
@@ -47,7 +49,7 @@ export async function listWebhooks<W extends WebhookEndpoint, E extends WebhookE
   ownerId: string,
 ): Promise<W[]> {
   const filter: object = { [owner]: ownerId }
-  return (await endpoints.find(filter).sort({ created_at: 1, _id: 1 }).toArray()) as W[]
+  return endpoints.find(filter).sort({ created_at: 1, _id: 1 }).lean<W[]>()
 }
 
 /** The webhook with this id. */
@@ -57,7 +59,7 @@ export async function findWebhook<W extends WebhookEndpoint, E extends WebhookEv
   session?: Session,
 ): Promise<W | undefined> {
   const filter: object = { _id: id }
-  return ((await endpoints.findOne(filter, session ? { session } : {})) as W | null) ?? undefined
+  return (await endpoints.findOne(filter, null, session ? { session } : {}).lean<W>()) ?? undefined
 }
 
 /** Removes a webhook with what waits for it. */
@@ -86,7 +88,7 @@ export function eventsFor<W extends WebhookEndpoint>(
     }))
 }
 
-/** Puts events on their way; one that was stored before stays as it is. */
+/** Queues events; one that was stored before is not changed. */
 export async function insertEvents<E extends WebhookEvent>(
   events: Collection<E>,
   documents: readonly E[],
@@ -102,7 +104,7 @@ export async function insertEvents<E extends WebhookEvent>(
 }
 
 /**
- * Takes the next event that is due, of other owners than `except`; it comes back at `retryAt` unless it is settled
+ * Claims the next due event of owners other than `except`; it becomes due again at `retryAt` unless it is settled
  * before.
  */
 export async function claimEvent<W extends WebhookEndpoint, E extends WebhookEvent>(
@@ -141,7 +143,7 @@ export function withoutPerson(personal: readonly string[]): Record<string, ''> {
 }
 
 /** The last events of a webhook, newest first. */
-export async function recentEvents<E extends WebhookEvent>(
+export async function latestEvents<E extends WebhookEvent>(
   events: Collection<E>,
   webhookId: string,
   limit: number,

@@ -16,15 +16,15 @@ import { signedHeaders, waitAfter } from './rules/standard-webhooks.ts'
 
 /** Longest wait for an answer. */
 const TIMEOUT_MS = 15_000
-/** An event whose worker died comes back after this time. */
+/** An event whose worker stopped becomes due again after this time. */
 const CLAIM_MS = MINUTE_MS
-/** Requests of a process at once. */
+/** Parallel requests of a process. */
 const AT_ONCE = 10
 /** An owner with as many requests under way lets others go first: its receiver may be slow. */
 const PER_OWNER = 3
 const MAX_RESULT = 200
 
-/** What sending needs. */
+/** Dependencies of {@link sendEvents}. */
 export interface Sending<W extends WebhookEndpoint, E extends WebhookEvent> {
   store: WebhookStore<W, E>
   clock: Clock
@@ -35,7 +35,7 @@ export interface Sending<W extends WebhookEndpoint, E extends WebhookEvent> {
   dataOf(event: E): object
 }
 
-/** Sends every event that is due; gives the number of tries. */
+/** Sends all due events; returns the number of attempts. */
 export async function sendEvents<W extends WebhookEndpoint, E extends WebhookEvent>(
   sending: Sending<W, E>,
   signal: AbortSignal,

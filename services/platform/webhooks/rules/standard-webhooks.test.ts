@@ -8,7 +8,7 @@ test('eight tries over 27 hours and 35 minutes, then never again', () => {
   expect(hours).toBeCloseTo(27.585, 2)
 })
 
-test('the signature is that of the published example of Standard Webhooks', () => {
+test('the signature equals the published example of Standard Webhooks', () => {
   const headers = signedHeaders(
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'msg_p5jXN8AQM9LWM0D4loKWxJek',

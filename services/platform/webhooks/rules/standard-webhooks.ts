@@ -1,8 +1,8 @@
-/** Standard Webhooks 1.0.0: how an event is signed, and when it is tried again. */
+/** Standard Webhooks 1.0.0: signatures and retry times of events. */
 import { createHmac } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../durations.ts'
 
-/** Waits between tries, as Standard Webhooks recommends. */
+/** Pauses between attempts, as Standard Webhooks recommends. */
 const WAITS_MS = [
   ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
   ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 10 * HOUR_MS],
