@@ -1,10 +1,10 @@
-/** The collections that Kubernetes resources of the mail half work on. */
+/** The collections that Kubernetes resources of the mail module work on. */
 import type { CollectionDefinition } from '../platform/database/mongo.ts'
 import { credentials } from './credentials/store/smtp-credentials.ts'
 import { tokens } from './credentials/store/tokens.ts'
 import { dnsBudgets } from './dns/providers/store/call-budgets.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
-import { domains } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
 
 /** Name of the collection of sending domains. */
 export const DOMAIN_COLLECTION = domains.name

@@ -1,6 +1,6 @@
 /** The collections that delivery works on; a main calls ensureIndexes with them. */
 import type { CollectionDefinition } from '../platform/database/mongo.ts'
-import { domains } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
 import { LOG_BLOCKS } from './log/store/log-blocks.ts'
 import { BODIES } from './store/bodies.ts'
 import { CAPTURED, CAPTURED_PIECES } from './store/captured.ts'

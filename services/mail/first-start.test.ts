@@ -7,7 +7,8 @@ import { readCredentialPassword } from './credentials/manage-smtp-credentials.ts
 import { credentials, findCredentialByName } from './credentials/store/smtp-credentials.ts'
 import { openDkimKey } from './domains/dkim-keys.ts'
 import { normaliseDomain } from './domains/rules/domain-name.ts'
-import { createSenderDomains, domains, findDomain } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
+import { createSenderDomains, findDomain } from './domains/store/domains.ts'
 import { ensureFirstCredential, ensureSandboxDomain } from './first-start.ts'
 
 async function start(env: Record<string, string>) {

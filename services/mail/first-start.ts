@@ -7,8 +7,8 @@ import type { Foundation } from '../platform/process/run.ts'
 import { createCredential } from './credentials/manage-smtp-credentials.ts'
 import { findCredentialByName } from './credentials/store/smtp-credentials.ts'
 import { newDomain } from './domains/register-domain.ts'
+import type { DomainDoc } from './domains/store/domain-model.ts'
 import { findDomain, insertDomain } from './domains/store/domains.ts'
-import type { DomainDoc } from './store/documents.ts'
 
 type Deps = Pick<Foundation, 'config' | 'mongo' | 'clock' | 'secrets'>
 
@@ -16,8 +16,8 @@ type Deps = Pick<Foundation, 'config' | 'mongo' | 'clock' | 'secrets'>
 export async function ensureFirstCredential({ config, mongo, clock, secrets }: Deps, adminId: string): Promise<void> {
   const { SMTP_USERNAME, SMTP_PASSWORD } = config
   if (SMTP_USERNAME === undefined || SMTP_PASSWORD === undefined) return
-  const name = setting('SMTP_USERNAME', username.safeParse(SMTP_USERNAME))
-  const password = setting('SMTP_PASSWORD', newPassword.safeParse(SMTP_PASSWORD))
+  const name = setting('SMTP_USERNAME', username, SMTP_USERNAME)
+  const password = setting('SMTP_PASSWORD', newPassword, SMTP_PASSWORD)
   if (await findCredentialByName(mongo.db, name)) return
   const limits = { allowed_senders: [], allowed_cidrs: [], messages_per_hour: 0 }
   try {
@@ -27,7 +27,7 @@ export async function ensureFirstCredential({ config, mongo, clock, secrets }: D
   }
 }
 
-/** The name of the sandbox domain: below the own host name, so that it is nobody else's. */
+/** The name of the sandbox domain: below the own host name, so that no other party owns it. */
 export function sandboxName(mailHostname: string): string {
   return `sandbox.${mailHostname}`
 }

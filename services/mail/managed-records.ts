@@ -1,4 +1,4 @@
-/** The records of the mail half that Kubernetes resources own, with the state of each resource. */
+/** The records of the mail module that Kubernetes resources own, with the state of each resource. */
 import { collectionOf, type Db } from '../platform/database/mongo.ts'
 import {
   listManaged,
@@ -10,7 +10,7 @@ import type { ResourceState } from '../platform/managed/rules/managed-by.ts'
 import { credentials } from './credentials/store/smtp-credentials.ts'
 import { tokens } from './credentials/store/tokens.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
-import { domains } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
 
 interface Row extends ManagedFields {
   _id: string
@@ -26,7 +26,7 @@ const KINDS = {
   APIToken: { type: 'token', collection: tokens },
 } as const
 
-/** Kinds of the mail half whose records carry a state. */
+/** Kinds of the mail module whose records carry a state. */
 export type MirroredKind = keyof typeof KINDS
 
 /** All of them, by namespace and name, without the former tokens of a resource that rotates. */

@@ -1,6 +1,8 @@
 /** Records that a Kubernetes resource manages are read-only for people: the resource would undo what they change. */
+
 import { type ManagedBy, otherOwner } from '../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../platform/problems.ts'
+import { sentence } from '../platform/sentences/sentence.ts'
 
 /** On whose behalf a use case runs. */
 export interface ActingResource {
@@ -14,6 +16,6 @@ export function refuseManaged(record: { managed_by?: ManagedBy }, { resource }: 
   if (owner)
     throw new ProblemError(
       'managed_by_resource',
-      `${owner.kind} ${owner.namespace}/${owner.name} manages this record; change it there.`,
+      sentence('detail.managed_by', { kind: owner.kind, name: `${owner.namespace}/${owner.name}` }),
     )
 }

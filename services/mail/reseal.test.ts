@@ -4,7 +4,7 @@ import { collectionOf, type Db } from '../platform/database/mongo.ts'
 import { createSecrets, type Secrets } from '../platform/security/secrets.ts'
 import { credentials } from './credentials/store/smtp-credentials.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
-import { domains } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
 import { resealMail } from './reseal.ts'
 
 const OLD = 'the secret before the rotation, thirty-two bytes'
@@ -26,7 +26,7 @@ async function store(db: Db, secrets: Secrets): Promise<void> {
   } as never)
 }
 
-test('after a rotation everything is sealed anew, and the old secret can go', async () => {
+test('after a rotation everything is sealed again, and the old secret can be removed', async () => {
   const { db } = await databaseForThisTest()
   await store(db, createSecrets(OLD))
   expect(await resealMail(db, createSecrets(NEW, OLD))).toBe(4)
@@ -49,6 +49,6 @@ test('a second run finds nothing', async () => {
 
 test('what no known secret opens stays as it is and stops nothing', async () => {
   const { db } = await databaseForThisTest()
-  await store(db, createSecrets('a secret that nobody remembers any more, 32 bytes'))
+  await store(db, createSecrets('a secret that is lost by now, with 32 bytes'))
   expect(await resealMail(db, createSecrets(NEW, OLD))).toBe(0)
 })

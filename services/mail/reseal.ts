@@ -1,16 +1,16 @@
-/** What the mail half keeps sealed: DKIM keys, copyable SMTP passwords, credentials of DNS accounts. */
-import { collectionOf, type Db } from '../platform/database/mongo.ts'
+/** What the mail module keeps sealed: DKIM keys, copyable SMTP passwords, credentials of DNS accounts. */
+import { type Db, modelOf } from '../platform/database/models.ts'
 import { reseal } from '../platform/security/reseal.ts'
 import type { Secrets } from '../platform/security/secrets.ts'
 import { credentialPlace } from './credentials/manage-smtp-credentials.ts'
 import { credentials } from './credentials/store/smtp-credentials.ts'
 import { dkimPlace } from './domains/dkim-keys.ts'
 import { dnsAccounts } from './domains/dns-accounts/store/dns-accounts.ts'
-import { domains } from './domains/store/domains.ts'
+import { domains } from './domains/store/domain-model.ts'
 
 /** Seals all of it with the current secret; resolves to how many values were stale. */
 export async function resealMail(db: Db, secrets: Secrets): Promise<number> {
-  const keys = await reseal(collectionOf(db, domains), secrets, ({ _id, dkim }) =>
+  const keys = await reseal(modelOf(db, domains), secrets, ({ _id, dkim }) =>
     dkim.map(({ selector, sealed_private_key: sealed }, index) => ({
       path: `dkim.${index}.sealed_private_key`,
       sealed,
@@ -18,10 +18,10 @@ export async function resealMail(db: Db, secrets: Secrets): Promise<number> {
       place: dkimPlace(_id, selector),
     })),
   )
-  const passwords = await reseal(collectionOf(db, credentials), secrets, ({ _id, password_sealed: sealed }) =>
+  const passwords = await reseal(modelOf(db, credentials), secrets, ({ _id, password_sealed: sealed }) =>
     sealed ? [{ path: 'password_sealed', sealed, purpose: 'smtp-password', place: credentialPlace(_id) }] : [],
   )
-  const accounts = await reseal(collectionOf(db, dnsAccounts), secrets, ({ _id, sealed }) => [
+  const accounts = await reseal(modelOf(db, dnsAccounts), secrets, ({ _id, sealed }) => [
     { path: 'sealed', sealed, purpose: 'dns-credential', place: `dns-accounts/${_id}` },
   ])
   return keys + passwords + accounts

@@ -3,8 +3,8 @@
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { DnsSession } from '../dns/dns-session.ts'
 import {
-  judgeListing,
-  judgePtr,
+  evaluateListing,
+  evaluatePtr,
   type ListVerdict,
   listName,
   type PtrVerdict,
@@ -57,10 +57,10 @@ async function checkAddress(
       zones.map(async zone => {
         const name = listName(address, zone)
         const answer = await lookup(name, 'A')
-        return judgeListing(zone, answer, answer.kind === 'found' ? await lookup(name, 'TXT') : undefined)
+        return evaluateListing(zone, answer, answer.kind === 'found' ? await lookup(name, 'TXT') : undefined)
       }),
     ),
   ])
-  const verdict = judgePtr(address, hostname, ptr, new Map([[hostname.toLowerCase(), back]]))
+  const verdict = evaluatePtr(address, hostname, ptr, new Map([[hostname.toLowerCase(), back]]))
   return { address, status: standingOf(verdict, blocklists), ptr: verdict, blocklists }
 }

@@ -11,8 +11,9 @@ import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
 import { createSecrets } from '../../platform/security/secrets.ts'
-import type { CredentialDoc } from '../store/documents.ts'
+import { inEnglish } from '../../platform/sentences/sentence.ts'
 import { createSmtpLogin } from './check-smtp-login.ts'
+import type { CredentialDoc } from './store/smtp-credentials.ts'
 import { credentials, deleteCredential, findCredential, updateCredential } from './store/smtp-credentials.ts'
 
 let mongo: TestDatabase
@@ -47,7 +48,7 @@ async function process(change: Partial<CredentialDoc> = {}, limits?: Record<keyo
 let last = 0
 /** An address that no other test uses, so that the counters of one test do not limit another. */
 const address = () => `198.51.${Math.floor(++last / 250)}.${(last % 250) + 1}`
-const refused = (code: string) => ({ kind: 'refused', code, detail: expect.any(String) })
+const refused = (code: string) => ({ kind: 'refused', code, detail: { code: expect.any(String) } })
 
 test('a right password gives the submitter with the limits of its login', async () => {
   const login = await process({ allowed_senders: ['@example.com'], messages_per_hour: 60 })
@@ -70,7 +71,7 @@ test('a hundred failures from a few addresses do not refuse the right password f
   expect(await login.with(PASSWORD, home)).toMatchObject({ userId: login.user._id })
 })
 
-test('forty connections that log in at once are one guess', async () => {
+test('forty connections that log in in parallel are one guess', async () => {
   const login = await process()
   const ip = address()
   const many = (password: string) => Promise.all(Array.from({ length: 40 }, () => login.with(password, ip)))
@@ -129,7 +130,7 @@ test.each([
   expect(reply).toMatchObject(allowed ? { userId: login.user._id } : refused('network_not_allowed'))
 })
 
-test('the login that is new gets in, the old password no more, at once', async () => {
+test('the login that is new gets in, the old password no more, immediately', async () => {
   const login = await process()
   await login.with(PASSWORD)
   const password_hash = await hashPassword('another password')
@@ -193,7 +194,7 @@ describe('a session that goes on', () => {
   async function afterwards(change: (user: string, id: string) => Promise<unknown>) {
     const login = await process()
     const submitter = await login.with(PASSWORD)
-    if ('kind' in submitter) throw new Error(submitter.detail)
+    if ('kind' in submitter) throw new Error(inEnglish(submitter.detail))
     await change(login.user._id, login.credential._id)
     login.clock.advance(4_000)
     return { submitter, renewed: await login.renew(submitter) }

@@ -1,4 +1,5 @@
 /** SMTP AUTH: checks a submission login, the same way and with the same work whether the name exists or not. */
+
 import { createAccounts } from '../../accounts/account-status.ts'
 import type { LoginLimiter, LoginOutcome } from '../../accounts/login-limiter.ts'
 import { verifyPassword } from '../../accounts/password-hashing.ts'
@@ -8,12 +9,12 @@ import type { Db } from '../../platform/database/mongo.ts'
 import { inNetwork } from '../../platform/network/ip-networks.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
-import { problems } from '../../platform/problems.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { createTtlCache } from '../../platform/ttl-cache.ts'
-import type { CredentialDoc } from '../store/documents.ts'
 import type { Refused, Submitter } from '../submission/submission.ts'
 import { secretFits } from './rules/token.ts'
+import type { CredentialDoc } from './store/smtp-credentials.ts'
 import { findCredentialByName, touchCredential } from './store/smtp-credentials.ts'
 
 /**
@@ -26,9 +27,9 @@ export type SmtpLogin = (username: string, password: string, ip: string) => Prom
 export interface SmtpLogins {
   logIn: SmtpLogin
   /**
-   * What a login from {@link SmtpLogins.logIn} may do now, at most 2 s behind the database. Refused once it is
-   * removed, disabled, suspended, has a new password or may not come from this network any more. Rejects when the
-   * database does not answer.
+   * The permissions of a login from {@link SmtpLogins.logIn} now, at most 2 s old. Refused once it is removed,
+   * disabled, suspended, has a new password or may not be used from this network any more. Rejects when the database
+   * does not respond.
    */
   renew(submitter: Submitter): Promise<Submitter | Refused>
 }
@@ -60,7 +61,7 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
     isCacheable: () => true,
   })
   const verified = createTtlCache<boolean>({ ttlMs: VERIFIED_MS, max: 10_000, clock, isCacheable: fits => fits })
-  /** A client that opens twenty connections at once makes one guess, not twenty. */
+  /** A client that opens twenty connections in parallel makes one guess, not twenty. */
   const guesses = createTtlCache<LoginOutcome<CredentialDoc>>({
     ttlMs: VERIFIED_MS,
     max: 10_000,
@@ -83,7 +84,7 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
   }
 
   async function check(username: string, password: string): Promise<CredentialDoc | undefined> {
-    const credential = await findCredentialByName(db, username) // fresh, so that a new password works at once
+    const credential = await findCredentialByName(db, username) // fresh, so that a new password works immediately
     if (!credential) {
       await verifyPassword(undefined, password)
       return undefined
@@ -135,10 +136,10 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
     async logIn(typed, password, ip) {
       const username = foldUsername(typed)
       const outcome = await logIn(username, password, ip)
-      if (outcome.kind === 'limited') return refused('rate_limited', problems.rate_limited.title)
-      if (outcome.kind === 'refused') return refused('invalid_login', problems.invalid_login.title)
+      if (outcome.kind === 'limited') return refused('rate_limited', sentence('problem.rate_limited'))
+      if (outcome.kind === 'refused') return refused('invalid_login', sentence('problem.invalid_login'))
       const credential = outcome.value
-      if (!mayComeFrom(credential, ip)) return refused('network_not_allowed', problems.network_not_allowed.title)
+      if (!mayComeFrom(credential, ip)) return refused('network_not_allowed', sentence('problem.network_not_allowed'))
       void noteUse(credential._id)
       return issue(credential, ip)
     },
@@ -146,15 +147,15 @@ export function createSmtpLogin({ db, clock, log, metrics, secrets, limiter }: S
       const { credential: before, ip = '' } = issued.get(submitter) ?? {}
       const now = before && (await cache.get(before.username, () => findCredentialByName(db, before.username)))
       const same = now?._id === before?._id && now?.password_hash === before?.password_hash
-      if (!now || !same || !(await isOpen(now))) return refused('invalid_login', 'This login is not valid any more.')
+      if (!now || !same || !(await isOpen(now))) return refused('invalid_login', sentence('detail.login_expired'))
       if (now === before) return submitter
-      if (!mayComeFrom(now, ip)) return refused('network_not_allowed', problems.network_not_allowed.title)
+      if (!mayComeFrom(now, ip)) return refused('network_not_allowed', sentence('problem.network_not_allowed'))
       return issue(now, ip)
     },
   }
 }
 
-/** True for the password before a rotation, while that still works. It takes microseconds, so it tells nothing. */
+/** True for the password before a rotation, while it is valid. It takes microseconds, so its time reveals nothing. */
 function fitsPrevious({ previous }: CredentialDoc, password: string, now: Date): boolean {
   return previous !== undefined && previous.until > now && secretFits(password, previous.sha256)
 }
@@ -163,6 +164,6 @@ function mayComeFrom({ allowed_cidrs: networks }: CredentialDoc, ip: string): bo
   return networks.length === 0 || networks.some(network => inNetwork(ip, network))
 }
 
-function refused(code: Refused['code'], detail: string): Refused {
+function refused(code: Refused['code'], detail: Sentence): Refused {
   return { kind: 'refused', code, detail }
 }

@@ -5,8 +5,8 @@ import { testClock } from '../../../test/support/time/test-clock.ts'
 import { until } from '../../../test/support/time/until.ts'
 import { updateUser } from '../../accounts/store/users.ts'
 import { silentLog } from '../../platform/observability/log.ts'
-import type { TokenDoc } from '../store/documents.ts'
 import { createTokenCheck } from './check-token.ts'
+import type { TokenDoc } from './store/tokens.ts'
 import { findTokenById, updateToken } from './store/tokens.ts'
 
 let mongo: TestDatabase
@@ -20,7 +20,7 @@ function checker(apiToken?: string) {
   return { clock, check: createTokenCheck({ db: mongo.db, clock, log: silentLog, apiToken }) }
 }
 
-test('a good token tells its account, scopes and limits', async () => {
+test('a valid token has its account, scopes and limits', async () => {
   const user = await giveUser(mongo.db)
   const token = await giveToken(mongo.db, user._id, { domains: ['example.com'] })
   const { check } = checker()
@@ -99,7 +99,7 @@ test('the use of a token is noted at most once a minute', async () => {
   await until(async () => (await noted()) === '2026-11-21T10:01:01.000Z')
 })
 
-test('the configured API_TOKEN acts for the oldest admin, and for nobody when that one is suspended', async () => {
+test('the configured API_TOKEN acts for the oldest admin, and for no account when that one is suspended', async () => {
   const { check, clock } = checker('the configured legacy token')
   await expect(check('the configured legacy token', '192.0.2.1')).rejects.toMatchObject({ code: 'invalid_token' })
   const first = await giveUser(mongo.db, { role: 'admin' })

@@ -8,8 +8,8 @@ import type { Log } from '../../platform/observability/log.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { sameSecret } from '../../platform/security/secrets.ts'
 import { createTtlCache } from '../../platform/ttl-cache.ts'
-import type { TokenDoc } from '../store/documents.ts'
 import { parseToken, secretFits } from './rules/token.ts'
+import type { TokenDoc } from './store/tokens.ts'
 import { findTokenById, touchToken } from './store/tokens.ts'
 
 /** A token that is good. */

@@ -1,30 +1,27 @@
 /** Makes an SMTP login as its resource declares it: limits, password, rotation with an overlap, removal. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { DAY_MS } from '../../platform/durations.ts'
 import { isOwner } from '../../platform/managed/rules/managed-by.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { refuseManaged } from '../managed.ts'
-import type { CredentialDoc, ManagedBy } from '../store/documents.ts'
+import type { ManagedBy } from '../store/documents.ts'
 import {
   type CredentialDeps,
   createCredential,
   credentialPlace,
+  type NewCredential,
   refuseFallback,
   setCredentialPassword,
 } from './manage-smtp-credentials.ts'
 import { hashSecret } from './rules/token.ts'
+import type { CredentialDoc } from './store/smtp-credentials.ts'
 import { deleteCredential, findCredential, findCredentialByName, updateCredential } from './store/smtp-credentials.ts'
 
 /** What a resource declares of a login. */
-export interface WantedCredential {
-  username: string
-  allowed_senders: string[]
-  allowed_cidrs: string[]
-  messages_per_hour: number
-  fallback_sender: string | null
-  allow_null_sender: boolean
-}
+export type WantedCredential = Required<Omit<NewCredential, 'password'>>
 
 /** The login with its password; undefined when only the hash is left. */
 export interface AppliedCredential {
@@ -53,7 +50,7 @@ export async function applyCredential(
   wanted: WantedCredential,
 ): Promise<AppliedCredential> {
   refuseFallback(wanted)
-  const taken = new ProblemError('conflict', `The SMTP user name ${wanted.username} is taken.`)
+  const taken = new ProblemError('conflict', sentence('detail.smtp_name_taken', { name: wanted.username }))
   const known = await findCredentialByName(deps.db, wanted.username)
   const create = async (moved: boolean) => {
     const { credential, password } = await createCredential(deps, userId, wanted)
@@ -76,7 +73,7 @@ export async function applyCredential(
     changed.length === 0
       ? known
       : await updateCredential(deps.db, userId, known._id, { ...fields, updated_at: deps.clock.now() })
-  if (!credential) throw taken // removed in this moment; the next run makes it anew
+  if (!credential) throw taken // removed in parallel; the next run creates it again
   return {
     credential,
     password: openPassword(deps, credential),
@@ -96,7 +93,7 @@ export async function rotateCredential(
   id: string,
 ): Promise<{ credential: CredentialDoc; password: string }> {
   const before = await findCredential(deps.db, userId, id)
-  if (!before) throw new ProblemError('not_found', 'There is no such SMTP login.')
+  if (!before) throw new ProblemError('not_found', sentence('detail.no_smtp_login'))
   refuseManaged(before, deps)
   const old = openPassword(deps, before)
   if (old !== undefined) {
@@ -135,7 +132,7 @@ export async function withdrawCredential(deps: CredentialResourceDeps, username:
   if (known?.managed_by?.uid === deps.resource.uid) await deleteCredential(deps.db, known.user_id, known._id)
 }
 
-/** What fields stand for in records that lack them. */
+/** Meaning of absent fields. */
 const ABSENT: Readonly<Record<string, unknown>> = { disabled: false, allow_null_sender: false, fallback_sender: null }
 
 function current(credential: CredentialDoc, name: string): unknown {

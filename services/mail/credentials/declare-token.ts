@@ -1,10 +1,13 @@
 /** Makes the send token of a resource: one current token, older ones that run out, all of them known by the resource. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { DAY_MS } from '../../platform/durations.ts'
 import { ProblemError } from '../../platform/problems.ts'
-import type { ManagedBy, TokenDoc } from '../store/documents.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
+import type { ManagedBy } from '../store/documents.ts'
 import { issueToken, type TokenDeps } from './manage-tokens.ts'
 import { parseToken, secretFits } from './rules/token.ts'
+import type { TokenDoc } from './store/tokens.ts'
 import { listTokensOfResource, updateToken } from './store/tokens.ts'
 
 /** What a resource declares of a token. */
@@ -68,7 +71,7 @@ export async function tokenAccounts({ db, resource }: TokenResourceDeps): Promis
   return [...new Set((await listTokensOfResource(db, resource.uid)).map(({ user_id }) => user_id))]
 }
 
-/** Revokes the tokens of a resource at once: all, or those of one account. */
+/** Revokes the tokens of a resource immediately: all, or those of one account. */
 export async function withdrawTokens(deps: TokenResourceDeps, account?: string): Promise<void> {
   const now = deps.clock.now()
   for (const { _id, user_id } of await listTokensOfResource(deps.db, deps.resource.uid))
@@ -87,7 +90,7 @@ function reasonForNew(
   return end !== undefined && end - now <= rotateBeforeDays * DAY_MS ? 'due' : undefined
 }
 
-/** Fewer rights hold at once, with the token that is in use. */
+/** Fewer rights hold immediately, with the token that is in use. */
 async function align(
   deps: TokenResourceDeps,
   userId: string,
@@ -101,6 +104,6 @@ async function align(
   )
   if (changed.length === 0) return { token, changed: [] }
   const updated = await updateToken(deps.db, userId, token._id, wanted)
-  if (!updated) throw new ProblemError('conflict', 'The token was revoked in this moment.')
+  if (!updated) throw new ProblemError('conflict', sentence('detail.token_revoked_meanwhile'))
   return { token: updated, changed: changed.map(([name]) => name) }
 }

@@ -1,15 +1,17 @@
 /** SMTP logins of an account: made, changed, read back by their owner, removed. */
+
 import { hashPassword, makePassword } from '../../accounts/password-hashing.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
-import { ProblemError } from '../../platform/problems.ts'
+import { ProblemError, refuseFields } from '../../platform/problems.ts'
 import { SecretError, type Secrets } from '../../platform/security/secrets.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { type ActingResource, refuseManaged } from '../managed.ts'
-import type { CredentialDoc } from '../store/documents.ts'
 import { isAllowedSender } from '../submission/rules/validate-message.ts'
 import { refuseLimits } from './manage-tokens.ts'
 import { excessOfLogin, excessOfNetworks, type Ways } from './rules/token-limits.ts'
+import type { CredentialDoc } from './store/smtp-credentials.ts'
 import {
   type CredentialChange,
   deleteCredential,
@@ -26,15 +28,10 @@ export interface CredentialDeps extends ActingResource {
 }
 
 /** A new login; without a password one is made. `username` is folded and checked. */
-export interface NewCredential {
-  username: string
-  password?: string | undefined
-  allowed_senders: string[]
-  allowed_cidrs: string[]
-  messages_per_hour: number
-  fallback_sender?: string | null
-  allow_null_sender?: boolean
-}
+export type NewCredential = { password?: string | undefined } & Pick<
+  CredentialDoc,
+  'username' | 'allowed_senders' | 'allowed_cidrs' | 'messages_per_hour' | 'fallback_sender' | 'allow_null_sender'
+>
 
 /** A login and its password, to be shown once. */
 export interface CredentialAndPassword {
@@ -43,8 +40,8 @@ export interface CredentialAndPassword {
 }
 
 /**
- * Makes a login; 409 `conflict` when any account has the name. `by`, here and below, is the token that asks, if one does:
- * it hands on no more than it has, 403 `insufficient_scope`.
+ * Creates a login; 409 `conflict` when any account has the name. `by`, here and below, is the calling token, if any: it
+ * grants no more than it has, 403 `insufficient_scope`.
  */
 export async function createCredential(
   { db, clock, secrets, resource }: CredentialDeps,
@@ -67,7 +64,7 @@ export async function createCredential(
     updated_at: now,
   }
   if (!(await insertCredential(db, credential)))
-    throw new ProblemError('conflict', `There is an SMTP login ${input.username} already.`)
+    throw new ProblemError('conflict', sentence('detail.smtp_login_exists', { name: input.username }))
   return { credential, password }
 }
 
@@ -97,10 +94,9 @@ export function refuseFallback({
   allowed_senders: allowed,
 }: Pick<CredentialDoc, 'fallback_sender' | 'allowed_senders'>): void {
   if (!fallback || isAllowedSender(fallback, allowed)) return
-  const message = `${fallback} is not among the allowed senders of this login. Allow it, or leave the allowed senders empty.`
-  throw new ProblemError('validation_failed', message, {
-    faults: [{ pointer: '/fallback_sender', code: 'custom', message }],
-  })
+  throw refuseFields([
+    { pointer: '/fallback_sender', reason: sentence('field.fallback_sender', { address: fallback }) },
+  ])
 }
 
 /** Sets a password, a made one unless given. */
@@ -123,18 +119,15 @@ export async function setCredentialPassword(
   return { credential, password }
 }
 
-const ONLY_HASH = 'Only a hash of the password is stored; set the password again to copy it.'
-const PASSWORD_LOST =
-  'The stored password cannot be decrypted: SESSION_SECRET was changed without SESSION_SECRET_PREVIOUS. The login still works; set the password again to copy it.'
-
 /** The password in clear; 409 `password_not_copyable` when only its hash is stored, or when its encryption key is lost. */
 export async function readCredentialPassword(deps: CredentialDeps, userId: string, id: string): Promise<string> {
   const { password_sealed: sealed } = await getCredential(deps, userId, id)
-  if (sealed === undefined) throw new ProblemError('password_not_copyable', ONLY_HASH)
+  if (sealed === undefined) throw new ProblemError('password_not_copyable', sentence('detail.only_hash'))
   try {
     return deps.secrets.open('smtp-password', credentialPlace(id), sealed)
   } catch (error) {
-    if (error instanceof SecretError) throw new ProblemError('password_not_copyable', PASSWORD_LOST, { cause: error })
+    if (error instanceof SecretError)
+      throw new ProblemError('password_not_copyable', sentence('detail.password_lost'), { cause: error })
     throw error
   }
 }
@@ -153,6 +146,6 @@ export function credentialPlace(id: string): string {
 }
 
 function found(credential: CredentialDoc | undefined): CredentialDoc {
-  if (!credential) throw new ProblemError('not_found', 'There is no such SMTP login.')
+  if (!credential) throw new ProblemError('not_found', sentence('detail.no_smtp_login'))
   return credential
 }

@@ -1,15 +1,17 @@
 /** API tokens of an account: made, rotated, revoked. The value exists only in the answer that creates it. */
+
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { normaliseDomain } from '../domains/rules/domain-name.ts'
 import { findDomain } from '../domains/store/domains.ts'
 import { type ActingResource, refuseManaged } from '../managed.ts'
-import type { TokenDoc } from '../store/documents.ts'
 import { formatToken, hashSecret } from './rules/token.ts'
-import { excess, type LimitFault, limitFaults, type TokenLimits } from './rules/token-limits.ts'
+import { excess, findLimitErrors, type LimitError, type TokenLimits } from './rules/token-limits.ts'
+import type { TokenDoc } from './store/tokens.ts'
 import { findToken, insertToken, updateToken } from './store/tokens.ts'
 
 /** What the use cases need. */
@@ -19,12 +21,7 @@ export interface TokenDeps extends ActingResource {
 }
 
 /** A new token. */
-export interface NewToken {
-  name: string
-  mode: TokenDoc['mode']
-  scopes: string[]
-  domains: string[]
-  allowed_cidrs: string[]
+export type NewToken = Pick<TokenDoc, 'name' | 'mode' | 'scopes' | 'domains' | 'allowed_cidrs'> & {
   expires_at?: Date | undefined
 }
 
@@ -35,7 +32,7 @@ export interface TokenAndValue {
 }
 
 /**
- * Makes a token. `by` are the limits of the token that asks, if one does: it cannot hand on what it has not, 403
+ * Creates a token. `by` are the limits of the calling token, if any: it cannot grant more than it has, 403
  * `insufficient_scope`. Domains must be the account's: 422.
  */
 export async function issueToken(
@@ -48,7 +45,7 @@ export async function issueToken(
   const domains = await ownDomains(db, userId, input.domains)
   const { mode, scopes, allowed_cidrs: allowedCidrs, expires_at: expiresAt } = input
   const limits = { mode, scopes, domains, allowedCidrs, expiresAt }
-  refuseLimits('validation_failed', limitFaults(limits, now))
+  refuseLimits('validation_failed', findLimitErrors(limits, now))
   if (by) refuseLimits('insufficient_scope', excess(limits, by))
   const secret = makeSecret()
   const token: TokenDoc = {
@@ -82,7 +79,7 @@ export async function rotateToken(
 ): Promise<TokenAndValue> {
   const token = await getToken(deps, userId, id)
   refuseManaged(token, deps)
-  if (token.revoked_at) throw new ProblemError('conflict', 'This token is revoked; make a new one.')
+  if (token.revoked_at) throw new ProblemError('conflict', sentence('detail.token_revoked'))
   if (by) refuseLimits('insufficient_scope', excess(limitsOf(token), by))
   const secret = makeSecret()
   const rotated = found(await updateToken(deps.db, userId, id, { secret_hash: hashSecret(secret) }))
@@ -112,16 +109,18 @@ async function ownDomains(db: Db, userId: string, typed: readonly string[]): Pro
   const known = await Promise.all(names.map(result => (result.ok ? findDomain(db, userId, result.name) : undefined)))
   const wrong = known.indexOf(undefined)
   if (wrong !== -1)
-    refuseLimits('validation_failed', [{ field: 'domains', message: `You have no domain ${typed[wrong]}.` }])
+    refuseLimits('validation_failed', [
+      { field: 'domains', reason: sentence('field.own_domain', { name: typed[wrong] ?? '' }) },
+    ])
   return known.flatMap(domain => (domain ? [domain.name] : []))
 }
 
-/** Throws the first fault of what a token or login may do, with all of them. */
-export function refuseLimits(code: 'validation_failed' | 'insufficient_scope', faults: readonly LimitFault[]): void {
-  const [first] = faults
+/** Throws the first error of what a token or login may do, with all of them. */
+export function refuseLimits(code: 'validation_failed' | 'insufficient_scope', errors: readonly LimitError[]): void {
+  const [first] = errors
   if (!first) return
-  throw new ProblemError(code, first.message, {
-    faults: faults.map(({ field, message }) => ({ pointer: `/${field}`, code: 'not_allowed', message })),
+  throw new ProblemError(code, first.reason, {
+    errors: errors.map(({ field, reason }) => ({ pointer: `/${field}`, reason, code: 'not_allowed' })),
   })
 }
 
@@ -134,6 +133,6 @@ function withValue(token: TokenDoc, secret: string): TokenAndValue {
 }
 
 function found(token: TokenDoc | undefined): TokenDoc {
-  if (!token) throw new ProblemError('not_found', 'There is no such token.')
+  if (!token) throw new ProblemError('not_found', sentence('detail.no_token'))
   return token
 }

@@ -1,6 +1,6 @@
 /** One attempt: reads and signs the message, marks it, sends it to its recipients at one destination, classifies the replies. */
 
-import { createByteGate } from '../../platform/concurrency/byte-limit.ts'
+import { createByteLimit } from '../../platform/concurrency/byte-limit.ts'
 import { createGroupCommit } from '../../platform/concurrency/group-commit.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { DeliveryQueue } from '../store/deliveries.ts'
@@ -12,7 +12,7 @@ import { type LocalFailure, localResult, type Result, type ResultContext, result
 import type { SiteLimits } from './rules/site-control.ts'
 import type { FindKeys } from './signing-keys.ts'
 import type { SignedMessage } from './smtp/signer.ts'
-import type { Recipient, Transaction } from './smtp/transaction.ts'
+import type { Recipient, Transaction } from './smtp/transaction-types.ts'
 import type { Sent, Transport } from './smtp/transport.ts'
 
 /** What an attempt came to; `untouched` deliveries were withheld and are to be given back. */
@@ -65,7 +65,7 @@ class AttemptSender {
   readonly #options: AttemptOptions
   readonly #prepare: Preparation
   readonly #mark: (delivery: ClaimedDelivery) => Promise<boolean>
-  readonly #gate = createByteGate(LARGE_BYTES, 0)
+  readonly #gate = createByteLimit(LARGE_BYTES, 0)
 
   constructor(options: AttemptOptions) {
     this.#options = options

@@ -13,7 +13,7 @@ import type { Sites } from './sites/sites.ts'
 /** Dependencies of {@link createClassify}. */
 export interface ClassifyOptions {
   findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, EventDoc>>
-  /** At most 5 s behind the database. */
+  /** At most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
   sites: Pick<Sites, 'isPaused'>
   /** DELIVERY_MODE=relay. */
@@ -39,7 +39,9 @@ export interface ClassifiedBatch {
   sendable: ReadonlyMap<Outgoing, readonly ClaimedDelivery[]>
 }
 
-/** Acceptance writes a message with its deliveries; one without (a database put together by hand) waits, then goes. */
+/**
+ * Acceptance writes a message with its deliveries; one without (a manually changed database) waits, then is removed.
+ */
 const ORPHAN_AGE_MS = 10 * 60_000
 const ORPHAN_WAIT_MS = 60_000
 const SUSPENDED_WAIT_MS = 30_000

@@ -169,7 +169,7 @@ describe('recipients of a message', () => {
 })
 
 describe('a domain that turns out to be at a provider', () => {
-  test('moves to the slots of that, due at once, for whoever owns them', async () => {
+  test('moves to the slots of that, due immediately, for whoever owns them', async () => {
     const { deliver, groups, inFlight } = delivering()
     const [moving, staying] = await toAll(['a@at-provider.example', 'b@example.net'])
     if (!moving || !staying) throw new Error('no deliveries')
@@ -192,7 +192,7 @@ describe('a domain that turns out to be at a provider', () => {
     expect(await stored(delivery.id)).toMatchObject({ tok: 'ours' })
   })
 
-  test('is ready there at once, and its worker hears of it', async () => {
+  test('is ready there immediately, and its worker hears of it', async () => {
     const { deliver, moved } = delivering()
     const delivery = await claimed('a@at-provider.example')
     await deliver([delivery])
@@ -278,7 +278,7 @@ describe('past the final dot of a worker that is gone', () => {
     expect(groups).toEqual([])
   })
 
-  test('what it recorded of the attempt before says nothing', async () => {
+  test('ignores what it recorded of the attempt before', async () => {
     const delivery = await claimed('a@example.net', { ph: 'dot', att: 2 })
     const before = written({ ...delivery, attempts: 1 }, 'deferred')
     const { deliver, settled } = delivering({ events: [before] })
@@ -353,7 +353,7 @@ describe('a site that cannot be reached', () => {
     expect(reasons).toEqual([])
   })
 
-  test('ends what has expired without an attempt, and says what the last one met', async () => {
+  test('ends expired deliveries without an attempt, with the result of the last one', async () => {
     const { deliver, settled, groups } = delivering({ down: ['down.example'] })
     const last = { text: 'connect ECONNREFUSED', at: NOW }
     const expired = await claimed('a@down.example', { expires_at: NOW, att: 3, last })

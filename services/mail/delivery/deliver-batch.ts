@@ -107,7 +107,7 @@ export class BatchDelivery {
         giveBack.postpone([delivery], context().now)
         return
       }
-      // A domain without an answer says nothing about the provider that it was found at before.
+      // A domain without a DNS answer is no evidence about the provider that it was found at before.
       if (!isProvider(delivery.site)) sites.unreachable(delivery.site, failure.text)
     }
     void this.#settle(localResult(delivery, message, failure, context()))

@@ -1,6 +1,6 @@
 /** The loops of a delivery engine, from its start to its stop. */
 import type { Clock } from '../../platform/clock.ts'
-import { within } from '../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
@@ -110,7 +110,7 @@ export class DeliveryEngine {
   async #releaseSlots(): Promise<void> {
     const { jobs, leases, log } = this.#parts
     const release = jobs.stop().then(() => leases.stop())
-    await within(RELEASE_MS, release).catch((error: unknown) =>
+    await withTimeout(RELEASE_MS, release).catch((error: unknown) =>
       log.warn({ err: error }, 'slots not given back; their leases run out'),
     )
   }

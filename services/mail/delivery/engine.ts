@@ -53,7 +53,7 @@ export interface EngineOptions {
   transport: Transport
   findRoute: FindRoute
   findKeys: FindKeys
-  /** At most 5 s behind the database. */
+  /** At most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
   /** Sends the reports that these final results ask for. */
   report(results: readonly Result[]): Promise<void>

@@ -1,4 +1,4 @@
-/** Which reports final results cause, stored by a real queue: who is told, of whom, and how often. */
+/** Which reports final results cause, stored by a real queue: recipients, contents, and how often. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
 import { testClock } from '../../../test/support/time/test-clock.ts'
@@ -89,7 +89,7 @@ async function reports(): Promise<Report[]> {
 const all = (text: string, field: string) =>
   [...text.matchAll(new RegExp(`^${field}: (.*?)\\r$`, 'gm'))].map(([, value]) => value)
 
-describe('who is told of what', () => {
+describe('the recipients of reports', () => {
   const delivered = { kind: 'delivered' } as const
   const retry = { kind: 'retry', due: clock.now() } as const
   const canceled = { kind: 'end', status: 'canceled', event: 'canceled' } as const
@@ -114,7 +114,7 @@ describe('who is told of what', () => {
     expect((await reports()).flatMap(({ text }) => all(text, 'Action'))).toEqual(actions)
   })
 
-  test('nobody is told of a report: it has no sender', async () => {
+  test('no report is sent about a report: it has no sender', async () => {
     await reporter()([result(messageTo([{ email: 'b@example.net' }], { mail_from: '' }), 0)])
     expect(await reports()).toEqual([])
   })
@@ -136,7 +136,7 @@ describe('who is told of what', () => {
   })
 })
 
-describe('what it says', () => {
+describe('the contents', () => {
   test.each<[Partial<EventDoc>, string]>([
     [{ enhanced: '5.1.1' }, '5.1.1'],
     [{ enhanced: '4.2.2' }, '5.2.2'],
@@ -166,12 +166,12 @@ describe('what it says', () => {
     await reporter()([result(message, 1, { next: { kind: 'delivered' } }), result(message, 0)])
     const [report, ...more] = await reports()
     expect(more).toEqual([])
-    for (const [failing, handed] of [
+    for (const [failing, submitted] of [
       ['could not be delivered', 'was handed to'],
       ['未能送达', '已转交'],
     ] as const) {
       const words = report?.words.slice(report.words.indexOf(failing)) ?? ''
-      const [first = '', second = ''] = words.split(handed)
+      const [first = '', second = ''] = words.split(submitted)
       expect(first).toContain('<gone@x.test>')
       expect(first).not.toContain('<got@x.test>')
       expect(second.split('这里是')[0]).toContain('<got@x.test>')
@@ -191,11 +191,11 @@ describe('what it says', () => {
       false,
     ],
     ['nothing when it is gone', { ret: 'FULL' }, undefined, 'message/rfc822', false],
-  ])('of the message: %s', async (_, dsn, raw, type, whole) => {
+  ])('of the message: %s', async (_, dsn, raw, type, complete) => {
     await reporter({ raw })([result(messageTo([{ email: 'b@example.net' }], dsn ? { dsn } : {}), 0)])
     const [{ text } = { text: '' }] = await reports()
     expect(text).toContain(`Content-Type: ${type}\r\n`)
-    expect([text.includes('Subject: the original'), text.includes('\r\n\r\nHi')]).toEqual([raw !== undefined, whole])
+    expect([text.includes('Subject: the original'), text.includes('\r\n\r\nHi')]).toEqual([raw !== undefined, complete])
     expect(text.length).toBeLessThan(20_000)
   })
 })
@@ -212,7 +212,7 @@ describe('a settlement that is repeated', () => {
     expect(await reports()).toHaveLength(1)
   })
 
-  test('by two workers at once either', async () => {
+  test('by two workers in parallel either', async () => {
     for (let round = 0; round < 10; round++) {
       const given = results()
       await Promise.all([1, 2, 3].map(() => reporter()(given)))
@@ -228,7 +228,7 @@ describe('a settlement that is repeated', () => {
     expect(await reports()).toHaveLength(1)
   })
 
-  test('another attempt of the same recipient that fails is told anew', async () => {
+  test('another failed attempt of the same recipient is reported again', async () => {
     const message = messageTo([{ email: 'b@example.net' }])
     for (const attempt of [1, 2])
       await reporter()([result(message, 0, { event: { _id: eventId(`${message._id}.0`, attempt) } })])

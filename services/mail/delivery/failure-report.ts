@@ -14,7 +14,7 @@ import { splitMessage } from './rules/dkim-signature-draft.ts'
 /** Dependencies of {@link createReport}. */
 export interface ReportOptions {
   enqueue: Enqueue
-  /** The whole raw message. */
+  /** The complete raw message. */
   readRaw(messageId: string, parts: number): Promise<Buffer | undefined>
   clock: Clock
   /** Sender of reports in their header; the envelope sender is empty. */
@@ -54,7 +54,7 @@ export function createReport(options: ReportOptions): (results: readonly Result[
   }
 }
 
-/** What a report says of a recipient; undefined when it asks for none. */
+/** A recipient in a report; undefined when none is requested. */
 function toRecipient(result: Result): DsnRecipient | undefined {
   const { delivery, message, event, next, reportsItself } = result
   // The account that canceled it knows.

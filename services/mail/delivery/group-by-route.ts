@@ -29,7 +29,7 @@ const RECIPIENTS = 100
 /** Dependencies of {@link groupByRoute}. */
 export interface GroupingOptions {
   findRoute: FindRoute
-  /** In relay mode the slot says nothing about the site, so nothing moves. */
+  /** In relay mode the slot does not depend on the site, so nothing moves. */
   relay: boolean
 }
 

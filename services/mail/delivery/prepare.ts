@@ -3,7 +3,7 @@
 import { concatInTurns, nextTurn } from '../../platform/concurrency/event-loop-turns.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import { SecretError } from '../../platform/security/secrets.ts'
-import { type SevenBitFault, toSevenBit, Unconvertible } from '../message/seven-bit.ts'
+import { type SevenBitError, toSevenBit, Unconvertible } from '../message/seven-bit.ts'
 import type { Outgoing } from '../store/outgoing.ts'
 import type { LocalFailure } from './result.ts'
 import type { Reply } from './rules/smtp-reply.ts'
@@ -20,7 +20,7 @@ export interface PreparationOptions {
 /** Messages ready to be sent; equal ones for several destinations are prepared once. */
 export interface Preparation {
   signed(outgoing: Outgoing): Promise<SignedMessage | LocalFailure>
-  /** In 7 bits, signed after the conversion; a reply in the place of the server's says why it cannot be done. */
+  /** In 7 bits, signed after the conversion; or a reply with the reason why it is impossible. */
   sevenBit(outgoing: Outgoing): Promise<{ content: Buffer } | Reply>
 }
 
@@ -68,7 +68,7 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
         await nextTurn()
       }
     } catch (error) {
-      if (error instanceof Unconvertible) return REPLIES[error.fault]
+      if (error instanceof Unconvertible) return REPLIES[error.reason]
       throw error
     }
     return sign(await concatInTurns(pieces), loaded.keys)
@@ -89,7 +89,7 @@ export function createPreparation({ findKeys, context, log }: PreparationOptions
 }
 
 /** In the place of the server's reply (RFC 3463 section 3.7). */
-const REPLIES: Readonly<Record<SevenBitFault, Reply>> = {
+const REPLIES: Readonly<Record<SevenBitError, Reply>> = {
   signed: {
     code: 554,
     enhanced: '5.6.2',

@@ -45,7 +45,7 @@ function rings(scene: DeliveryEnvironment): number[] {
 }
 
 describe('canceling', () => {
-  test('takes what a worker has in hand, whose mark and results then count for nothing', async () => {
+  test('takes deliveries in flight of a worker, whose mark and results are then ignored', async () => {
     const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: [at('a'), at('b')] })
     const held = await claim(scene, id)
@@ -92,7 +92,7 @@ describe('canceling', () => {
     }
   })
 
-  test('by two callers at once cancels everything once', async () => {
+  test('by two callers in parallel cancels everything once', async () => {
     const scene = await startDeliveryEnvironment()
     const id = await scene.submit({ to: ['a', 'b', 'c'].map(at) })
     await Promise.allSettled([1, 2, 3].map(() => cancel(options(scene), scene.userId, id)))
@@ -124,7 +124,7 @@ describe('canceling', () => {
       })
     await refuse(true)
     await expect(cancel(options(scene), scene.userId, id)).rejects.toMatchObject({ code: 121 })
-    // Nobody sends it meanwhile, and it comes back by itself if nobody repeats the call.
+    // No worker sends it until then, and it becomes ready if the call is not repeated.
     for (const { due } of await scene.deliveries(id)) {
       expect(due.getTime()).toBeGreaterThan(scene.clock.now().getTime() + MINUTE / 2)
       expect(due.getTime()).toBeLessThanOrEqual(scene.clock.now().getTime() + MINUTE)
@@ -202,7 +202,7 @@ describe('"retry now" for a message', () => {
     expect((await scene.deliveries(id)).map(({ due }) => due <= scene.clock.now())).toEqual([false, true])
   })
 
-  test('of another account, or of nobody, is not found', async () => {
+  test('of another account, or of none, is not found', async () => {
     const scene = await startDeliveryEnvironment()
     const id = await scene.submit()
     for (const [user, message] of [['usr_other', id] as const, [scene.userId, 'em_none'] as const])

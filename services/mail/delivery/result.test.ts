@@ -4,7 +4,7 @@ import type { EventDoc } from '../store/documents.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { localResult, recordedResult, resultOf, unrecordedResult } from './result.ts'
 import { WireError } from './smtp/smtp-wire.ts'
-import type { RecipientOutcome } from './smtp/transaction.ts'
+import type { RecipientOutcome } from './smtp/transaction-types.ts'
 import type { Sent } from './smtp/transport.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
@@ -132,7 +132,7 @@ describe('what an outcome comes to', () => {
 })
 
 describe('the event', () => {
-  test('tells of the attempt, and goes when the log is old', () => {
+  test('contains the attempt, and expires with the log', () => {
     const result = resultOf(delivery({ attempts: 2 }), message(), reply('dot', 250, '2.0.0'), sent, context)
     expect(result?.event).toEqual({
       _id: 'em_1.1#3',
@@ -166,7 +166,7 @@ describe('the event', () => {
     expect(next).toMatchObject({ kind: 'retry', due: new Date(NOW.getTime() + 5 * 60_000) })
   })
 
-  test('of a worker that died says so, without a host', () => {
+  test('of a stopped worker has that reason, without a host', () => {
     const { event } = unrecordedResult(delivery(), message(), context)
     expect(event.text).toMatch(/^the outcome is not known: the worker stopped/)
     expect(event).toMatchObject({ ambiguous: true, ms: 0 })

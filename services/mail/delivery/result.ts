@@ -5,10 +5,10 @@ import type { ClaimedDelivery } from '../store/delivery.ts'
 import type { EventDoc } from '../store/documents.ts'
 import { eventId } from '../store/events.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
-import { type Classification, classifyReply } from './rules/outcome.ts'
+import { type Classification, classifyReply } from './rules/classify-reply.ts'
 import { afterAmbiguous, afterFailure, type NextStep } from './rules/retry.ts'
 import { type Reply, showReply } from './rules/smtp-reply.ts'
-import type { RecipientOutcome } from './smtp/transaction.ts'
+import type { RecipientOutcome } from './smtp/transaction-types.ts'
 import type { Sent } from './smtp/transport.ts'
 
 /** An attempt that can be written down. */
@@ -21,7 +21,7 @@ export interface Result {
   classification: Classification
   /** The next hop sends reports itself, as the recipient's NOTIFY asked. */
   reportsItself: boolean
-  /** It is in its mailbox, not handed to a next hop. */
+  /** It is in its mailbox, not relayed to a next hop. */
   inMailbox?: true
 }
 
@@ -130,7 +130,7 @@ function afterRecorded(
   const next = ambiguous
     ? afterAmbiguous(mx ? 'reply' : 'worker', { ...history, ambiguous: history.ambiguous + 1 }, now, random())
     : afterFailure({ outcome: 'deferred', kind: 'other' }, history, now, random())
-  // It was to be tried again; should its time be over by now, that attempt will say so.
+  // It was to be tried again; if it has expired by now, that attempt reports it.
   return next.kind === 'retry' ? next : { kind: 'retry', due: now }
 }
 

@@ -5,14 +5,14 @@ import type { MxAnswer } from './smtp/mx.ts'
 
 const enforce: StsPolicy = { mode: 'enforce', mx: ['*.example.net'] }
 
-/** Ways by what DNS and the policy say of each domain; `asked` are the domains that were looked up. */
+/** Routes by DNS and the policy of each domain; `asked` are the domains that were looked up. */
 function ways(answers: Readonly<Record<string, MxAnswer>>, policies: Readonly<Record<string, StsPolicy>> = {}) {
   const asked: string[] = []
   const routes = directRoutes({
     mx: {
       hostsOf: async domain => {
         asked.push(domain)
-        return answers[domain] ?? { kind: 'temporary', text: `nobody answers for ${domain}` }
+        return answers[domain] ?? { kind: 'temporary', text: `no server answers for ${domain}` }
       },
       addressesOf: async () => ({ kind: 'temporary', text: 'not asked here' }),
     },
@@ -75,7 +75,7 @@ describe('by MX', () => {
     expect(found.map(({ route }) => route.policy)).toEqual([enforce, enforce, undefined])
   })
 
-  test('a domain that takes no mail is refused, one that nobody answers for is tried later', async () => {
+  test('a domain that accepts no mail is refused, one without a DNS answer is tried later', async () => {
     const text = 'It takes no mail.'
     const { routes } = ways({ 'null.example': { kind: 'permanent', enhanced: '5.1.10', text } })
     expect(await routes('x@null.example')).toEqual({
@@ -87,7 +87,7 @@ describe('by MX', () => {
       failure: {
         classification: { outcome: 'deferred', kind: 'dns' },
         enhanced: '4.4.3',
-        text: 'nobody answers for away.example',
+        text: 'no server answers for away.example',
       },
     })
   })

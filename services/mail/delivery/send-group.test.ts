@@ -1,4 +1,4 @@
-/** What an attempt says about its site. The attempt is given; sites and database are real where they matter. */
+/** Evidence of an attempt about its site. The attempt is given; sites and database are real where they matter. */
 import { describe, expect, test } from 'vitest'
 import { databaseForThisTest } from '../../../test/support/database/test-database.ts'
 import { silentLog } from '../../platform/observability/log.ts'
@@ -13,7 +13,7 @@ import { type SiteState, Sites } from './sites/sites.ts'
 
 const START = 1_000_000
 
-/** Sends groups of which each comes to what the test says. */
+/** Sends groups with given outcomes. */
 async function scene({ relay = false }: { relay?: boolean } = {}) {
   const mongo = await databaseForThisTest()
   let now = START
@@ -111,7 +111,7 @@ describe('a transaction', () => {
     expect(changes).toMatchObject(expected)
   })
 
-  test('of two workers at a site that is down is made by one, and the other one says nothing of it', async () => {
+  test('of two workers at a site that is down one makes it, and the other one reports nothing', async () => {
     const { mongo, sites, attempt, advance, changes, attempts } = await scene()
     sites.unreachable('down.example', 'ECONNREFUSED')
     advance(60_000)

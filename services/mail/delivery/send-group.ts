@@ -1,4 +1,4 @@
-/** Gives a group its transaction when its site has a place for it, and reports to the site what the attempt says about it. */
+/** Runs the transaction of a group when its site has room for it, and reports the result to the site. */
 import type { Clock } from '../../platform/clock.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import type { Log } from '../../platform/observability/log.ts'
@@ -57,7 +57,7 @@ export function createSend(options: SendOptions): Send {
   }
 }
 
-/** What an attempt says about its site. */
+/** Reports the result of an attempt to its site. */
 function reportTo(
   sites: Sites,
   { site, relay }: { site: string; relay: boolean },
@@ -68,7 +68,7 @@ function reportTo(
   // A host that greets with 421 wants fewer connections. The relay is one for all: then nothing goes out for a while.
   if (slow && !(relay && unreachable)) sites.throttled(site, slow.event.text)
   else if (unreachable) {
-    // A domain's own policy says nothing about the provider that it shares with others.
+    // A domain's own policy is no evidence about the provider that it shares with others.
     if (!(unreachable.ofDomain && isProvider(site))) sites.unreachable(site, unreachable.reason, unreachable.until)
   } else if (results.some(isBroken)) sites.broke(site)
   if (results.some(({ next }) => next.kind === 'delivered')) sites.succeeded(site)

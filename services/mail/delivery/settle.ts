@@ -1,5 +1,5 @@
 /**
- * Writes results down, many at once: the log first, then message and reports, then the queue. Each write may be
+ * Writes results down, in batches: the log first, then message and reports, then the queue. Each write may be
  * repeated, and what is still in the queue after a crash is found by the next claim, so the queue comes last. While the
  * database is away results wait in memory, and nothing new is claimed, so there are never more than fit in flight.
  */

@@ -1,4 +1,5 @@
 /** Reads replies of DNS servers as answers: found, missing or temporary. */
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type Decoded, decodeData, negativeTtl, RCODES, TYPE, WireError } from './dns-message.ts'
 import type { Answer, LookupType } from './records/lookup.ts'
 import { canonicalValue } from './records/record.ts'
@@ -13,7 +14,7 @@ export function toAnswer(reply: Decoded | Answer, name: string, type: LookupType
   const owner = type === 'CNAME' ? name : aliasTarget(reply, name)
   const records = reply.answers.filter(record => record.name === owner && record.type === TYPE[type])
   const values = valuesOf(records, type)
-  if (!values) return temporary('the answer cannot be read')
+  if (!values) return temporary(sentence('dns.answer_unreadable'))
   if (values.length > 0) return { kind: 'found', values, ttl: Math.min(...records.map(({ ttl }) => ttl)) }
   const ttl = negativeTtl(reply.authorities)
   return { kind: 'missing', reason: reply.rcode === 3 ? 'nxdomain' : 'nodata', ...(ttl === undefined ? {} : { ttl }) }
@@ -31,7 +32,7 @@ export function aliasTarget(reply: Decoded, name: string): string {
 }
 
 /** An answer that is unknown for now. */
-export function temporary(reason: string): Answer {
+export function temporary(reason: Sentence | string): Answer {
   return { kind: 'temporary', reason }
 }
 

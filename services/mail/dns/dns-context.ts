@@ -7,7 +7,7 @@ import type { Metrics } from '../../platform/observability/metrics.ts'
 import { type Config, ConfigError } from '../../platform/process/config.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { SecretError, type Secrets } from '../../platform/security/secrets.ts'
-import type { DnsAccountDoc } from '../store/documents.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type CallBudget, type DnsProvider, DnsProviderError, type ProviderType } from './providers/provider.ts'
 import { ALLOWANCES } from './providers/rules/call-budget.ts'
@@ -85,10 +85,13 @@ function rememberProviders(make: DnsDeps['provider']): DnsDeps['provider'] {
   }
 }
 
-const CREDENTIALS_LOST = 'The credentials of the DNS account cannot be opened; store them again.'
+const CREDENTIALS_LOST = sentence('dns_provider.credentials_lost')
 
 /** The provider of a stored account. Throws {@link DnsProviderError} `auth` for credentials that cannot be unsealed. */
-export function providerOf(deps: DnsDeps, account: DnsAccountDoc): DnsProvider {
+export function providerOf(
+  deps: DnsDeps,
+  account: { _id: string; provider: ProviderType; sealed: string },
+): DnsProvider {
   try {
     return deps.provider(account._id, openCredentials(deps.secrets, account))
   } catch (error) {
@@ -103,7 +106,7 @@ export function sealCredentials(secrets: Secrets, accountId: string, credentials
 }
 
 /** The inverse of {@link sealCredentials}. Throws SecretError. */
-export function openCredentials(secrets: Secrets, { _id, sealed }: DnsAccountDoc): DnsCredentials {
+export function openCredentials(secrets: Secrets, { _id, sealed }: { _id: string; sealed: string }): DnsCredentials {
   const opened: unknown = JSON.parse(secrets.open('dns-credential', `dns-accounts/${_id}`, sealed))
   const { data } = dnsCredentials.safeParse(opened)
   // An earlier version accepted other credentials. The violation is not reported: it may repeat the secret.
@@ -128,8 +131,9 @@ function sharedBudget(db: Db, clock: Clock, account: string, provider: ProviderT
         await takeCall(db, clock, account, ALLOWANCES[provider])
       } catch (error) {
         if (!(error instanceof BudgetExhausted)) throw error
-        const message = `The call limit of the DNS provider is used up; try again in ${error.retryAfter} s.`
-        throw new DnsProviderError(provider, 'rate_limited', message, { retryAfter: error.retryAfter })
+        const { retryAfter } = error
+        const reason = sentence('dns_provider.limit_reached', { seconds: retryAfter })
+        throw new DnsProviderError(provider, 'rate_limited', reason, { retryAfter })
       }
     },
     block: seconds => blockCalls(db, clock, account, seconds),

@@ -3,6 +3,7 @@
  * counts queries and ends at its deadline.
  */
 import { isPublicAddress } from '../../platform/network/public-address.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { aliasTarget, temporary, toAnswer } from './dns-answer.ts'
 import { type Decoded, isName, negativeTtl, TYPE } from './dns-message.ts'
 import { ask, type ServerAddress, TransportError } from './dns-transport.ts'
@@ -80,10 +81,10 @@ class Session {
           server: server.name,
           answer: await this.#authoritativeAnswer(server, name, type),
         }))
-      : [{ server: 'name servers', answer: servers }]
+      : [{ server: sentence('dns.name_servers'), answer: servers }]
     const recursive = this.#options.recursors.map(
       async (server): Promise<ServerAnswer> => ({
-        server: `resolver ${server.ip}`,
+        server: sentence('dns.resolver', { ip: server.ip }),
         answer: await this.#recursiveAnswer(server, name, type),
       }),
     )
@@ -104,7 +105,7 @@ class Session {
   }
 
   async #firstDefinite(name: string, type: LookupType): Promise<Answer> {
-    let answer: Answer = temporary('no resolver is configured')
+    let answer: Answer = temporary(sentence('dns.no_resolver'))
     for (const server of this.#options.recursors) {
       answer = await this.#recursiveAnswer(server, name, type)
       if (answer.kind !== 'temporary') break
@@ -119,7 +120,7 @@ class Session {
   async #authoritativeAnswer(server: NamedServer, name: string, type: LookupType): Promise<Answer> {
     const reply = await this.#query(server, name, type, false)
     if ('kind' in reply) return reply
-    if (!reply.aa && (reply.rcode === 0 || reply.rcode === 3)) return temporary('it is not authoritative for the zone')
+    if (!reply.aa && (reply.rcode === 0 || reply.rcode === 3)) return temporary(sentence('dns.not_authoritative'))
     const target = aliasTarget(reply, name)
     const answer = toAnswer(reply, name, type)
     // A server answers only for its own zones: an alias into another one is followed like any receiver would.
@@ -129,7 +130,7 @@ class Session {
 
   async #query(server: ServerAddress, name: string, type: LookupType, recursion: boolean): Promise<Decoded | Answer> {
     const leftMs = this.#end - performance.now()
-    if (leftMs <= 0) return temporary('the check ran out of time')
+    if (leftMs <= 0) return temporary(sentence('dns.out_of_time'))
     // Names may come from other people's records: an SPF term can contain any text.
     if (!isName(name)) return { kind: 'missing', reason: 'nxdomain' }
     this.queryCount++
@@ -137,7 +138,7 @@ class Session {
     try {
       return await ask(server, name, TYPE[type], { recursion, timeoutMs, tries: ATTEMPTS })
     } catch (error) {
-      if (error instanceof TransportError) return temporary(error.message)
+      if (error instanceof TransportError) return temporary(error.sentence)
       throw error
     }
   }
@@ -149,7 +150,7 @@ class Session {
       if ('kind' in found) return found
       const addressed = await Promise.all(found.servers.slice(0, MAX_SERVERS).map(server => this.#addressesOf(server)))
       const servers = addressed.flat().slice(0, MAX_SERVERS)
-      return servers.length > 0 ? servers : temporary(`the name servers of ${found.zone} have no usable address`)
+      return servers.length > 0 ? servers : temporary(sentence('dns.no_server_address', { zone: found.zone }))
     })
   }
 
@@ -159,7 +160,7 @@ class Session {
       if (answer.kind === 'temporary') return answer
       if (answer.kind === 'found') return { zone, servers: answer.values }
     }
-    return temporary('no delegation was found')
+    return temporary(sentence('dns.no_delegation'))
   }
 
   async #addressesOf(server: string): Promise<NamedServer[]> {

@@ -2,6 +2,8 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
+import { verbatim } from '../../platform/sentences/compose.ts'
+import { type Sentence, SentenceError, sentence } from '../../platform/sentences/sentence.ts'
 import { CLASS, type Decoded, decodeMessage, encodeMessage, TYPE } from './dns-message.ts'
 
 /** A server by address. Callers have resolved its name and checked that the address may be contacted. */
@@ -21,12 +23,7 @@ export interface AskOptions {
 }
 
 /** No usable answer came: timeout, refused connection, cut, or nonsense. */
-export class TransportError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TransportError'
-  }
-}
+export class TransportError extends SentenceError {}
 
 /** EDNS(0) payload that passes without fragments (DNS flag day 2020). */
 const PAYLOAD = 1232
@@ -55,8 +52,8 @@ export async function ask(server: ServerAddress, name: string, type: number, opt
 function askUdp({ ip, port }: ServerAddress, bytes: Buffer, timeoutMs: number): Promise<Decoded> {
   const { promise, resolve, reject } = Promise.withResolvers<Decoded>()
   const socket = createSocket(ip.includes(':') ? 'udp6' : 'udp4')
-  const fail = (reason: string) => reject(new TransportError(reason))
-  const timer = setTimeout(() => fail('timeout'), timeoutMs)
+  const fail = (reason: Sentence) => reject(new TransportError(reason))
+  const timer = setTimeout(() => fail(sentence('dns.timeout')), timeoutMs)
   socket.on('error', error => fail(reasonOf(error)))
   socket.on('message', received => {
     const answer = readAnswer(received)
@@ -73,7 +70,7 @@ function askUdp({ ip, port }: ServerAddress, bytes: Buffer, timeoutMs: number): 
 async function askTcp(server: ServerAddress, bytes: Buffer, timeoutMs: number): Promise<Decoded> {
   const answer = readAnswer(await exchangeTcp(server, bytes, timeoutMs))
   if (answer && matches(answer, bytes)) return answer
-  throw new TransportError('the answer over TCP cannot be read')
+  throw new TransportError(sentence('dns.tcp_answer_unreadable'))
 }
 
 function readAnswer(bytes: Buffer): Decoded | undefined {
@@ -95,11 +92,11 @@ function matches(answer: Decoded, request: Buffer): boolean {
 export function exchangeTcp({ ip, port }: ServerAddress, bytes: Buffer, timeoutMs: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const socket = connect({ host: ip, port })
-  const fail = (reason: string) => reject(new TransportError(reason))
-  const timer = setTimeout(() => fail('timeout'), timeoutMs)
+  const fail = (reason: Sentence) => reject(new TransportError(reason))
+  const timer = setTimeout(() => fail(sentence('dns.timeout')), timeoutMs)
   let received = Buffer.alloc(0)
   socket.on('error', error => fail(reasonOf(error)))
-  socket.on('close', () => fail('the connection was cut before the answer'))
+  socket.on('close', () => fail(sentence('dns.connection_closed')))
   socket.on('connect', () => {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(bytes.length)
@@ -117,8 +114,8 @@ export function exchangeTcp({ ip, port }: ServerAddress, bytes: Buffer, timeoutM
   })
 }
 
-function reasonOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ECONNREFUSED') return 'connection refused'
-  if (error.code === 'ETIMEDOUT') return 'timeout'
-  return error.code ?? error.message
+function reasonOf(error: NodeJS.ErrnoException): Sentence {
+  if (error.code === 'ECONNREFUSED') return sentence('dns.connection_refused')
+  if (error.code === 'ETIMEDOUT') return sentence('dns.timeout')
+  return verbatim(error.code ?? error.message)
 }

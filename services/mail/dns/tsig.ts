@@ -1,5 +1,6 @@
 /** Transaction signatures of DNS messages (RFC 8945): signing requests, verifying answers in constant time. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Sentence, SentenceError, sentence } from '../../platform/sentences/sentence.ts'
 import { CLASS, type Decoded, encodeName, encodeRecord, readName, TYPE, uint16 } from './dns-message.ts'
 
 /** Algorithms by the names that servers and their configurations use. MD5 is refused (RFC 8945 6). */
@@ -13,12 +14,11 @@ export interface TsigKey {
 }
 
 /** Why a signature is not good, in the server's words or ours. */
-export class TsigError extends Error {
+export class TsigError extends SentenceError {
   /** BADSIG 16, BADKEY 17, BADTIME 18 (RFC 8945 3); undefined: the answer's own signature is missing or wrong. */
   readonly code: number | undefined
-  constructor(message: string, code?: number) {
-    super(message)
-    this.name = 'TsigError'
+  constructor(given: Sentence, code?: number) {
+    super(given)
     this.code = code
   }
 }
@@ -54,11 +54,11 @@ export function signMessage(bytes: Buffer, key: TsigKey, now: Date): { bytes: Bu
  */
 export function verifyAnswer(bytes: Buffer, message: Decoded, key: TsigKey, requestMac: Buffer, now: Date): void {
   const record = message.additionals.at(-1)
-  if (record?.type !== TYPE.TSIG) throw new TsigError('the answer is not signed')
+  if (record?.type !== TYPE.TSIG) throw new TsigError(sentence('dns_provider.tsig_missing'))
   const fields = fieldsOf(record.data)
   if (fields.error === 16 || fields.error === 17)
     throw new TsigError(
-      fields.error === 16 ? 'the server finds the signature wrong' : 'the server does not know the key',
+      sentence(fields.error === 16 ? 'dns_provider.tsig_bad_signature' : 'dns_provider.tsig_bad_key'),
       fields.error,
     )
   const unsigned = Buffer.from(bytes.subarray(0, message.lastRecordAt))
@@ -74,10 +74,10 @@ export function verifyAnswer(bytes: Buffer, message: Decoded, key: TsigKey, requ
   )
   const sameName = record.name === key.name.replace(/\.$/, '').toLowerCase()
   if (!sameName || fields.mac.length !== expected.length || !timingSafeEqual(fields.mac, expected))
-    throw new TsigError("the answer's signature is wrong")
+    throw new TsigError(sentence('dns_provider.tsig_wrong'))
   const skew = Math.floor(now.getTime() / 1000) - fields.seconds
   if (fields.error === 18 || Math.abs(skew) > fields.fudge)
-    throw new TsigError(`the clocks differ: ${describeSkew(fields, now)}`, 18)
+    throw new TsigError(sentence('dns_provider.tsig_clock', { seconds: skewOf(fields, now) }), 18)
 }
 
 interface TsigFields {
@@ -92,7 +92,7 @@ function fieldsOf(data: Buffer): TsigFields {
   try {
     return readTsig(data)
   } catch {
-    throw new TsigError("the answer's signature cannot be read")
+    throw new TsigError(sentence('dns_provider.tsig_unreadable'))
   }
 }
 
@@ -110,9 +110,10 @@ function readTsig(data: Buffer): TsigFields {
   }
 }
 
-function describeSkew({ other, seconds }: TsigFields, now: Date): string {
+/** Seconds by which the server's clock is ahead of ours. */
+function skewOf({ other, seconds }: TsigFields, now: Date): number {
   const server = other.length === 6 ? other.readUIntBE(0, 6) : seconds
-  return `the server's is ${server - Math.floor(now.getTime() / 1000)} s ahead of ours`
+  return server - Math.floor(now.getTime() / 1000)
 }
 
 function variables(key: TsigKey, seconds: number, fudge: number, error: number, other: Buffer): Buffer {

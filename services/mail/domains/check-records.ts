@@ -7,8 +7,8 @@ import { evaluateRow, type RecordCheck, type Views } from '../dns/records/evalua
 import { type GuidanceRow, guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isSpf } from '../dns/records/spf.ts'
 import { evaluateSpf, type SpfEvaluation } from '../dns/records/spf-evaluate.ts'
-import type { DomainDoc } from '../store/documents.ts'
 import type { CheckOutcome } from './rules/check-schedule.ts'
+import type { DomainDoc } from './store/domain-model.ts'
 
 /** The findings of one check. */
 export interface Observation {

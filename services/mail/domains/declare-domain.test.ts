@@ -3,9 +3,10 @@ import { databaseForThisTest } from '../../../test/support/database/test-databas
 import { testFoundation } from '../../../test/support/processes/test-foundation.ts'
 import { testClock } from '../../../test/support/time/test-clock.ts'
 import { ensureIndexes } from '../../platform/database/mongo.ts'
-import type { DomainDoc } from '../store/documents.ts'
 import { applyDomain, closeDomain, type ResourceDeps, releaseDomain, type WantedDomain } from './declare-domain.ts'
-import { domains, findDomainById, updateDomain } from './store/domains.ts'
+import type { DomainDoc } from './store/domain-model.ts'
+import { domains } from './store/domain-model.ts'
+import { findDomainById, updateDomain } from './store/domains.ts'
 
 const resource = { kind: 'MailDomain', namespace: 'shop', name: 'shop-example', uid: 'uid-1' }
 const wanted: WantedDomain = { name: 'shop.example', suspended: false, dns: { manage: false }, dnsAccount: 'keep' }

@@ -1,10 +1,12 @@
 /** Makes a sending domain as its resource declares it, and releases it again. Applying is idempotent. */
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { refuseManaged } from '../managed.ts'
-import type { DnsSettingsDoc, DomainDoc, ManagedBy } from '../store/documents.ts'
+import type { ManagedBy } from '../store/documents.ts'
 import { countWaiting } from '../store/waiting.ts'
 import { type DomainDeps, registerDomain } from './register-domain.ts'
+import type { DnsSettingsDoc, DomainDoc } from './store/domain-model.ts'
 import { deleteDomain, findDomain, findDomainById, updateDomain, verifyDomain } from './store/domains.ts'
 
 type Settings = Omit<DnsSettingsDoc, 'manage' | 'repairs' | 'repairs_paused_until'>
@@ -45,7 +47,7 @@ export async function applyDomain(
   const before = known ?? (await registerDomain(deps, userId, wanted.name))
   refuseManaged(before, deps)
   if (!before.managed_by && !adopt)
-    throw new ProblemError('conflict', `The account has the domain ${wanted.name} already, and no resource manages it.`)
+    throw new ProblemError('conflict', sentence('detail.domain_unmanaged', { name: wanted.name }))
   const { change, remove } = difference(before, deps.resource, wanted)
   const fields = [...Object.keys(change), ...remove]
   let domain = before
@@ -170,6 +172,6 @@ async function resume(deps: ResourceDeps, domain: DomainDoc): Promise<DomainDoc>
 }
 
 function found(domain: DomainDoc | undefined): DomainDoc {
-  if (!domain) throw new ProblemError('not_found', 'The domain is gone.')
+  if (!domain) throw new ProblemError('not_found', sentence('detail.domain_gone'))
   return domain
 }

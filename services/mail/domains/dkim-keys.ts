@@ -1,11 +1,12 @@
 /** Makes and imports DKIM keys: the private half sealed, the public half as it goes into DNS. */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createLane } from '../../platform/concurrency/fair-limiter.ts'
+import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type DkimAlgorithm, publicKeyValue } from '../dns/records/dkim.ts'
-import type { DkimKeyDoc, DomainDoc } from '../store/documents.ts'
+import type { DkimKeyDoc, DomainDoc } from './store/domain-model.ts'
 
 const generate = promisify(generateKeyPair)
 
@@ -18,7 +19,7 @@ export function dkimPlace(domainId: string, selector: string): string {
  * One key at a time in a process: making one takes up to half a second of a thread of the pool on which logins are
  * checked as well. Accounts take turns.
  */
-const generation = createLane({ atOnce: 1, perKey: 1 })
+const generation = createFairLimiter({ atOnce: 1, perKey: 1 })
 
 /**
  * A new key in state `pending`, made when it is the turn of `account`. RSA keys have 2048 bits: longer ones
@@ -53,7 +54,7 @@ export function importDkimKey(
   const key = readKey(pem)
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (key.asymmetricKeyType !== 'ed25519' && (bits === undefined || bits < 1024 || bits > 2048))
-    throw refuse(`An RSA key has 1024 to 2048 bits here; this one has ${bits ?? 'no modulus'}.`)
+    throw refuse(sentence('detail.dkim_key_bits', { bits: bits ?? 0 }))
   return sealKey(secrets, domainId, selector, key, now)
 }
 
@@ -78,16 +79,16 @@ function readKey(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem)
   } catch {
-    throw refuse('This is not a private key in PEM form without a passphrase.')
+    throw refuse(sentence('detail.dkim_key_pem'))
   }
   if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'ed25519')
-    throw refuse(`DKIM signs with RSA or Ed25519; this is a key of type ${key.asymmetricKeyType ?? 'unknown'}.`)
+    throw refuse(sentence('detail.dkim_key_type', { type: key.asymmetricKeyType ?? '?' }))
   return key
 }
 
-function refuse(message: string): ProblemError {
-  return new ProblemError('validation_failed', message, {
-    faults: [{ pointer: '/private_key', code: 'invalid_key', message }],
+function refuse(reason: Sentence): ProblemError {
+  return new ProblemError('validation_failed', reason, {
+    errors: [{ pointer: '/private_key', reason: sentence('field.invalid_key', { reason }) }],
   })
 }
 

@@ -1,5 +1,5 @@
 /** Sending domains for callers outside of this subject. Each lookup reads the database; undefined when there is none. */
-export type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from '../store/documents.ts'
+export type { CheckSummaryDoc, DomainDoc, RecordCheckDoc } from './store/domain-model.ts'
 export {
   domainsOfResource as listDomainsOfResource,
   findDomain as findDomainOfAccount,

@@ -1,5 +1,6 @@
 /** Plans and writes the records of a domain through its DNS account. */
 import { ProblemError } from '../../platform/problems.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type DnsDeps, providerOf, sendingHost } from '../dns/dns-context.ts'
 import { planDns, questionsOf, vanished } from '../dns/plan/dns-plan.ts'
 import type { OwnedRecord, PlanItem } from '../dns/plan/plan-item.ts'
@@ -7,14 +8,15 @@ import { type DnsProvider, DnsProviderError, type Question, type Zone } from '..
 import { type DmarcDiscovery, discoverDmarc } from '../dns/records/dmarc.ts'
 import { guidance, spfTerms } from '../dns/records/guidance.ts'
 import { isWithin } from '../dns/records/names.ts'
-import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
 import { type ApplyOptions, applyDnsPlan, type DnsPlanner, dnsPlanId } from './apply/apply-dns-plan.ts'
 import { type Applied, type AppliedItem, stoppedBy } from './apply/outcome.ts'
 import { readState } from './apply/zone-state.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
+import type { DnsAccountDoc } from './dns-accounts/store/dns-accounts.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
 import { DomainGone, ledgerOf, noteOf } from './domain-ledger.ts'
 import { readOwned } from './store/dns-ledger.ts'
+import type { DomainDoc } from './store/domain-model.ts'
 import { removeWritten } from './unpublish-records.ts'
 
 /** Conflicting records are left (`fail`), replaced and restored by the removal (`adopt`), or replaced (`overwrite`). */
@@ -35,13 +37,13 @@ export interface DomainDnsPlan {
   id: string
   items: PlanItem[]
   /** What keeps written records from being served. */
-  warnings: string[]
+  warnings: Sentence[]
 }
 
 /** The outcome of a publication. */
 export interface Published extends Applied {
   items: AppliedItem[]
-  warnings: string[]
+  warnings: Sentence[]
 }
 
 /**
@@ -115,12 +117,8 @@ async function targetOf(deps: DnsDeps, domain: DomainDoc, options: PublishOption
   const account = domain.dns_account_id
     ? await findDnsAccount(deps.db, domain.user_id, domain.dns_account_id)
     : undefined
-  if (!account) throw new ProblemError('conflict', 'The domain has no DNS account; choose one first.')
-  if (!servesDomain(account, domain))
-    throw new ProblemError(
-      'conflict',
-      'The DNS account serves only the MailDomains of its namespace; choose another one.',
-    )
+  if (!account) throw new ProblemError('conflict', sentence('detail.dns_account_missing'))
+  if (!servesDomain(account, domain)) throw new ProblemError('conflict', sentence('detail.dns_account_not_usable'))
   const host = sendingHost(deps.config)
   const rows = guidance(domain, host)
   const terms = spfTerms(domain, host)
@@ -146,17 +144,15 @@ export function policyAbove({ resolver }: DnsDeps, name: string): Promise<DmarcD
 }
 
 /** Any account may hold a zone of this name: only the public delegation tells which servers are authoritative. */
-async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<string[]> {
+async function warningsOf(deps: DnsDeps, zones: readonly Zone[]): Promise<Sentence[]> {
   const session = deps.resolver.session()
-  const warnings: string[] = []
+  const warnings: Sentence[] = []
   for (const { name, nameServers, warnings: own } of zones) {
     warnings.push(...own)
     const publicly = nameServers.length > 0 ? await session.nameServers(name) : []
     const expected = nameServers.map(server => server.replace(/\.$/, '').toLowerCase())
     if (publicly.length > 0 && !publicly.some(server => expected.includes(server) || isWithin(server, name)))
-      warnings.push(
-        `${name} is delegated to ${publicly.join(', ')}, not to ${expected.join(', ')}: what is written there is not served.`,
-      )
+      warnings.push(sentence('dns_plan.not_served', { zone: name, servers: publicly, expected }))
   }
   return warnings
 }
@@ -170,11 +166,11 @@ export async function asProblem<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    const { kind, message, retryAfter } = error
+    const { kind, sentence: detail, retryAfter } = error
     const wait = retryAfter === undefined ? {} : { retryAfter }
-    if (kind === 'rate_limited') throw new ProblemError('rate_limited', message, { ...wait, cause: error })
+    if (kind === 'rate_limited') throw new ProblemError('rate_limited', detail, { ...wait, cause: error })
     if (kind === 'unavailable' || kind === 'unknown_outcome')
-      throw new ProblemError('unavailable', message, { ...wait, cause: error })
-    throw new ProblemError('conflict', message, { cause: error })
+      throw new ProblemError('unavailable', detail, { ...wait, cause: error })
+    throw new ProblemError('conflict', detail, { cause: error })
   }
 }

@@ -1,18 +1,19 @@
 /** Registers sending domains for accounts, changes and removes them. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
-import { createLane } from '../../platform/concurrency/fair-limiter.ts'
+import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
 import type { Db } from '../../platform/database/mongo.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
 import type { Secrets } from '../../platform/security/secrets.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type ActingResource, refuseManaged } from '../managed.ts'
-import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from '../store/documents.ts'
 import { createDkimKey, newSelector } from './dkim-keys.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
 import { normaliseDomain } from './rules/domain-name.ts'
 import { checkSoon, replaceKeys } from './store/dns-checks.ts'
+import type { DkimKeyDoc, DnsSettingsDoc, DomainDoc } from './store/domain-model.ts'
 import {
   countDomains,
   deleteDomain,
@@ -35,9 +36,9 @@ export interface DomainDeps extends ActingResource {
 const FIRST_CHECK_MS = 60_000
 
 /** Registrations of an account are done one after the other, so that their number is right. */
-const registrations = createLane({ perKey: 1, waiting: 10 })
+const registrations = createFairLimiter({ perKey: 1, waiting: 10 })
 /** Those of resources wait as long as they must: the operator asks for few at once. */
-const declared = createLane({ perKey: 1 })
+const declared = createFairLimiter({ perKey: 1 })
 
 /**
  * Registers a name for an account. 422 `validation_failed` for what is no name or a public suffix, 409 `conflict` when
@@ -48,14 +49,16 @@ const declared = createLane({ perKey: 1 })
  */
 export async function registerDomain(deps: DomainDeps, userId: string, typed: string, most = 0): Promise<DomainDoc> {
   const result = normaliseDomain(typed)
-  if (!result.ok)
-    throw new ProblemError('validation_failed', `/name: ${result.reason}`, {
-      faults: [{ pointer: '/name', code: 'invalid_domain', message: result.reason }],
+  if (!result.ok) {
+    const { reason } = result
+    throw new ProblemError('validation_failed', sentence('detail.domain_name', { reason }), {
+      errors: [{ pointer: '/name', reason: sentence('field.invalid_domain', { reason }) }],
     })
+  }
   const { name } = result
   const lane = deps.resource ? declared : registrations
   return lane(userId, async () => {
-    const taken = new ProblemError('conflict', `You have the domain ${name} already.`)
+    const taken = new ProblemError('conflict', sentence('detail.domain_exists', { name }))
     // Both before a key is made: that costs 100 ms of CPU.
     if (await findDomain(deps.db, userId, name)) throw taken
     if (most > 0 && (await countDomains(deps.db, userId, most)) >= most) throw tooMany(most)
@@ -66,8 +69,7 @@ export async function registerDomain(deps: DomainDeps, userId: string, typed: st
 }
 
 function tooMany(most: number): ProblemError {
-  const detail = `An account may have ${most} domains (DOMAINS_PER_ACCOUNT); remove one, or ask the administrator.`
-  return new ProblemError('too_many_domains', detail)
+  return new ProblemError('too_many_domains', sentence('detail.domain_limit', { limit: most }))
 }
 
 /** Tries for a selector that no other account took while the key was made. */
@@ -117,7 +119,7 @@ export async function newDomain(deps: DomainDeps, userId: string, name: string):
 export async function getDomain({ db }: DomainDeps, userId: string, idOrName: string): Promise<DomainDoc> {
   const name = normaliseDomain(idOrName)
   const domain = await findDomain(db, userId, name.ok ? name.name : idOrName)
-  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  if (!domain) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   return domain
 }
 
@@ -154,29 +156,24 @@ export async function changeDomain(
     { updated_at: now, ...(typeof account === 'string' ? { dns_account_id: account } : {}) },
     account === null ? ['dns_account_id'] : [],
   )
-  if (!changed) throw new ProblemError('not_found', 'There is no such domain.')
+  if (!changed) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   await checkSoon(deps.db, domain._id, now)
   return changed
 }
 
 function needsDnsAccount(): ProblemError {
-  const message = 'Keeping the records needs a DNS account.'
-  return new ProblemError('validation_failed', message, {
-    faults: [{ pointer: '/dns/manage', code: 'needs_dns_account', message }],
-  })
+  const reason = sentence('field.needs_dns_account')
+  return new ProblemError('validation_failed', reason, { errors: [{ pointer: '/dns/manage', reason }] })
 }
 
 async function assertUsable({ db }: DomainDeps, domain: DomainDoc, accountId: string): Promise<void> {
   const account = await findDnsAccount(db, domain.user_id, accountId)
-  if (!account) throw wrongDnsAccount('not_found', 'You have no such DNS account.')
-  if (!servesDomain(account, domain))
-    throw wrongDnsAccount('not_usable', 'This DNS account serves only the MailDomains of its Kubernetes namespace.')
+  if (!account) throw wrongDnsAccount(sentence('detail.dns_account_unknown'), sentence('field.not_found'))
+  if (!servesDomain(account, domain)) throw wrongDnsAccount(sentence('field.not_usable'), sentence('field.not_usable'))
 }
 
-function wrongDnsAccount(code: string, message: string): ProblemError {
-  return new ProblemError('validation_failed', message, {
-    faults: [{ pointer: '/dns_account_id', code, message }],
-  })
+function wrongDnsAccount(detail: Sentence, reason: Sentence): ProblemError {
+  return new ProblemError('validation_failed', detail, { errors: [{ pointer: '/dns_account_id', reason }] })
 }
 
 /** Removes a domain with its keys. */
@@ -193,12 +190,13 @@ export async function removeDomain(deps: DomainDeps, userId: string, idOrName: s
  */
 export async function verifyByAdmin({ db, clock }: DomainDeps, id: string): Promise<DomainDoc> {
   const domain = await findDomainById(db, id)
-  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  if (!domain) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   if (domain.status === 'verified') return domain
   const now = clock.now()
   const verified = await verifyDomain(db, id, 'admin', now)
-  if (verified === 'gone') throw new ProblemError('not_found', 'There is no such domain.')
-  if (verified === 'taken') throw new ProblemError('conflict', `Another account has verified ${domain.name}.`)
+  if (verified === 'gone') throw new ProblemError('not_found', sentence('detail.domain_unknown'))
+  if (verified === 'taken')
+    throw new ProblemError('conflict', sentence('detail.domain_verified_elsewhere', { name: domain.name }))
   // A registration that expired has no next check.
   await checkSoon(db, id, now)
   return verified

@@ -1,16 +1,17 @@
 /** Removes a domain together with the records that we wrote for it. */
 import { ProblemError } from '../../platform/problems.ts'
+import { joined } from '../../platform/sentences/compose.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
 import { refuseManaged } from '../managed.ts'
-import type { DomainDoc } from '../store/documents.ts'
 import type { AppliedItem } from './apply/outcome.ts'
 import { getDomain, removeDomain } from './register-domain.ts'
+import type { DomainDoc } from './store/domain-model.ts'
 import { updateDomain } from './store/domains.ts'
 import { unpublishDns } from './unpublish-records.ts'
 
 /** An interrupted removal blocks new records of the domain for this long, in milliseconds. */
 const LEAVING_MS = 5 * 60_000
-const HINT = 'The DNS records could not be taken back; try again, or keep them with dns=keep.'
 
 /**
  * Removes our records, then the domain. 409 or 503 when a record cannot be removed: the domain stays. With `keep` the
@@ -42,7 +43,7 @@ async function removeRecords(deps: DnsDeps, domain: DomainDoc): Promise<void> {
   if (stopped) {
     const isTemporary =
       stopped.kind === 'unavailable' || stopped.kind === 'unknown_outcome' || stopped.kind === 'rate_limited'
-    throw new ProblemError(isTemporary ? 'unavailable' : 'conflict', `${stopped.message} ${HINT}`)
+    throw new ProblemError(isTemporary ? 'unavailable' : 'conflict', recordsKept(stopped.message))
   }
   refuseLeftovers(items)
 }
@@ -50,7 +51,12 @@ async function removeRecords(deps: DnsDeps, domain: DomainDoc): Promise<void> {
 /** The ledger goes with the domain: a record that is left could never be removed. */
 function refuseLeftovers(items: readonly AppliedItem[]): void {
   const left = items.filter(({ status }) => status === 'failed' || status === 'conflict' || status === 'not_done')
-  if (left.length === 0) return
-  const reasons = left.map(({ name, type, message, reason }) => `${name} ${type}: ${message ?? reason}`)
-  throw new ProblemError('conflict', `${reasons.join(' ')} ${HINT}`)
+  const [first, ...rest] = left.map(({ name, type, message, reason }) =>
+    sentence('detail.record_kept', { name, type, reason: message ?? reason }),
+  )
+  if (first) throw new ProblemError('conflict', recordsKept(joined([first, ...rest])))
+}
+
+function recordsKept(reason: Sentence): Sentence {
+  return sentence('detail.records_kept', { reason })
 }

@@ -1,19 +1,20 @@
 /** Rewrites missing records where the owner lets us manage them; pauses when another program keeps changing them. */
 import { ProblemError } from '../../platform/problems.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { type DnsDeps, sendingHost } from '../dns/dns-context.ts'
 import { outdatedRows } from '../dns/plan/dns-plan.ts'
 import type { RecordCheck } from '../dns/records/evaluate-record.ts'
 import { guidance } from '../dns/records/guidance.ts'
-import type { DomainDoc } from '../store/documents.ts'
 import type { Applied } from './apply/outcome.ts'
 import { publishDns } from './publish-records.ts'
 import { mayRepair, rememberRepair } from './rules/repair-loop.ts'
+import type { DomainDoc } from './store/domain-model.ts'
 import { findDomainById, updateSettings } from './store/domains.ts'
 
 /** The result of a repair. `paused`: another program keeps changing the records back. */
 export interface Repair {
   kind: 'none' | 'repaired' | 'paused' | 'failed'
-  message?: string
+  message?: Sentence
 }
 
 /**
@@ -39,7 +40,7 @@ export async function repairDns(
   if (!permission.allowed)
     return {
       kind: 'paused',
-      message: `Repairs are paused until ${permission.until.toISOString()}: another program changes the records back.`,
+      message: sentence('dns.repairs_paused', { until: permission.until.toISOString() }),
     }
   const { items, stopped } = await publish(deps, domain)
   if (stopped) return { kind: 'failed', message: stopped.message }
@@ -64,7 +65,7 @@ async function publish(deps: DnsDeps, domain: DomainDoc): Promise<Pick<Applied, 
   try {
     return await publishDns(deps, domain)
   } catch (error) {
-    if (error instanceof ProblemError) return { items: [], stopped: { kind: 'changed', message: error.message } }
+    if (error instanceof ProblemError) return { items: [], stopped: { kind: 'changed', message: error.sentence } }
     throw error
   }
 }

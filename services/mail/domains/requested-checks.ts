@@ -1,7 +1,7 @@
 /** DNS checks and other work on DNS on request: bounded, fair among accounts, and not repeated within seconds. */
-import { createLane } from '../../platform/concurrency/fair-limiter.ts'
+import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
-import type { DnsCheckDoc, DomainDoc } from '../store/documents.ts'
+import type { DnsCheckDoc, DomainDoc } from './store/domain-model.ts'
 import { verifyDomain } from './verify-domain.ts'
 
 /** The requests of one process. */
@@ -27,7 +27,7 @@ const MOST = 1_000
 
 /** Makes them. */
 export function createRequestedChecks(deps: DnsDeps): RequestedChecks {
-  const lane = createLane(LIMITS)
+  const lane = createFairLimiter(LIMITS)
   const known = new Map<string, { until: number; check: Promise<DnsCheckDoc> }>()
   const begin = (domain: DomainDoc): Promise<DnsCheckDoc> => {
     const entry = {

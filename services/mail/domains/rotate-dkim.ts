@@ -1,11 +1,12 @@
 /** Adds, activates and revokes DKIM keys, and advances their states by what DNS shows. */
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
 import type { DkimAlgorithm } from '../dns/records/dkim.ts'
-import type { DkimKeyDoc, DomainDoc } from '../store/documents.ts'
 import { createDkimKey, importDkimKey, newSelector } from './dkim-keys.ts'
 import { applyStep, maySignWithEd25519, rotationSteps } from './rules/dkim-rotation.ts'
 import { checkSoon, replaceKeys } from './store/dns-checks.ts'
+import type { DkimKeyDoc, DomainDoc } from './store/domain-model.ts'
 import { findDomainById, keysOfName } from './store/domains.ts'
 
 /** A new key on demand. */
@@ -42,11 +43,11 @@ function assertAddable(
   { algorithm, selector }: { algorithm: DkimAlgorithm; selector: string | undefined },
 ): void {
   if (keys.some(other => other.state === 'pending' && other.algorithm === algorithm))
-    throw new ProblemError('conflict', 'A new key is waiting to be published already.')
+    throw new ProblemError('conflict', sentence('detail.dkim_key_pending'))
   if (keys.some(other => other.selector === selector))
-    throw new ProblemError('conflict', `The selector ${selector} was used before; choose another.`)
+    throw new ProblemError('conflict', sentence('detail.dkim_selector_used', { selector: selector ?? '' }))
   if (algorithm === 'ed25519-sha256' && !maySignWithEd25519(keys))
-    throw new ProblemError('conflict', 'Ed25519 only signs beside an RSA key that is active.')
+    throw new ProblemError('conflict', sentence('detail.dkim_ed25519_alone'))
 }
 
 /** Lets a pending key sign now; its record must have been seen on every name server. 404 for another selector, 409 for another state. */
@@ -54,11 +55,7 @@ export function activateKey(deps: DnsDeps, domain: DomainDoc, selector: string):
   const now = deps.clock.now()
   return changeKeys(deps, domain._id, keys => {
     const key = keyIn(keys, selector)
-    if (key.state !== 'pending' || !key.seen_at)
-      throw new ProblemError(
-        'conflict',
-        'Only a pending key whose record was seen on every name server can be activated.',
-      )
+    if (key.state !== 'pending' || !key.seen_at) throw new ProblemError('conflict', sentence('detail.dkim_not_seen'))
     const old = keys.find(other => other.state === 'active' && other.algorithm === key.algorithm)
     const activated = applyStep(keys, { kind: 'activate', selector }, now)
     return old ? applyStep(activated, { kind: 'retire', selector: old.selector, by: selector }, now) : activated
@@ -71,7 +68,7 @@ export async function revokeKey(deps: DnsDeps, domain: DomainDoc, selector: stri
   const keys = await changeKeys(deps, domain._id, before => {
     const key = keyIn(before, selector)
     if (key.state === 'active' && key.algorithm === 'rsa-sha256')
-      throw new ProblemError('conflict', 'This key signs; rotate first, then revoke it.')
+      throw new ProblemError('conflict', sentence('detail.dkim_key_signs'))
     if (key.state === 'revoked') return before
     return applyStep(before, { kind: 'revoke', selector }, now)
   })
@@ -123,7 +120,7 @@ async function makeKey(
 
 function keyIn(keys: readonly DkimKeyDoc[], selector: string): DkimKeyDoc {
   const key = keys.find(candidate => candidate.selector === selector)
-  if (!key) throw new ProblemError('not_found', 'There is no such key.')
+  if (!key) throw new ProblemError('not_found', sentence('detail.dkim_key_unknown'))
   return key
 }
 
@@ -134,9 +131,9 @@ async function changeKeys(
 ): Promise<DomainDoc['dkim']> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const domain = await findDomainById(db, id)
-    if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+    if (!domain) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
     const after = change(domain.dkim)
     if (after === domain.dkim || (await replaceKeys(db, id, domain.dkim, after))) return after
   }
-  throw new ProblemError('conflict', 'The keys of the domain change all the time; try again.')
+  throw new ProblemError('conflict', sentence('detail.dkim_keys_changing'))
 }

@@ -1,16 +1,18 @@
 /** Removes the records that we wrote for a domain, and restores those that we changed. */
+import { inEnglish } from '../../platform/sentences/sentence.ts'
 import { type DnsDeps, providerOf } from '../dns/dns-context.ts'
 import type { OwnedRecord } from '../dns/plan/plan-item.ts'
 import { planRemoval } from '../dns/plan/plan-removal.ts'
 import { type DnsProvider, DnsProviderError } from '../dns/providers/provider.ts'
-import type { DnsAccountDoc, DomainDoc } from '../store/documents.ts'
 import { applyDnsPlan, type DnsPlanner } from './apply/apply-dns-plan.ts'
 import type { Ledger } from './apply/ledger.ts'
 import { type Applied, stoppedBy } from './apply/outcome.ts'
 import { servesDomain } from './dns-accounts/rules/account-scope.ts'
+import type { DnsAccountDoc } from './dns-accounts/store/dns-accounts.ts'
 import { findDnsAccount } from './dns-accounts/store/dns-accounts.ts'
 import { ledgerOf, noteOf } from './domain-ledger.ts'
 import { readOwned } from './store/dns-ledger.ts'
+import type { DomainDoc } from './store/domain-model.ts'
 
 const removal: DnsPlanner = (state, owned) => planRemoval({ ...state, owned })
 
@@ -76,10 +78,16 @@ export async function removeWritten(
     name,
     type,
     status,
-    why: message ?? reason,
+    why: inEnglish(message ?? reason),
   }))
   deps.log.warn(
-    { domain: domain._id, provider: provider.type, error: stopped?.kind, message: stopped?.message, records },
+    {
+      domain: domain._id,
+      provider: provider.type,
+      error: stopped?.kind,
+      message: stopped && inEnglish(stopped.message),
+      records,
+    },
     'dns records of a domain that is gone could not be taken back',
   )
 }

@@ -2,14 +2,15 @@
 import { DAY_MS } from '../../platform/durations.ts'
 import { newId } from '../../platform/ids.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import type { DnsDeps } from '../dns/dns-context.ts'
-import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from '../store/documents.ts'
 import { type Observation, observeDomain } from './check-records.ts'
 import { type Repair, repairDns } from './repair-records.ts'
 import { reserveName } from './reserve-name.ts'
 import { advanceKeys } from './rotate-dkim.ts'
 import { type CheckOutcome, type NextState, nextState } from './rules/check-schedule.ts'
 import { checkSoon, claimDue, claimNow, insertCheck, saveCheck } from './store/dns-checks.ts'
+import type { CheckSummaryDoc, DnsCheckDoc, DomainDoc } from './store/domain-model.ts'
 
 /** A check that ended without a result is repeated after this time, in milliseconds. */
 const LEASE_MS = 5 * 60_000
@@ -24,13 +25,9 @@ export async function verifyDomain(
 ): Promise<DnsCheckDoc> {
   const lease = leaseOf(deps)
   const domain = await claimNow(deps.db, domainId, lease)
-  if (!domain) throw new ProblemError('not_found', 'There is no such domain.')
+  if (!domain) throw new ProblemError('not_found', sentence('detail.domain_unknown'))
   const check = await checkClaimed(deps, domain, lease, by)
-  if (!check)
-    throw new ProblemError(
-      'conflict',
-      'The domain changed or was checked again meanwhile; look at it, and check again.',
-    )
+  if (!check) throw new ProblemError('conflict', sentence('detail.domain_changed'))
   return check
 }
 
@@ -86,11 +83,11 @@ async function checkClaimed(
 interface Decision {
   outcome: CheckOutcome
   next: NextState
-  errors: string[]
+  errors: Sentence[]
   change: Parameters<typeof saveCheck>[3]
 }
 
-function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation, errors: string[]): Decision {
+function decide({ clock, random }: DnsDeps, domain: DomainDoc, seen: Observation, errors: Sentence[]): Decision {
   const now = clock.now()
   const outcome = errors.length > 0 ? 'pending' : seen.outcome
   const { status, created_at, verified_at, verified_by, check } = domain
@@ -139,7 +136,7 @@ async function recordTaken(
   by: DnsCheckDoc['by'],
   started: number,
 ): Promise<DnsCheckDoc | undefined> {
-  const decision = decide(deps, domain, seen, ['Another account has verified this name in this moment.'])
+  const decision = decide(deps, domain, seen, [sentence('dns.verified_by_other')])
   if ((await saveCheck(deps.db, domain, lease, decision.change)) !== 'saved') return undefined
   const check = toCheck(deps, domain, seen, decision, { kind: 'none' }, by, started)
   await insertCheck(deps.db, check)

@@ -22,7 +22,7 @@ import { mountDomainDns } from '../domains/http/domain-dns.ts'
 import { mountDomains } from '../domains/http/domains.ts'
 import { createRequestedChecks } from '../domains/requested-checks.ts'
 import { dnsCollections } from '../domains/store/dns-collections.ts'
-import { domains } from '../domains/store/domains.ts'
+import { domains } from '../domains/store/domain-model.ts'
 import { QUOTAS, recipientsToday } from '../submission/store/quota-leases.ts'
 import { mailDocument } from './openapi.ts'
 import { authoriseWith } from './shared/authorise.ts'
@@ -45,7 +45,7 @@ export const managementCollections = [
   ...dnsCollections,
 ]
 
-/** Puts the whole management API on the application. */
+/** Mounts the management API on the application. */
 export function mountMailApi(
   app: Koa,
   foundation: Foundation,

@@ -6,7 +6,7 @@ import { type Authorise, createRouter } from '../../platform/http/web-app.ts'
 import type { Foundation } from '../../platform/process/run.ts'
 import { addAdminReports } from '../administration/http/queue-and-health.ts'
 import { tokens } from '../credentials/store/tokens.ts'
-import { domains } from '../domains/store/domains.ts'
+import { domains } from '../domains/store/domain-model.ts'
 import { addActionRoutes } from '../log/http/email-actions.ts'
 import { addLogRoutes } from '../log/http/emails.ts'
 import { addStreamRoutes } from '../log/http/events-stream.ts'
@@ -51,7 +51,7 @@ export const sendCollections = [
 /** What the operations need. */
 export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'log' | 'clockSkewMs'> {
   authorise: Authorise<Access, Principal>
-  door: SubmissionService
+  submission: SubmissionService
   /** Aborts when the process stops: live streams end. */
   closing: AbortSignal
 }
@@ -61,14 +61,20 @@ export interface SendMount extends Pick<Foundation, 'config' | 'mongo' | 'clock'
  * caller.
  */
 export function mountSend(app: Koa, mount: SendMount): void {
-  const { config, mongo, door } = mount
+  const { config, mongo, submission } = mount
   const takeSend = createRateLimit(mongo.db, {
     name: 'send',
     points: Math.ceil(config.SEND_REQUESTS_PER_SECOND * 2),
     seconds: 2,
   })
   const limited = withRates(mount.authorise, mongo.db, config)
-  const deps = { ...mount, authorise: limited, takeSend, accept: door.accept, judgeSender: door.validateSender }
+  const deps = {
+    ...mount,
+    authorise: limited,
+    takeSend,
+    accept: submission.accept,
+    validateSender: submission.validateSender,
+  }
   const router = createRouter()
   addSendRoutes(router, { ...deps, authorise: mount.authorise })
   addLogRoutes(router, deps)

@@ -13,7 +13,7 @@ export function mailDocument(server: string) {
   return openApi<AnyAccess>({
     title: 'Postwright mail API',
     description:
-      'Sends mail from own domains, and shows what became of it. Programs use a token; the panel uses a session. Every operation has a rate: answers have `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds), and beyond the limit the answer is 429 `rate_limited` with `Retry-After`.',
+      'Sends mail from own domains, and shows what became of it. Programs use a token; the panel uses a session. Every operation has a rate: answers have `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds), and beyond the limit the answer is 429 `rate_limited` with `Retry-After`. Texts for people are in English. A text `x` has its stable code in `x_code` and its parameters in `x_params`, a list of texts `xs` has both in `xs_codes`, in the same order: programs should compare codes, since texts may be improved in any release.',
     version: '1',
     server,
     tags: TAGS,
@@ -56,7 +56,7 @@ const TAGS = [
   { name: 'Operator', description: 'The state of the installation, for admins.' },
 ]
 
-/** Requirements of one operation. The roles and scopes that it needs stand in the lists (OpenAPI 3.1). */
+/** Requirements of one operation. Required roles and scopes are in the lists (OpenAPI 3.1). */
 function securityOf({ access, method }: AnyEndpoint<AnyAccess>): Record<string, string[]>[] {
   if (access.kind === 'public') return []
   const session = { session: access.kind === 'admin' ? ['admin'] : [], ...(method !== 'GET' && { csrf: [] }) }

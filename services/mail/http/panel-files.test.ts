@@ -150,7 +150,7 @@ test('only an https installation asks browsers to stay on https', async () => {
   expect((await ask(`${secure}/`, page)).headers['strict-transport-security']).toBe('max-age=31536000')
 })
 
-test('without a built app pages say so', async () => {
+test('without a built app pages report that', async () => {
   const bare = await serve(join(folder, 'missing'), false)
   const answer = await ask(`${bare}/domains`, page)
   expect(answer.status).toBe(503)

@@ -1,10 +1,12 @@
 /** Serves the built web app: hashed files for ever, everything else `index.html` with a fresh nonce and a strict policy. */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import type Koa from 'koa'
 import type { WebContext } from '../../platform/http/web-app.ts'
 import { ProblemError } from '../../platform/problems.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 
 /** Where `scripts/build-panel.ts` puts the built app. */
 export const PANEL_FOLDER = join(import.meta.dirname, '../../panel/dist')
@@ -13,7 +15,7 @@ export const PANEL_FOLDER = join(import.meta.dirname, '../../panel/dist')
 export interface PanelFilesOptions {
   /** Folder made by `scripts/build-panel.ts`. */
   folder: string
-  /** True when APP_BASE_URL is https: browsers are then told to stay there (HSTS). */
+  /** True when APP_BASE_URL is https: browsers then get HSTS. */
   https: boolean
 }
 
@@ -38,8 +40,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const SERVICE_PATH = /^\/(?:api|subscription-api|u|ofrep|notify|assets|healthz|readyz|metrics|openapi\.json)(?:\/|$)/
 
 /**
- * Puts the panel behind the routers of `app` (call it after them and before the final "not found"). Everything is read
- * once; without a built app the pages answer 503 and say so, and the APIs work on.
+ * Mounts the panel after the routers of `app` (call it after them and before the final "not found"). All files are read
+ * once; without a built app the pages answer 503 with that reason, and the APIs still work.
  */
 export async function mountPanel(app: Koa, { folder, https }: PanelFilesOptions): Promise<void> {
   const files = await readFiles(folder)
@@ -50,7 +52,7 @@ export async function mountPanel(app: Koa, { folder, https }: PanelFilesOptions)
     const file = files.get(context.path)
     if (file) return sendFile(context, file)
     if (SERVICE_PATH.test(context.path) || !wantsPage(context)) return next()
-    if (index === undefined) throw new ProblemError('unavailable', 'The panel is not built; run npm start once.')
+    if (index === undefined) throw new ProblemError('unavailable', sentence('detail.panel_not_built'))
     return sendIndex(context, index, https)
   })
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inEnglish } from '../../platform/sentences/sentence.ts'
 import { domainOf, needsSmtpUtf8, normaliseEmail, readMailbox } from './address.ts'
 
 describe('an address is read', () => {
@@ -89,13 +90,13 @@ describe('what is no address is refused', () => {
     { email: 'ann@example.com', name: 'Ann\r\nBcc: eve@example.org' },
     JSON.parse('{"email":"ann@example.com","__proto__":{"name":"x"}}'),
   ])('%j', given => {
-    expect(readMailbox(given)).toHaveProperty('fault')
+    expect(readMailbox(given)).toHaveProperty('error')
   })
 })
 
-test('a fault shows a long input only in part', () => {
+test('an error shows a long input only in part', () => {
   const result = readMailbox('x'.repeat(10_000))
-  expect('fault' in result && result.fault.length).toBeLessThan(200)
+  expect('error' in result && inEnglish(result.error).length).toBeLessThan(200)
 })
 
 test('whatever is read contains no control character and is read again as itself', () => {
@@ -108,7 +109,7 @@ test('whatever is read contains no control character and is read again as itself
       ),
       text => {
         const result = readMailbox(text)
-        if ('fault' in result) return
+        if ('error' in result) return
         const { name, email } = result.mailbox
         expect(name + email).not.toMatch(/\p{Cc}/u)
         expect(readMailbox({ name, email })).toEqual(result)

@@ -1,4 +1,5 @@
 /** Mail addresses as callers write them: parsed once, and the parsed value is what goes to the wire. */
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 
 /** An address with its display name; `name` is empty when there is none. The domain is in lower-case A-label form. */
 export interface Mailbox {
@@ -6,8 +7,8 @@ export interface Mailbox {
   email: string
 }
 
-/** A parsed mailbox, or the sentence that says what is wrong. */
-export type MailboxResult = { mailbox: Mailbox } | { fault: string; tooBig?: true }
+/** A parsed mailbox, or the error as a sentence. */
+export type MailboxResult = { mailbox: Mailbox } | { error: Sentence }
 
 /** RFC 5321 section 4.5.3.1: octets of a local part and of a path without its brackets. */
 const LOCAL_MAX = 64
@@ -19,7 +20,7 @@ const NAME_MAX = 255
  */
 export const WRITTEN_ADDRESS_MAX = 1024
 
-/** Control characters and the two Unicode line separators: none may stand in a header (RFC 5322 section 2.2). */
+/** Control characters and the two Unicode line separators: none is allowed in a header (RFC 5322 section 2.2). */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
 /** Dot-atom of RFC 5322 section 3.2.3, with non-ASCII characters as in RFC 6532 (half a surrogate pair is none). */
@@ -32,30 +33,29 @@ const LOCAL =
 const QUOTED_LOCAL = /^"((?:[ !#-;=?-[\]-~\u00a1-\ud7ff\ue000-\u{10ffff}]|\\[ -;=?-~])+)"$/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-const TOO_LONG = { fault: `An address has at most ${WRITTEN_ADDRESS_MAX} characters.`, tooBig: true } as const
-const NAME_TOO_LONG = { fault: `A display name has at most ${NAME_MAX} characters.` }
+const TOO_LONG = { error: sentence('field.address_too_long', { count: WRITTEN_ADDRESS_MAX }) }
+const NAME_TOO_LONG = { error: sentence('field.display_name_too_long', { count: NAME_MAX }) }
+const CONTROL_CHARACTERS = { error: sentence('field.control_characters') }
 
-/** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is a fault. Never a list. */
+/** Reads `a@b`, `Name <a@b>`, `"Last, First" <a@b>` or `{email, name?}`; anything else is an error. Never a list. */
 export function readMailbox(value: unknown): MailboxResult {
   if (typeof value === 'string') return value.length > WRITTEN_ADDRESS_MAX ? TOO_LONG : readText(value)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return readMembers(value)
-  return { fault: 'An address is a string like "Name <user@example.com>" or an object {email, name}.' }
+  return { error: sentence('field.address_form') }
 }
 
 function readMembers(value: object): MailboxResult {
   for (const member in value)
     if (member !== 'email' && member !== 'name')
-      return { fault: `An address has only email and name, not ${JSON.stringify(shown(member))}.` }
+      return { error: sentence('field.address_member', { name: shown(member) }) }
   const { email, name = '' } = value as Record<string, unknown>
   if (typeof email !== 'string' || typeof name !== 'string')
-    return {
-      fault: `email and name of an address are strings, of at most ${WRITTEN_ADDRESS_MAX} and ${NAME_MAX} characters.`,
-    }
+    return { error: sentence('field.address_types', { email: WRITTEN_ADDRESS_MAX, name: NAME_MAX }) }
   if (email.length > WRITTEN_ADDRESS_MAX) return TOO_LONG
   return name.length > NAME_MAX ? NAME_TOO_LONG : withName(name, email)
 }
 
-/** The domain behind the last at sign. */
+/** The domain after the last at sign. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1)
 }
@@ -86,16 +86,13 @@ export function needsSmtpUtf8(email: string): boolean {
 }
 
 function readText(text: string): MailboxResult {
-  if (UNSAFE.test(text)) return { fault: 'An address must not contain line breaks or other control characters.' }
+  if (UNSAFE.test(text)) return CONTROL_CHARACTERS
   const trimmed = text.trim()
   if (!trimmed.endsWith('>')) return withName('', trimmed)
   const open = trimmed.lastIndexOf('<')
-  if (open === -1) return { fault: `"${shown(text)}" is not an address.` }
+  if (open === -1) return { error: sentence('field.address', { text: shown(text) }) }
   const name = readName(trimmed.slice(0, open).trim())
-  if (name === undefined)
-    return {
-      fault: 'Put a display name with special characters in double quotes, as in "Last, First" <user@example.com>.',
-    }
+  if (name === undefined) return { error: sentence('field.display_name_quotes') }
   return withName(name, trimmed.slice(open + 1, -1))
 }
 
@@ -106,11 +103,10 @@ function readName(written: string): string | undefined {
 }
 
 function withName(name: string, email: string): MailboxResult {
-  if (UNSAFE.test(name) || UNSAFE.test(email))
-    return { fault: 'An address must not contain line breaks or other control characters.' }
+  if (UNSAFE.test(name) || UNSAFE.test(email)) return CONTROL_CHARACTERS
   if (name.length > NAME_MAX) return NAME_TOO_LONG
   const normal = normaliseEmail(email)
-  if (normal === undefined) return { fault: `"${shown(email)}" is not an address like user@example.com.` }
+  if (normal === undefined) return { error: sentence('field.address', { text: shown(email) }) }
   return { mailbox: { name: name.trim(), email: normal } }
 }
 
@@ -131,7 +127,7 @@ function normaliseDomain(domain: string): string | undefined {
   return ascii
 }
 
-/** IDNA through the URL parser (UTS 46), the one implementation at hand that needs no import. */
+/** IDNA by the URL parser (UTS 46), the only built-in implementation. */
 function toAscii(domain: string): string | undefined {
   return /[/?#@:\\%\s]/.test(domain) ? undefined : URL.parse(`http://${domain}`)?.hostname
 }

@@ -1,4 +1,4 @@
-/** Strict base64 (RFC 4648 section 4; line breaks are allowed), whole or in pieces. */
+/** Strict base64 (RFC 4648 section 4; line breaks are allowed), complete or in pieces. */
 
 /** Decodes text that comes in pieces: {@link push} each, then {@link end}. */
 export class Base64Decoder {
@@ -13,9 +13,9 @@ export class Base64Decoder {
     if (this.#failed) return
     const compact = /[\r\n]/.test(piece) ? piece.replaceAll(/[\r\n]+/g, '') : piece
     const text = this.#rest + compact
-    const whole = text.length - (text.length % 4)
-    this.#rest = text.slice(whole)
-    if (whole > 0) this.#decode(text.slice(0, whole))
+    const complete = text.length - (text.length % 4)
+    this.#rest = text.slice(complete)
+    if (complete > 0) this.#decode(text.slice(0, complete))
   }
 
   /** The bytes; undefined when the text is no base64. */
@@ -27,8 +27,8 @@ export class Base64Decoder {
     const bytes = Buffer.from(groups, 'base64')
     const padding = groups.endsWith('==') ? 2 : groups.endsWith('=') ? 1 : 0
     // The decoder skips what it does not know; the length shows whether it skipped anything.
-    const isWhole = bytes.length === (groups.length / 4) * 3 - padding && !/[-_]/.test(groups)
-    if (this.#isOver || !isWhole) this.#failed = true
+    const isComplete = bytes.length === (groups.length / 4) * 3 - padding && !/[-_]/.test(groups)
+    if (this.#isOver || !isComplete) this.#failed = true
     this.#isOver = padding > 0
     this.#pieces.push(bytes)
   }

@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 
 /** Octets that are examined to find a charset, from the first octet above 127 on. */
 const SAMPLE_OCTETS = 64 * 1024
-/** Labels that say nothing about octets above 127, or that a check for UTF-8 has answered. */
+/** Labels that make no claim about octets above 127, or that a check for UTF-8 has answered. */
 const NO_CLAIM = /^(?:us-ascii|ascii|unknown-8bit|x-unknown|7bit|8bit|binary|utf-?8)$/i
 /** Labels of charsets with two octets a character. */
 const TWO_OCTETS = /^(?:gb|big5|euc-|shift|sjis|ks_?c|cp9|windows-9|x-euc|x-gbk)/i
@@ -90,13 +90,13 @@ function mayBeAccident(utf8: string): boolean {
 
 function detect(octets: Uint8Array, header: Uint8Array, body: Uint8Array): string {
   if (isChinese(octets) || isChinese(header)) return 'gb18030'
-  // A body in UTF-8 says nothing about a header that is not.
+  // A body in UTF-8 is no evidence about a header that is not.
   return !isUtf8(body) && isChinese(body) ? 'gb18030' : 'windows-1252'
 }
 
 /**
- * True when at least half of the characters would be everyday Chinese. Letters above 127 in Latin-1 text stand alone, or
- * are lower-case, and such pairs are not among these.
+ * True when at least half of the characters would be everyday Chinese. Letters above 127 in Latin-1 text are isolated,
+ * or lower-case, and such pairs are not among these.
  */
 function isChinese(octets: Uint8Array): boolean {
   const sample = sampleOf(octets)

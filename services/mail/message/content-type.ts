@@ -1,8 +1,8 @@
 /** Values of MIME fields (RFC 2045 section 5.1): type and parameters, without what a reader does not see. */
 
 /**
- * A value with a space for each comment of RFC 5322 (section 3.2.2), which may stand between any two tokens. One that
- * does not end reaches to the end of the value.
+ * A value with a space for each comment of RFC 5322 (section 3.2.2), which may occur between any two tokens. An
+ * unterminated one extends to the end of the value.
  */
 export function withoutComments(value: string): string {
   if (!value.includes('(')) return value
@@ -56,14 +56,14 @@ export function parameters(value: string): [string, Map<string, string>] {
   return [tokenOf(type), values]
 }
 
-/** Behind a gap nothing belongs to the value. */
+/** After a gap nothing belongs to the value. */
 function joined(pieces: ReadonlyMap<number, string>): string {
   let value = ''
   for (let index = 0; pieces.has(index); index++) value += pieces.get(index)
   return value
 }
 
-/** The charset and the language stand in front of the first piece. */
+/** The charset and the language precede the first piece. */
 function decodeExtended(piece: string, index: string): string {
   const text = Number(index) === 0 ? piece.replace(/^[^']*'[^']*'/, '') : piece
   return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -29,7 +29,7 @@ const input: DsnInput = {
 const partsOf = (raw: Buffer) => raw.toString('utf8').split(/\r\n--=_b(?:--)?\r\n/)
 
 describe('buildDsn', () => {
-  test('is a multipart/report of three parts (RFC 3464) that answers nobody', () => {
+  test('is a multipart/report of three parts (RFC 3464) with an empty sender', () => {
     const [head = '', text = '', status = '', original = ''] = partsOf(buildDsn(input))
     expect(head).toContain('Content-Type: multipart/report; report-type=delivery-status;')
     expect(head).toContain('Auto-Submitted: auto-replied')
@@ -66,7 +66,7 @@ describe('buildDsn', () => {
     expect(text).toContain('550 5.1.1 no such user')
   })
 
-  test('returns the whole message for RET=FULL, and says when it is 8-bit', () => {
+  test('returns the complete message for RET=FULL, and is marked when it is 8-bit', () => {
     const bytes = Buffer.from('Subject: x\r\n\r\nh\u00e9llo\r\n')
     const raw = buildDsn({ ...input, original: { bytes, full: true } })
     expect(raw.includes(bytes)).toBe(true)
@@ -88,7 +88,7 @@ describe('buildDsn', () => {
     ['a+2Bb+3Dc', 'a+b=c'],
     ['a+0D+0ABcc:+20x', 'a?Bcc: x'],
     ['+C3+A9+00', '?'],
-  ])('ENVID=%s stands in it decoded, on its one line (RFC 3461 6.3)', (envid, expected) => {
+  ])('ENVID=%s is included decoded, on its one line (RFC 3461 6.3)', (envid, expected) => {
     const status = partsOf(buildDsn({ ...input, envid }))[2] ?? ''
     expect(status.split('\r\n').slice(2, 5)).toEqual([
       'Reporting-MTA: dns; mail.example',
@@ -101,7 +101,7 @@ describe('buildDsn', () => {
     ['rfc822;a+2Bshop@example.org', 'rfc822;a+shop@example.org'],
     ['rfc822;a+0D+0AAction:+20delivered', 'rfc822;a?Action: delivered'],
     ['utf-8;jos\\x{E9}@example.org', 'utf-8;jos\\x{E9}@example.org'],
-  ])('ORCPT=%s stands in it decoded, on its one line', (orcpt, expected) => {
+  ])('ORCPT=%s is included decoded, on its one line', (orcpt, expected) => {
     const recipients = input.recipients.map(recipient => ({ ...recipient, orcpt }))
     const status = partsOf(buildDsn({ ...input, recipients }))[2] ?? ''
     expect(status.split('\r\n').filter(line => /^(Original-Recipient|Action):/.test(line))).toEqual([
@@ -110,7 +110,7 @@ describe('buildDsn', () => {
     ])
   })
 
-  test('says that a message was handed over when nothing failed', () => {
+  test('reports that a message was relayed when nothing failed', () => {
     const recipients = [{ email: 'a@example.net', action: 'relayed', status: '2.0.0', at } as const]
     const raw = buildDsn({ ...input, recipients }).toString()
     expect(raw).toContain('Action: relayed')

@@ -7,7 +7,7 @@ export interface DsnRecipient {
   /** ORCPT of the submission, as given (`rfc822;…`, xtext). */
   orcpt?: string
   /**
-   * `failed`: will not arrive. `relayed`: handed to a system that sends no reports of its own (RFC 3461 section 5.2.5).
+   * `failed`: will not arrive. `relayed`: passed to a system that sends no reports of its own (RFC 3461 section 5.2.5).
    * `delivered`: in the mailbox (RFC 3464 section 2.3.3).
    */
   action: 'failed' | 'relayed' | 'delivered'
@@ -36,14 +36,14 @@ export interface DsnInput {
   /** ENVID of the submission, as given (xtext). */
   envid?: string
   recipients: readonly DsnRecipient[]
-  /** The original: its header, or with RET=FULL the whole message. */
+  /** The original: its header, or with RET=FULL the complete message. */
   original: { bytes: Buffer; full: boolean }
 }
 
 /** The report as it is submitted: CRLF line ends, lines of at most 998 octets as far as the original's are. */
 export function buildDsn(input: DsnInput): Buffer {
   const first = ACTIONS.find(known => input.recipients.some(({ action }) => action === known)) ?? 'failed'
-  const { subject } = SAID[first]
+  const { subject } = TEXTS[first]
   const head = [
     `From: Mail Delivery System <${input.from}>`,
     `To: <${input.to}>`,
@@ -90,8 +90,8 @@ export function rfc5322Date(at: Date): string {
 /** What a report is called by: the worst of what happened. */
 const ACTIONS = ['failed', 'relayed', 'delivered'] as const
 
-/** What is said of those recipients, in both languages. */
-const SAID = {
+/** Texts about those recipients, in both languages. */
+const TEXTS = {
   failed: {
     subject: 'Undelivered mail returned to sender / 邮件未能送达',
     en: 'Your message could not be delivered to the following recipients. It will not be tried again.',
@@ -115,7 +115,7 @@ function explain({ recipients, reportingMta }: DsnInput): string {
       const list = recipients
         .filter(recipient => recipient.action === action)
         .map(({ email, diagnostic, status }) => `  <${email}>\r\n    ${diagnostic ?? status}\r\n`)
-      return list.length === 0 ? [] : [`${SAID[action][language]}\r\n\r\n${list.join('\r\n')}`]
+      return list.length === 0 ? [] : [`${TEXTS[action][language]}\r\n\r\n${list.join('\r\n')}`]
     }).join('\r\n')
   const english = `This is the mail system at ${reportingMta}.\r\n\r\n${about('en')}`
   return `${english}\r\n这里是 ${reportingMta} 的邮件系统。\r\n\r\n${about('zh')}`

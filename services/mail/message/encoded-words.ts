@@ -8,8 +8,8 @@ const BEYOND_ASCII = /\P{ASCII}/u
 const ENCODED = /^=\?[^?]*\?[bq]\?[^?]*\?=$/i
 
 /**
- * Text as encoded words with one space between them, which readers drop. Each has at most 75 characters and may stand in
- * unstructured text, in a phrase and in a comment.
+ * Text as encoded words with one space between them, which readers drop. Each has at most 75 characters and is allowed
+ * in unstructured text, in a phrase and in a comment.
  */
 export function encodeText(text: string): string {
   const chars = Array.from(text)
@@ -71,7 +71,7 @@ export function encodeUnstructured(text: string): string {
   return out
 }
 
-/** The place behind a run of neighbouring words beyond ASCII, or behind one other word. */
+/** The position after a run of neighbouring words beyond ASCII, or after one other word. */
 function nextRun(parts: readonly string[], first: number): number {
   let next = first
   while (next < parts.length && BEYOND_ASCII.test(parts[next] ?? '')) next += 2

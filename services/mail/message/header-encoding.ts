@@ -2,7 +2,9 @@
  * Header fields in ASCII, whatever the client submitted: text in UTF-8 or in an older charset is encoded, so that the
  * message needs SMTPUTF8 (RFC 6531) only when an address has a local part beyond ASCII.
  */
+
 import { isAscii } from 'node:buffer'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { normaliseEmail } from './address.ts'
 import { unlabelledDecoder } from './charset.ts'
 import { encodeParameter, encodeText, encodeUnstructured, foldValue } from './encoded-words.ts'
@@ -42,7 +44,7 @@ const ASCII_ONLY =
   /^(?:(?:resent-)?date|mime-version|content-transfer-encoding|received|auto-submitted|dkim-signature|arc-.*)$/
 
 /**
- * The fields with those beyond ASCII encoded, and marked so; a string is the fault in words. `raw` is the whole message:
+ * The fields with those beyond ASCII encoded, and marked so; otherwise returns why one cannot be encoded. `raw` is the whole message:
  * its body helps to find the charset of fields that are not in UTF-8. Fields named in `except` stay as they are. `budget`
  * is reduced by what was done.
  */
@@ -51,7 +53,7 @@ export function encodeHeader(
   header: Header,
   except: ReadonlySet<string> = new Set(),
   budget: EncodingBudget = encodingBudget(),
-): HeaderField[] | string {
+): HeaderField[] | Sentence {
   if (isAscii(raw.subarray(0, header.length))) return header.fields
   const body = raw.subarray(header.length)
   const decode = unlabelledDecoder(raw.subarray(0, header.length), body, declaredCharset(header, body))
@@ -59,16 +61,16 @@ export function encodeHeader(
   for (const field of header.fields) {
     const beyondAscii = HIGH_OCTET.test(field.value) && !except.has(field.name)
     const encoded = beyondAscii ? (overBudget(field, budget) ?? encodeField(field, decode)) : field
-    if (typeof encoded === 'string') return encoded
+    if ('code' in encoded) return encoded
     fields.push(encoded)
   }
   return fields
 }
 
-function overBudget({ value }: HeaderField, budget: EncodingBudget): string | undefined {
-  if (--budget.fields < 0) return `the header has more than ${MOST_FIELDS} fields with octets beyond ASCII`
+function overBudget({ value }: HeaderField, budget: EncodingBudget): Sentence | undefined {
+  if (--budget.fields < 0) return sentence('detail.header_fields_beyond_ascii', { count: MOST_FIELDS })
   budget.octets -= value.length - value.replaceAll(HIGH_OCTETS, '').length
-  if (budget.octets < 0) return `the header has more than ${MOST_OCTETS} octets beyond ASCII`
+  if (budget.octets < 0) return sentence('detail.header_octets_beyond_ascii', { count: MOST_OCTETS })
   return undefined
 }
 
@@ -79,12 +81,12 @@ function declaredCharset({ fields }: Header, body: Buffer): string | undefined {
   return (pattern.exec(type) ?? pattern.exec(body.toString('latin1', 0, 65_536)))?.[1]
 }
 
-function encodeField(field: HeaderField, decode: (octets: Uint8Array) => string): HeaderField | string {
+function encodeField(field: HeaderField, decode: (octets: Uint8Array) => string): HeaderField | Sentence {
   const { name } = field
   const text = decode(Buffer.from(field.value.replace(/\r\n(?=[ \t])/g, ''), 'latin1'))
   const encoded = encodeValue(name, text)
   const value = encoded && foldValue(name, encoded)
-  if (value === undefined) return `the field ${name} has text beyond ASCII in a place where it cannot be encoded`
+  if (value === undefined) return sentence('detail.header_not_encodable', { field: name })
   // Of all that only local parts can be beyond ASCII still; they go as UTF-8 (RFC 6532).
   return { ...field, value: Buffer.from(value, 'utf8').toString('latin1'), encoded: true }
 }
@@ -138,7 +140,7 @@ function encodeAddresses(text: string): string | undefined {
   return out
 }
 
-/** Where the first of some delimiters stands; the end when there is none. */
+/** Position of the first of some delimiters; the end when there is none. */
 function indexOf(tokens: readonly string[], delimiters: readonly string[], from: number): number {
   let at = from
   while (at < tokens.length && !delimiters.includes(tokens[at] ?? '')) at++

@@ -1,13 +1,14 @@
 /** Reads the header of a message into fields, strictly: what one reader takes for a field and another for text is refused. */
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { newDecoder } from './charset.ts'
 
 /** One field with its place in the message. */
 export interface HeaderField {
   /** Lower case. */
   name: string
-  /** Text behind the colon with its folding, as Latin-1 code units of the octets. */
+  /** Text after the colon with its folding, as Latin-1 code units of the octets. */
   value: string
-  /** First octet of the name, and the octet behind the field's last CRLF. */
+  /** First octet of the name, and the octet after the field's last CRLF. */
   start: number
   end: number
   /** `value` is not what was submitted, but what replaces it (header-encoding.ts, submission.ts). */
@@ -23,32 +24,32 @@ export interface Header {
   length: number
 }
 
-/** Largest header: no honest client comes near, and judging it is the only part that works on strings. */
+/** Largest header: no honest client comes near, and validating it is the only part that works on strings. */
 const MAX_HEADER_OCTETS = 256 * 1024
 /** Names are printable ASCII without colon (RFC 5322 2.2); a space before the colon is obsolete and hides fields. */
 const FIELD_NAME = /^[!-9;-~]{1,200}$/
 
 /**
- * Parses the header of a message whose lines are known to end in CRLF. A string is the fault in words.
+ * Parses the header of a message whose lines are known to end in CRLF. Returns why it cannot be read otherwise.
  * A message without an empty line is all header (RFC 5322 3.5 makes the body optional).
  */
-export function parseHeader(raw: Buffer): Header | string {
+export function parseHeader(raw: Buffer): Header | Sentence {
   const blank = raw.indexOf('\r\n\r\n')
   const length = raw.toString('latin1', 0, 2) === '\r\n' ? 2 : blank < 0 ? raw.length : blank + 4
-  if (length > MAX_HEADER_OCTETS) return `the header has more than ${MAX_HEADER_OCTETS} octets`
+  if (length > MAX_HEADER_OCTETS) return sentence('detail.header_octets', { count: MAX_HEADER_OCTETS })
   const text = raw.toString('latin1', 0, length)
   const fields: HeaderField[] = []
   for (let start = 0; start < length && !text.startsWith('\r\n', start); ) {
     const end = endOfField(text, start)
     const field = toField(text, start, end)
-    if (typeof field === 'string') return field
+    if ('code' in field) return field
     fields.push(field)
     start = end
   }
   return { fields, length }
 }
 
-/** The octet behind a field: its line and all that start with white space. */
+/** The octet after a field: its line and all that start with white space. */
 function endOfField(text: string, start: number): number {
   let end = start
   do {
@@ -58,12 +59,12 @@ function endOfField(text: string, start: number): number {
   return end
 }
 
-function toField(text: string, start: number, end: number): HeaderField | string {
+function toField(text: string, start: number, end: number): HeaderField | Sentence {
   const colon = text.indexOf(':', start)
   const name = colon < 0 || colon >= end ? '' : text.slice(start, colon)
-  if (!FIELD_NAME.test(name)) return `the header has a line that is no field (octet ${start})`
+  if (!FIELD_NAME.test(name)) return sentence('detail.header_line', { at: start })
   const value = text.slice(colon + 1, end).replace(/\r\n$/, '')
-  if (/\r\n[ \t]*(\r\n|$)/.test(value)) return `the header has a folded line of white space only (octet ${start})`
+  if (/\r\n[ \t]*(\r\n|$)/.test(value)) return sentence('detail.header_fold', { at: start })
   return { name: name.toLowerCase(), value, start, end }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLineScanner, findLineFault } from './line-endings.ts'
+import { createLineScanner, findLineError } from './line-endings.ts'
 
-const fault = (text: string) => findLineFault(Buffer.from(text, 'latin1'))
+const error = (text: string) => findLineError(Buffer.from(text, 'latin1'))
 
 describe('lines of a message', () => {
   test.each([
@@ -14,7 +14,7 @@ describe('lines of a message', () => {
     ['8-bit and controls', 'h\u00e9llo\t\u007f\u0001\r\n'],
     ['a dot alone in the middle', 'a\r\n.\r\nb\r\n'],
   ])('pass: %s', (_, text) => {
-    expect(fault(text)).toBeUndefined()
+    expect(error(text)).toBeUndefined()
   })
 
   test.each([
@@ -33,10 +33,10 @@ describe('lines of a message', () => {
     ['999 octets', `ok\r\n${'x'.repeat(999)}\r\n`, 'line_too_long', 4],
     ['999 octets without end', `ok\r\n${'x'.repeat(999)}`, 'line_too_long', 4],
   ])('refused: %s', (_, text, code, at) => {
-    expect(fault(text)).toEqual({ code, at })
+    expect(error(text)).toEqual({ code, at })
   })
 
-  test('the fault is the same in whatever pieces the message comes', () => {
+  test('the error is the same for any pieces of the message', () => {
     const line = fc.oneof(
       fc.constantFrom('', 'a', 'x'.repeat(998), 'x'.repeat(999)),
       fc.constantFrom('a\0', 'a\nb', 'a\rb', '\r', '\n'),
@@ -51,7 +51,7 @@ describe('lines of a message', () => {
           scanner.scan(raw.subarray(start, end))
           start = end
         }
-        expect(scanner.end()).toEqual(findLineFault(raw))
+        expect(scanner.end()).toEqual(findLineError(raw))
       }),
     )
   })
@@ -62,7 +62,7 @@ describe('lines of a message', () => {
       fc.property(fc.array(alphabet, { maxLength: 40 }), octets => {
         const raw = Buffer.from(octets)
         const clean = !/\0|\r(?!\n)|(?<!\r)\n/.test(raw.toString('latin1'))
-        expect(findLineFault(raw) === undefined).toBe(clean)
+        expect(findLineError(raw) === undefined).toBe(clean)
       }),
     )
   })

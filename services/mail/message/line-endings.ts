@@ -1,7 +1,7 @@
 /** What the lines of a submitted message may look like: CRLF at each end, no NUL, 998 octets at most. */
 
 /** Why the bytes of a message are refused, and at which octet (from 0). */
-export interface LineFault {
+export interface LineError {
   code: 'bad_line_endings' | 'bad_bytes' | 'line_too_long'
   at: number
 }
@@ -13,30 +13,30 @@ const CR = 0x0d
 
 /** Looks at a message in pieces, in their order. */
 export interface LineScanner {
-  /** The first fault of the message so far. `at` counts from its first octet; the pieces after a fault are not read. */
-  scan(piece: Uint8Array): LineFault | undefined
-  /** The first fault of the whole message, which has no further pieces. */
-  end(): LineFault | undefined
+  /** The first error of the message so far. `at` counts from its first octet; pieces after an error are not read. */
+  scan(piece: Uint8Array): LineError | undefined
+  /** The first error of the complete message, which has no further pieces. */
+  end(): LineError | undefined
 }
 
 /**
- * The first fault of a message, or undefined. A bare CR or LF is refused instead of repaired: relays disagree on
+ * The first error of a message, or undefined. A bare CR or LF is refused instead of repaired: relays disagree on
  * whether it ends a line, which is how messages are smuggled, and a repair would change what was signed.
  */
-export function findLineFault(raw: Uint8Array): LineFault | undefined {
+export function findLineError(raw: Uint8Array): LineError | undefined {
   const scanner = createLineScanner()
   return scanner.scan(raw) ?? scanner.end()
 }
 
-/** {@link findLineFault} for a message that is never in memory as a whole. */
+/** {@link findLineError} for a message that is never in memory completely. */
 export function createLineScanner(): LineScanner {
   let offset = 0
   let lineStart = 0
   let afterCr = false
-  let fault: LineFault | undefined
+  let error: LineError | undefined
 
   /** The rest of a CRLF that the piece before began. */
-  const finishLine = (octet: number | undefined): LineFault | undefined => {
+  const finishLine = (octet: number | undefined): LineError | undefined => {
     if (octet === undefined) return undefined
     if (octet !== LF) return { code: 'bad_line_endings', at: offset - 1 }
     if (offset - 1 - lineStart > LINE_OCTETS) return { code: 'line_too_long', at: lineStart }
@@ -44,7 +44,7 @@ export function createLineScanner(): LineScanner {
     lineStart = offset + 1
     return undefined
   }
-  const scan = (piece: Uint8Array): LineFault | undefined => {
+  const scan = (piece: Uint8Array): LineError | undefined => {
     const first = afterCr ? 1 : 0
     const early = afterCr ? finishLine(piece[0]) : undefined
     if (early || piece.length === 0) return early
@@ -57,12 +57,12 @@ export function createLineScanner(): LineScanner {
 
   return {
     scan(piece) {
-      fault ??= scan(piece)
+      error ??= scan(piece)
       offset += piece.length
-      return fault
+      return error
     },
     end() {
-      if (fault) return fault
+      if (error) return error
       if (afterCr) return { code: 'bad_line_endings', at: offset - 1 }
       return offset - lineStart > LINE_OCTETS ? { code: 'line_too_long', at: lineStart } : undefined
     },
@@ -77,7 +77,7 @@ function scanPiece(
   piece: Uint8Array,
   first: number,
   start: number,
-): LineFault | { lineStart: number; afterCr: boolean } {
+): LineError | { lineStart: number; afterCr: boolean } {
   const afterCr = piece[piece.length - 1] === CR
   const end = afterCr ? piece.length - 1 : piece.length
   let lineStart = start

@@ -6,7 +6,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[^\s"(),:;<>@[\]\\]+|[^\s]/gu
 const SPECIAL = /^["(),:;<>@[\]\\]$/
 /** What comments are found among: a quoted pair, a quoted string, plain text, or a delimiter. */
 const PIECE = /\\.|"(?:[^"\\]|\\.)*"|[^\\"()]+|[\\"()]/gsu
-/** RFC 2047 5 forbids encoded words in an address; some readers decode them all the same, and show what they say. */
+/** RFC 2047 5 forbids encoded words in an address; some readers decode and show them nevertheless. */
 const ENCODED_WORD = /=\?.*\?=/
 /** A quoted local part that could be taken for an address, a list or a comment, as in `"boss@evil.example"@example.org`. */
 const MISLEADING = /^".*[@,:;()[\]\\].*"$/s
@@ -30,7 +30,7 @@ export function readMailboxes(value: string): string[] | 'too_many' | undefined 
   if (text === undefined) return undefined
   const lists: string[][] = [[]]
   for (const [token] of text.matchAll(TOKEN)) {
-    // A quote that nothing ends: who looked for the end behind each further quote would look for minutes.
+    // An unterminated quote: searching its end after each further quote would take minutes.
     if (token === '"') return undefined
     if (token === ',' && lists.length === MAX_FROM_MAILBOXES) return 'too_many'
     if (token === ',') lists.push([])
@@ -45,7 +45,7 @@ export function readMailboxes(value: string): string[] | 'too_many' | undefined 
   return found
 }
 
-/** Comments (RFC 5322 3.2.2) nest and may stand between any two tokens; each becomes a space. */
+/** Comments (RFC 5322 3.2.2) nest and may occur between any two tokens; each becomes a space. */
 function withoutComments(value: string): string | undefined {
   let depth = 0
   let text = ''

@@ -80,7 +80,7 @@ test.each([
   ],
   ['parts without anything', Array.from({ length: 1_000_000 }, () => '--b')],
   ['names of fields', ['--b', ...Array.from({ length: 1_000_000 }, (_, n) => `${n}:`), '', '']],
-])('a message full of %s is read at once', (_, lines) => {
+])('a message full of %s is read immediately', (_, lines) => {
   const raw = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${lines.join('\r\n')}`)
   const started = performance.now()
   expect(readMime(raw).html).toBeUndefined()

@@ -23,7 +23,7 @@ const MAX_DEPTH = 10
 const MAX_PARTS = 200
 /** RFC 2046 5.1.1 has 70; a long one makes a pattern that no engine takes. */
 const MAX_BOUNDARY = 250
-/** As at the door, where only the first header is judged. */
+/** As at acceptance, where only the first header is validated. */
 const MAX_HEAD = 256 * 1024
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024
 
@@ -102,7 +102,7 @@ function split(body: string, boundary: string): string[] {
   return parts
 }
 
-/** The octets behind a Content-Transfer-Encoding (RFC 2045 section 6); an unknown one is taken as none. */
+/** The decoded octets of a Content-Transfer-Encoding (RFC 2045 section 6); an unknown one is treated as none. */
 export function decodeTransfer(body: string, encoding: string): Buffer {
   switch (encoding.toLowerCase()) {
     case 'base64':

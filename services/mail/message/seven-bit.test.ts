@@ -10,7 +10,7 @@ function convert(message: string): string {
   try {
     return Buffer.concat([...toSevenBit(latin1(message))]).toString('latin1')
   } catch (error) {
-    if (error instanceof Unconvertible) return error.fault
+    if (error instanceof Unconvertible) return error.reason
     throw error
   }
 }
@@ -95,7 +95,7 @@ describe('several parts', () => {
         ]),
     ],
     [
-      'parts of parts as well, and what stands around them',
+      'nested parts, and the text around them',
       MIME +
         multipart('multipart/mixed', [multipart('multipart/alternative', [plain, plain], 'bb'), plain], 'b', [
           'pr\xe9\r\n',
@@ -191,9 +191,9 @@ describe('several parts', () => {
       const raw = Buffer.alloc(25 * 2 ** 20, '--x\\r\\n')
       raw.write('Content-Type: multipart/mixed; boundary=x\\r\\n\\r\\n\\xfc\\r\\n', 'latin1')
       const pieces = []
-      let fault
-      try { for (const piece of toSevenBit(raw)) pieces.push(piece) } catch (error) { fault = error.fault }
-      parentPort.postMessage(fault)`,
+      let reason
+      try { for (const piece of toSevenBit(raw)) pieces.push(piece) } catch (error) { reason = error.reason }
+      parentPort.postMessage(reason)`,
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
     const [answer] = await once(worker, 'message')
@@ -201,7 +201,7 @@ describe('several parts', () => {
     expect(answer).toBe('structure')
   })
 
-  test.each<[fault: string, string, string]>([
+  test.each<[reason: string, string, string]>([
     [
       'signed',
       'a signed part',
@@ -258,7 +258,7 @@ describe('several parts', () => {
     ],
     [
       'structure',
-      'a boundary that nowhere stands',
+      'a boundary that does not occur',
       `${MIME}Content-Type: multipart/mixed; boundary=c\r\n\r\n--b\r\n\r\n\xe9\r\n--b--\r\n`,
     ],
     [
@@ -278,8 +278,8 @@ describe('several parts', () => {
       'a broken part of more than a megabyte',
       `${MIME}${TEXT}Content-Transfer-Encoding: base64\r\n\r\n${'\xe9aaa\r\n'.repeat(180_000)}`,
     ],
-  ])('not converted (%s): %s', (fault, _, message) => {
-    expect(convert(message)).toBe(fault)
+  ])('not converted (%s): %s', (error, _, message) => {
+    expect(convert(message)).toBe(error)
   })
 })
 

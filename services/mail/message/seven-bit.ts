@@ -16,14 +16,14 @@ import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts'
  * break (RFC 1847 section 2.1). `address`: an address has a local part beyond ASCII. `structure`: not MIME as far as it is
  * understood here.
  */
-export type SevenBitFault = 'signed' | 'address' | 'structure'
+export type SevenBitError = 'signed' | 'address' | 'structure'
 
 /** A message cannot be converted. */
 export class Unconvertible extends Error {
-  readonly fault: SevenBitFault
-  constructor(fault: SevenBitFault) {
-    super(fault)
-    this.fault = fault
+  readonly reason: SevenBitError
+  constructor(error: SevenBitError) {
+    super(error)
+    this.reason = error
   }
 }
 
@@ -35,7 +35,7 @@ const MAX_PARTS = 1_000
 const MAX_NEAR_BOUNDARIES = 10_000
 /** RFC 2046 section 5.1.1 has 70. */
 const MAX_BOUNDARY = 250
-/** Contents that claim an encoding and have octets above 127 all the same are decoded at once, up to this size. */
+/** Contents that claim an encoding and have octets above 127 all the same are decoded in one step, up to this size. */
 const MAX_BROKEN = 1024 * 1024
 /** Octets of a text that decide between the encodings. */
 const SAMPLE = 64 * 1024
@@ -70,9 +70,9 @@ class Conversion {
     }
     if (place.depth > MAX_DEPTH) throw new Unconvertible('structure')
     const header = parseHeader(octets)
-    if (typeof header === 'string' || isAmbiguous(header)) throw new Unconvertible('structure')
+    if ('code' in header || isAmbiguous(header)) throw new Unconvertible('structure')
     const fields = encodeHeader(octets, header, new Set(), this.#budget)
-    if (typeof fields === 'string') throw new Unconvertible('structure')
+    if (!Array.isArray(fields)) throw new Unconvertible('structure')
     if (fields.some(({ value }) => /[\x80-\xff]/.test(value))) throw new Unconvertible('address')
     yield* this.#body(octets, { ...header, fields }, place)
   }
@@ -96,7 +96,7 @@ class Conversion {
     else yield* leaf(body, header, type, place.message && place.depth === 0, write)
   }
 
-  /** The parts between the boundary lines (RFC 2046 section 5.1.1); what stands around them is shown by no reader. */
+  /** The parts between the boundary lines (RFC 2046 section 5.1.1); text around them is shown by no reader. */
   *#multipart(body: Buffer, boundary: string | undefined, type: string, depth: number): Generator<Buffer> {
     if (!boundary || boundary.length > MAX_BOUNDARY) throw new Unconvertible('structure')
     const place = {
@@ -126,15 +126,15 @@ class Conversion {
     const mark = Buffer.from(`\r\n--${boundary}`, 'latin1')
     const isFirst = body.subarray(0, mark.length - 2).equals(mark.subarray(2))
     for (let start = isFirst ? 0 : lineOf(body, mark, 0); start >= 0; ) {
-      const behind = start + mark.length - 2
-      const lineEnd = body.indexOf('\r\n', behind)
+      const next = start + mark.length - 2
+      const lineEnd = body.indexOf('\r\n', next)
       const end = lineEnd < 0 ? body.length : lineEnd + 2
-      const rest = /^(--)?[ \t]*(?:\r\n)?$/.exec(body.toString('latin1', behind, Math.min(end, behind + 1000)))
+      const rest = /^(--)?[ \t]*(?:\r\n)?$/.exec(body.toString('latin1', next, Math.min(end, next + 1000)))
       if (rest ? ++this.#parts > MAX_PARTS : ++this.#nearBoundaries > MAX_NEAR_BOUNDARIES)
         throw new Unconvertible('structure')
       if (rest) yield { start, end, last: rest[1] !== undefined }
       // Boundaries may share a line end.
-      start = lineOf(body, mark, behind)
+      start = lineOf(body, mark, next)
     }
   }
 }
@@ -213,7 +213,7 @@ function charset(header: Header, type: string, content: Buffer): Changes {
   return { 'Content-Type': `${(value ?? type).replace(/[\s;]+$/, '')}; charset=${charsetOf(content)}` }
 }
 
-/** What the octets of a part stand for. */
+/** The decoded octets of a part. */
 function contentOf(body: Buffer, encoding = ''): Buffer {
   const name = tokenOf(encoding)
   if (['', '7bit', '8bit', 'binary'].includes(name)) return body

@@ -10,7 +10,7 @@ const LINE_OCTETS = 57
 /** Longest line of quoted-printable, without the sign of its soft break. */
 const COLUMNS = 75
 
-/** Base64 in lines of 76 characters, without a line end behind the last. */
+/** Base64 in lines of 76 characters, without a final line end. */
 export function* encodeBase64(content: Buffer): Generator<Buffer> {
   for (let at = 0; at < content.length; at += STEP_OCTETS) {
     const text = content.toString('base64', at, Math.min(at + STEP_OCTETS, content.length))
@@ -24,7 +24,7 @@ export function* encodeQuotedPrintable(content: Buffer): Generator<Buffer> {
   for (let from = 0; from < content.length; ) {
     const near = Math.min(from + STEP_OCTETS, content.length)
     const lineEnd = near === content.length ? -1 : content.lastIndexOf('\r\n', near)
-    // A step ends within a line only if the line is longer than a step; then a soft break stands there.
+    // A step ends within a line only if the line is longer than a step; then a soft break is inserted.
     const to = lineEnd >= from ? lineEnd + 2 : near
     const lines = content.toString('latin1', from, to).split('\r\n').map(quoteLine).join('\r\n')
     yield Buffer.from(to === content.length || lineEnd >= from ? lines : `${lines}=\r\n`, 'latin1')
@@ -69,7 +69,7 @@ function softBreaks(quoted: string): string {
   return lines.join('=\r\n')
 }
 
-/** The octets behind quoted-printable text (one code unit an octet); what is not of its grammar stands for itself. */
+/** The octets of quoted-printable text (one code unit an octet); text outside of its grammar represents itself. */
 export function decodeQuotedPrintable(text: string): Buffer {
   const octets = Buffer.from(text.replaceAll(/=[ \t]*\r?\n/g, ''), 'latin1')
   let length = 0

@@ -1,4 +1,4 @@
-/** The encoding of DSN parameters (RFC 3461 4): what stands in a command can neither end it nor begin a parameter. */
+/** The encoding of DSN parameters (RFC 3461 4): a value can neither end a command nor begin a parameter. */
 
 /** Encodes a value: everything but printable ASCII without `+` and `=` becomes `+XX`. */
 export function toXtext(value: string): string {

@@ -54,7 +54,7 @@ describe('captured mail', () => {
     },
   )
 
-  test('that is too large for one document does not stand in the way of what is captured with it', async () => {
+  test('that is too large for one document does not block what is captured with it', async () => {
     const user = newId('usr')
     const mails = [mail(user), mail(user, { raw: attachment(25_000_000) }), mail(user)]
     await saveCaptured(mongo, mails)
@@ -123,7 +123,7 @@ describe('the list', () => {
     }
   })
 
-  test('says nothing of the bytes', async () => {
+  test('does not depend on the bytes', async () => {
     const user = newId('usr')
     await saveCaptured(mongo, [mail(user, { raw: attachment(25_000_000) })])
     const [summary] = await listCaptured(mongo, user, 1)

@@ -60,7 +60,7 @@ export async function saveCaptured(
     docs.push({ ...rest, size: raw.length, z, ...(more.length > 0 && { more: more.length }) })
     pieces.push(...more.map((piece, index) => ({ _id: pieceId(rest._id, index + 1), z: piece, exp: rest.exp })))
   }
-  // Before the mail they belong to, which can be read at once.
+  // Before the mail they belong to, which can be read immediately.
   if (pieces.length > 0)
     await collectionOf(mongo.db, CAPTURED_PIECES).bulkWrite(pieces.map(replace), { ordered: false })
   await collectionOf(mongo.db, CAPTURED).bulkWrite(docs.map(replace), { ordered: false })

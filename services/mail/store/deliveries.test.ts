@@ -122,7 +122,7 @@ describe('a timed delivery', () => {
     expect(flows.map(doc => doc?.flow)).toEqual([FLOW, FLOW, undefined, undefined, undefined])
   })
 
-  test('is one of so many at once, and is looked for from a time on', async () => {
+  test('is limited per claim, and is looked for from a time on', async () => {
     for (let n = 0; n < 5; n++) await give(`em_${n}.0`, { due: at(-10 + n) })
     expect(await queue.makeReady([0], { now }, { ...none, limit: 2 })).toMatchObject({ full: true })
     expect(await queue.makeReady([0], { from: at(-7), now }, none)).toMatchObject({ full: false })
@@ -142,7 +142,7 @@ describe('a timed delivery', () => {
 })
 
 describe('a claim', () => {
-  test('moves what it takes behind its visibility timeout; a second claim gets nothing of it', async () => {
+  test('moves claimed deliveries past their visibility timeout; a second claim gets none of them', async () => {
     const docs = [await give('em_a.0', { flow: FLOW }), await give('em_b.0', { flow: FLOW })]
     const first = await claim(docs, 'one')
     expect(first.map(({ claimToken, epoch }) => [claimToken, epoch])).toEqual([
@@ -227,7 +227,7 @@ describe('writes of a holder', () => {
 })
 
 describe('taking a slot over', () => {
-  test('makes what its last owner held due at once, and leaves waiting retries alone', async () => {
+  test('makes what its last owner held due immediately, and leaves waiting retries alone', async () => {
     await give('em_held.0', { tok: 'gone', due: at(90) })
     await give('em_retry.0', { due: at(90) })
     await give('em_scheduled.0', { due: at(9_000), tok: 'kept' })

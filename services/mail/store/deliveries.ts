@@ -102,8 +102,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * The first `count` deliveries that are due of each flow, in one command. `from`: earlier ones are known to be taken, so
-   * that the keys that their claims left behind in the index are not passed over again.
+   * The first `count` due deliveries of each flow, in one command. `from`: earlier ones are known to be taken, so that
+   * the keys that their claims left in the index are not passed over again.
    */
   async ready(wanted: readonly Wanted[], now: Date): Promise<Delivery[]> {
     const [first, ...others] = wanted.map(({ flow, count, from, slots }) => [
@@ -218,7 +218,7 @@ export class DeliveryQueue {
     await this.#update(held, { $set: { due }, $unset: { tok: '' } })
   }
 
-  /** Gives claims back to another site, and so perhaps to another slot; they are ready there at once. */
+  /** Gives claims back to another site, and so perhaps to another slot; they are ready there immediately. */
   async move(held: readonly ClaimRef[], to: Pick<DeliveryDoc, 'site' | 'slot' | 'flow' | 'due'>) {
     await this.#update(held, { $set: to, $unset: { tok: '' } })
   }
@@ -255,7 +255,7 @@ export class DeliveryQueue {
     return matchedCount
   }
 
-  /** Makes what a gone worker held in these slots due at once; the slots are ours, so it cannot send any more. */
+  /** Makes what a gone worker held in these slots due immediately; the slots are ours, so it cannot send any more. */
   async recover(slots: readonly number[], now: Date, visibilityMs: number): Promise<void> {
     await this.#deliveries.updateMany(
       {

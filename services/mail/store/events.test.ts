@@ -48,7 +48,7 @@ describe('an attempt that was written before', () => {
     },
   )
 
-  test('as of unknown outcome says nothing of that once the outcome is known', async () => {
+  test('as of unknown outcome has no trace of that once the outcome is known', async () => {
     const unknown = event('deferred', {
       ambiguous: true,
       conversation: 'C: .',
@@ -79,7 +79,7 @@ test('of a batch, what is new is appended whatever is there already, and a repet
   expect(await findEvents(mongo, [...found.keys()])).toEqual(found)
 })
 
-test('two workers that write the same attempt at once leave one, and "delivered" if one of them saw that', async () => {
+test('two workers that write the same attempt in parallel leave one, and "delivered" if one of them saw that', async () => {
   for (let round = 0; round < 20; round++) {
     const seen = event('delivered')
     const others = (['deferred', 'failed', 'bounced'] as const).map(type => event(type, { _id: seen._id }))
@@ -88,7 +88,7 @@ test('two workers that write the same attempt at once leave one, and "delivered"
   }
 })
 
-test('what hinders the log is told, unless it is only a repetition', async () => {
+test('an error of the log is reported, unless it is only a repetition', async () => {
   const good = event('deferred')
   await mongo.db.command({ collMod: EVENTS.name, validator: { ms: { $gte: 0 } } })
   await expect(appendEvents(mongo, [good, event('delivered', { ms: -1 })])).rejects.toMatchObject({ code: 121 })

@@ -29,7 +29,7 @@ export async function appendEvents(mongo: Mongo, events: readonly EventDoc[]): P
     if (!isDuplicateKey(error)) throw error
     const final = events.filter(({ type }) => type !== 'deferred')
     if (final.length === 0) return
-    // Whole documents: nothing that was said of the passing one, such as "the outcome is unknown", holds any more.
+    // Complete documents: notes of the passing one, such as "the outcome is unknown", are replaced.
     const replace = final.map(({ _id, ...replacement }) => {
       const type = replacement.type === 'delivered' ? { $ne: replacement.type } : ('deferred' as const)
       return { replaceOne: { filter: { _id, type }, replacement } }

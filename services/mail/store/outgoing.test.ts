@@ -1,4 +1,4 @@
-/** What messages say of their recipients after the notes of workers that come late, twice, or at once. */
+/** Recipients' states of messages after notes of workers that are late, repeated, or in parallel. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database/test-database.ts'
@@ -71,19 +71,16 @@ describe('a state', () => {
     SIZES.flatMap(size =>
       final.flatMap(before => (['deferred', ...final] as const).map(after => [size, before, after] as const)),
     ),
-  )(
-    'of %i recipient(s): %s stays, whoever says %s later; only "delivered" replaces it',
-    async (size, before, after) => {
-      const message = await waiting(size)
-      await outbox.note([note(message, 0, before, { code: 200 })], at(1))
-      const first = await stored(message)
-      await outbox.note([note(message, 0, after, { code: 500 })], at(9))
-      const then = await stored(message)
-      if (after === 'delivered') expect(then.rcpts[0]).toMatchObject({ status: 'delivered', code: 500, at: at(9) })
-      else expect(then).toEqual(first)
-      expect(then.left).toBe(size - 1)
-    },
-  )
+  )('of %i recipient(s): %s stays after a later %s; only "delivered" replaces it', async (size, before, after) => {
+    const message = await waiting(size)
+    await outbox.note([note(message, 0, before, { code: 200 })], at(1))
+    const first = await stored(message)
+    await outbox.note([note(message, 0, after, { code: 500 })], at(9))
+    const then = await stored(message)
+    if (after === 'delivered') expect(then.rcpts[0]).toMatchObject({ status: 'delivered', code: 500, at: at(9) })
+    else expect(then).toEqual(first)
+    expect(then.left).toBe(size - 1)
+  })
 })
 
 describe('a message is final', () => {
@@ -164,7 +161,7 @@ test('texts that look like expressions stay texts', async () => {
   expect((await stored(message)).rcpts[1]).toMatchObject({ enhanced: '$rcpts', orcpt: 'rfc822;u1$x' })
 })
 
-test('whatever comes in which order, twice and by two workers at once: what is left are those without a final state', async () => {
+test('whatever comes in which order, twice and by two workers in parallel: what is left are those without a final state', async () => {
   const status = fc.constantFrom<RecipientStatus>('deferred', 'delivered', 'bounced', 'failed', 'canceled')
   const one = fc.record({ n: fc.nat({ max: 3 }), status, again: fc.boolean() })
   await fc.assert(
@@ -219,7 +216,7 @@ describe('loading', () => {
     for (const [n, { _id }] of messages.entries()) expect((await loaded.get(_id)?.raw())?.toString()).toBe(`body ${n}`)
   })
 
-  test.each([100, 3_000_000])('tells when the bytes are gone, or a part of them (%i octets)', async size => {
+  test.each([100, 3_000_000])('reports when the bytes are removed, or a part of them (%i octets)', async size => {
     const { _id } = await give(Buffer.alloc(size, 'x'))
     await collectionOf(mongo.db, BODIES).deleteOne({ m: _id })
     expect(await (await outbox.load([_id])).get(_id)?.raw()).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Reads accepted messages for delivery, many at once, and notes what became of their recipients. */
+/** Reads accepted messages for delivery, in batches, and notes what became of their recipients. */
 import { type Collection, collectionOf, type Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS } from '../../platform/durations.ts'
 import { BODIES, bodyId, readBody, unpack } from './bodies.ts'
@@ -7,7 +7,7 @@ import { MESSAGES } from './messages.ts'
 
 /**
  * A message about to go out. `raw` reads its bytes; undefined when they are gone. `inMemory`: they were read already;
- * otherwise the caller of `raw` bounds what is read at once.
+ * otherwise the caller of `raw` bounds what is read in one step.
  */
 export interface Outgoing {
   message: OutgoingMessage
@@ -105,8 +105,8 @@ export class Outbox {
   }
 
   /**
-   * Notes recipients' states; repeating it changes nothing. `at`: when. A final state stays, whatever a worker that lost
-   * its claim says later; only "delivered" replaces it, because that is a fact.
+   * Notes recipients' states; repeating it changes nothing. `at`: when. A final state stays after late notes of a
+   * worker that lost its claim; only "delivered" replaces it, because that is a fact.
    */
   async note(notes: readonly RecipientNote[], at: Date): Promise<void> {
     const updates = [...groupAlike(notes), ...notes.filter(note => !note.only).map(note => [note])]

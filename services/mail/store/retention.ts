@@ -20,7 +20,7 @@ interface OrphanDoc {
 const PROGRESS = defineCollection<ProgressDoc>('sweeps')
 const ORPHANS = defineCollection<OrphanDoc>('orphan_bodies')
 const BATCH = 1_000
-/** Bodies of large messages are stored while they come in, which may take a whole session of 4 hours. */
+/** Bodies of large messages are stored while they arrive, which may take a complete session of 4 hours. */
 const ORPHAN_AGE_MS = 6 * HOUR_MS
 
 /** The days that things are kept. */

@@ -13,7 +13,7 @@ import {
 } from './slots.ts'
 
 describe('the number of slots', () => {
-  test('is fixed by whoever asks first, also at once', async () => {
+  test('is fixed by whoever asks first, also in parallel', async () => {
     const mongo = await databaseForThisTest()
     const counts = await Promise.all([8, 8, 8].map(count => fixSlotCount(mongo, count)))
     expect(counts).toEqual([8, 8, 8])
@@ -50,7 +50,7 @@ describe('a slot', () => {
     expect(await renewSlots(mongo, 'b', 60_000)).toMatchObject([{ owner: 'b', epoch: 2 }])
   })
 
-  test('that is given back is free at once', async () => {
+  test('that is given back is free immediately', async () => {
     const mongo = await databaseForThisTest()
     await fixSlotCount(mongo, 1)
     await takeSlots(mongo, 'a', [0], 60_000)

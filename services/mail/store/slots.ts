@@ -95,7 +95,7 @@ export async function unownedSlots(mongo: Mongo): Promise<{ expired: number[]; f
   return { expired: expired.map(({ _id }) => _id), free: free.map(({ _id }) => _id) }
 }
 
-/** Says that a worker lives. */
+/** Records that a worker lives. */
 export async function beat(mongo: Mongo, owner: string, ttlMs: number): Promise<void> {
   await collectionOf(mongo.db, WORKERS).updateOne({ _id: owner }, [{ $set: { until: inMs(ttlMs) } }], { upsert: true })
 }

@@ -9,10 +9,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.stop())
 
-/** A second process as far as the doorbell can tell: the same database behind another handle. */
+/** A second process for the wake-up signal: the same database over another connection. */
 const otherProcess = () => wakeOf({ ...database })
 
-test('parts of one process share a doorbell and hear it at once', () => {
+test('parts of one process share a wake-up signal and receive it immediately', () => {
   const heard: number[] = []
   const stop = wakeOf(database).listen(slots => heard.push(...slots))
   wakeOf(database).ring([3, 5])

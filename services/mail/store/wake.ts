@@ -1,5 +1,5 @@
 /**
- * Notifies workers that a slot has new mail, so that a quiet system delivers at once, and that a slot has no owner. Only a
+ * Notifies workers that a slot has new mail, so that a quiet system delivers immediately, and that a slot has no owner. Only a
  * hint: what it loses, the poll of the worker or its next renewal finds. Inside a process it is a call; across processes
  * it is a document in a capped collection, read by a tailable cursor (a change stream would read every write of the
  * database).
@@ -28,9 +28,9 @@ export type WakeListener = (slots: readonly number[], flows: readonly string[], 
 
 /** The wake-up signals of one process. */
 export interface Wake {
-  /** Says that these slots, and these flows in them, have deliveries that are due. Returns at once and never throws. */
+  /** Notifies that these slots, and these flows in them, have due deliveries. Returns immediately and never throws. */
   ring(slots: Iterable<number>, flows?: Iterable<string>): void
-  /** Says that these slots have no owner now, for another worker to take them. Returns at once and never throws. */
+  /** Notifies other workers that these slots have no owner now. Returns immediately and never throws. */
   release(slots: readonly number[]): void
   /**
    * Calls `listener` for rings of this process and, while {@link Wake.follow} runs, of others, and for releases of others.
@@ -126,8 +126,8 @@ class HintedWake implements Wake {
 }
 
 /**
- * Makes the capped collection; an insert into a missing one would make a plain one, which cannot be followed. One that
- * an earlier release made is enlarged: a reader that lags by the whole collection loses its hints.
+ * Creates the capped collection; an insert into a missing one would create a plain one, which cannot be tailed. One of
+ * an earlier release is enlarged: a reader that lags by the complete collection loses its hints.
  */
 async function create(mongo: Mongo): Promise<void> {
   const enlarge = (error: unknown) =>
@@ -147,7 +147,7 @@ async function tail(
   listeners: ReadonlySet<WakeListener>,
 ): Promise<void> {
   const hints = collectionOf(mongo.db, HINTS)
-  // The cursor of an empty capped collection dies at once, so there is always one document to stand on.
+  // The cursor of an empty capped collection ends immediately, so there is always one document.
   const start: HintDoc = { _id: newId('wh'), from: own, slots: [] }
   await hints.insertOne(start)
   const cursor = hints.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 1_000 })

@@ -6,6 +6,7 @@ import { collectionOf, ensureIndexes, type Mongo } from '../../platform/database
 import { newId } from '../../platform/ids.ts'
 import { silentLog } from '../../platform/observability/log.ts'
 import { createMetrics } from '../../platform/observability/metrics.ts'
+import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
 import { BODIES, readBody } from '../store/bodies.ts'
 import { MESSAGES } from '../store/messages.ts'
 import { type AcceptOptions, createAccept } from './accept.ts'
@@ -32,7 +33,7 @@ const DOMAINS: Record<string, { id: string; maySend: boolean }> = {
   'usr_2 victim.example': { id: 'dom_victim', maySend: true },
 }
 
-function door(over: Partial<AcceptOptions> = {}) {
+function service(over: Partial<AcceptOptions> = {}) {
   return createAccept({
     mongo,
     config: {
@@ -74,13 +75,13 @@ function submission(over: Partial<Submission> & { text?: string } = {}): Submiss
 const stored = (id: string) => collectionOf(mongo.db, MESSAGES).findOne({ _id: id })
 
 function accepted(answer: Accepted | Refused): Accepted {
-  if (answer.kind !== 'accepted') throw new Error(`${answer.code}: ${answer.detail}`)
+  if (answer.kind !== 'accepted') throw new Error(`${answer.code}: ${inEnglish(answer.detail)}`)
   return answer
 }
 
 describe('a message that passes', () => {
   test('is stored as answered, with the finished bytes', async () => {
-    const { accept } = door()
+    const { accept } = service()
     const answer = accepted(
       await accept(submission({ dsn: { ret: 'HDRS', envid: 'e1' }, tags: [{ name: 'a', value: 'b' }] })),
     )
@@ -107,9 +108,9 @@ describe('a message that passes', () => {
     expect(raw?.toString()).toContain(`Message-ID: ${answer.messageId}\r\nFrom: a@example.org`)
   })
 
-  test('the judged form of the addresses is the stored one', async () => {
+  test('the validated form of the addresses is the stored one', async () => {
     const answer = accepted(
-      await door().accept(
+      await service().accept(
         submission({
           mailFrom: 'x@MÜNCHEN.example',
           text: 'From: Ann <a@Example.ORG>\r\n\r\n',
@@ -125,25 +126,28 @@ describe('a message that passes', () => {
     })
   })
 
-  test('in the name of others of the account it goes, too, and the log says from where it came', async () => {
+  test('in the name of others of the account it is sent, too, and the log records its origin', async () => {
     const lines: unknown[] = []
     const log = { ...silentLog, info: (line: unknown) => lines.push(line) }
     const text = 'Sender: s@example.net\r\nResent-From: R <r@example.org>\r\nFrom: a@example.org\r\n\r\n'
-    const answer = accepted(await door({ log: log as typeof silentLog }).accept(submission({ text })))
+    const answer = accepted(await service({ log: log as typeof silentLog }).accept(submission({ text })))
     expect((await readBody(mongo, answer.id, 1))?.toString()).not.toMatch(/client\.example|192\.0\.2\.1/)
     expect(lines).toMatchObject([{ id: answer.id, ip: '192.0.2.1', helo: 'client.example' }])
   })
 
-  test('where a foreign address stands is said', async () => {
+  test('the position of a foreign address is reported', async () => {
     const text = 'From: a@example.org\r\nSender: x@victim.example\r\n\r\n'
-    expect(await door().accept(submission({ text }))).toMatchObject({
-      detail: 'Sender: victim.example is not a domain of this account.',
+    expect(await service().accept(submission({ text }))).toMatchObject({
+      detail: sentence('detail.of_field', {
+        field: 'Sender',
+        reason: sentence('detail.sender_domain', { domain: 'victim.example' }),
+      }),
     })
   })
 
-  test('scheduled and test messages say so', async () => {
+  test('scheduled and test messages are marked', async () => {
     const later = new Date(Date.now() + 60_000)
-    const { accept } = door()
+    const { accept } = service()
     const scheduled = accepted(await accept(submission({ scheduledAt: later })))
     expect(scheduled.recipients).toMatchObject([{ status: 'scheduled' }])
     const past = accepted(await accept(submission({ scheduledAt: new Date(0) })))
@@ -169,7 +173,9 @@ describe('a login with a fallback sender', () => {
     ],
   ])('sends in its name what comes from %s: %s', async (mailFrom, fields, author) => {
     const answer = accepted(
-      await door().accept(submission({ submitter: machine, mailFrom, text: `${fields}\r\nSubject: x\r\n\r\nhi\r\n` })),
+      await service().accept(
+        submission({ submitter: machine, mailFrom, text: `${fields}\r\nSubject: x\r\n\r\nhi\r\n` }),
+      ),
     )
     expect(await stored(answer.id)).toMatchObject({
       mail_from: 'ops@example.org',
@@ -188,22 +194,22 @@ describe('a login with a fallback sender', () => {
     ['a Sender of another account', 'x@victim.example'],
   ])('keeps an author that it may use and drops %s', async (_, sender) => {
     const text = `Sender: ${sender}\r\nFrom: Ann <a@example.net>\r\n\r\nhi\r\n`
-    const answer = accepted(await door().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
+    const answer = accepted(await service().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
     expect(await stored(answer.id)).toMatchObject({ mail_from: 'b@example.net', from: 'a@example.net' })
     const raw = (await readBody(mongo, answer.id, 1))?.toString()
     expect(raw).toContain('From: Ann <a@example.net>\r\n\r\nhi')
     expect(raw).not.toMatch(/^Sender:/m)
   })
 
-  test('keeps senders that it may use, and is told of own domains that may not send yet', async () => {
+  test('keeps senders that it may use, and reports own domains that may not send yet', async () => {
     const text = 'Sender: s@example.net\r\nFrom: Ann <a@example.net>\r\n\r\nhi\r\n'
-    const answer = accepted(await door().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
+    const answer = accepted(await service().accept(submission({ submitter: machine, mailFrom: 'b@example.net', text })))
     expect(await stored(answer.id)).toMatchObject({ mail_from: 'b@example.net', from: 'a@example.net' })
     expect((await readBody(mongo, answer.id, 1))?.toString()).toContain(
       'Sender: s@example.net\r\nFrom: Ann <a@example.net>',
     )
     for (const over of [{ mailFrom: 'a@new.example' }, { text: 'From: a@new.example\r\n\r\n' }])
-      expect(await door().accept(submission({ submitter: machine, ...over }))).toMatchObject({
+      expect(await service().accept(submission({ submitter: machine, ...over }))).toMatchObject({
         code: 'domain_not_verified',
       })
   })
@@ -239,20 +245,21 @@ describe('a login with a fallback sender', () => {
       /^The fallback sender/,
     ],
   ])('is refused %s', async (_, change, over, code, detail) => {
-    const answer = await door().accept(submission({ submitter: { ...machine, ...change }, ...over }))
-    expect(answer).toMatchObject({ kind: 'refused', code, detail: expect.stringMatching(detail) })
+    const answer = await service().accept(submission({ submitter: { ...machine, ...change }, ...over }))
+    expect(answer).toMatchObject({ kind: 'refused', code })
+    expect(answer.kind === 'refused' && inEnglish(answer.detail)).toMatch(detail)
   })
 })
 
 test('a login marked for it sends with an empty envelope sender, in a name of its own', async () => {
   const bouncer: Submitter = { ...login, allowNullSender: true }
-  const answer = accepted(await door().accept(submission({ submitter: bouncer, mailFrom: '' })))
+  const answer = accepted(await service().accept(submission({ submitter: bouncer, mailFrom: '' })))
   expect(await stored(answer.id)).toMatchObject({ mail_from: '', from: 'a@example.org' })
   const foreign = submission({ submitter: bouncer, mailFrom: '', text: 'From: x@victim.example\r\n\r\n' })
-  expect(await door().accept(foreign)).toMatchObject({ code: 'sender_not_allowed' })
+  expect(await service().accept(foreign)).toMatchObject({ code: 'sender_not_allowed' })
 })
 
-describe('a message that is refused leaves nothing behind', () => {
+describe('a refused message stores nothing', () => {
   const many = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `r${i}@example.com`, type: 'to' as const }))
   test.each<[string, Parameters<typeof submission>[0], string]>([
     ['null sender', { mailFrom: '' }, 'null_sender_refused'],
@@ -290,13 +297,13 @@ describe('a message that is refused leaves nothing behind', () => {
     ['sender outside the login', { submitter: { ...login, allowedSenders: ['@example.org'] } }, 'sender_not_allowed'],
   ])('%s', async (_, over, code) => {
     const before = await mongo.db.collection('messages').estimatedDocumentCount()
-    expect(await door().accept(submission(over))).toMatchObject({ kind: 'refused', code })
+    expect(await service().accept(submission(over))).toMatchObject({ kind: 'refused', code })
     expect(await mongo.db.collection('messages').estimatedDocumentCount()).toBe(before)
   })
 
   test('a refusal is counted by its code', async () => {
     const metrics = createMetrics('test')
-    const { accept } = door({ metrics })
+    const { accept } = service({ metrics })
     await accept(submission({ mailFrom: '' }))
     await accept(submission())
     expect((await metrics.refused.get()).values).toMatchObject([
@@ -309,7 +316,7 @@ describe('a message that is refused leaves nothing behind', () => {
     ['look-up fails', { findSenderDomain: () => Promise.reject(new Error('away')) }],
     ['store fails', { enqueue: async () => ({ kind: 'unavailable', reason: 'away' }) }],
   ])('"try again" when the %s', async (_, over) => {
-    expect(await door(over).accept(submission())).toMatchObject({ kind: 'refused', code: 'queue_unavailable' })
+    expect(await service(over).accept(submission())).toMatchObject({ kind: 'refused', code: 'queue_unavailable' })
   })
 })
 
@@ -318,7 +325,7 @@ describe('messages per hour', () => {
 
   test('the limit counts accepted messages only', async () => {
     let away = true
-    const { accept } = door({
+    const { accept } = service({
       enqueue: async message => (away ? { kind: 'unavailable', reason: 'away' } : enqueue(message)),
     })
     const one = () => accept(submission({ submitter: limited }))
@@ -339,7 +346,7 @@ describe('recipients per day', () => {
   /** An account that may send to so many, over SMTP with a login and over HTTP with a token. */
   function account(perDay: number, over: Partial<AcceptOptions> = {}) {
     const userId = newId('usr')
-    const { accept, stop } = door({
+    const { accept, stop } = service({
       findSenderDomain: async () => ({ id: 'dom_org', maySend: true }),
       recipientsPerDay: async id => (id === userId ? perDay : 0),
       ...over,
@@ -359,7 +366,7 @@ describe('recipients per day', () => {
     return { by, send, used }
   }
 
-  test('SMTP and HTTP share the day of the account; what does not fit is refused whole, with what is left', async () => {
+  test('SMTP and HTTP share the daily quota of the account; a submission beyond it is refused completely, with the rest of the quota', async () => {
     const { by, send, used } = account(6)
     expect(await send(3, by('smtp'))).toMatchObject({ kind: 'accepted' })
     expect(await send(1, by('http'))).toMatchObject({ kind: 'accepted' })
@@ -368,7 +375,7 @@ describe('recipients per day', () => {
     expect(refused).toMatchObject({
       kind: 'refused',
       code: 'daily_quota_exceeded',
-      detail: 'This account may send to 6 recipients a day, and has 2 left until 00:00 UTC.',
+      detail: sentence('detail.daily_limit', { limit: 6, left: 2 }),
       quota: { limit: 6, left: 2 },
     })
     expect(await mongo.db.collection('messages').estimatedDocumentCount()).toBe(before)
@@ -381,7 +388,7 @@ describe('recipients per day', () => {
     ['2026-11-21T00:00:00.000Z', 86_400],
     ['2026-11-21T23:59:58.500Z', 2],
     ['2026-11-21T23:59:59.999Z', 1],
-  ])('refused at %s it starts anew in %i s', async (time, resetSeconds) => {
+  ])('refused at %s it restarts in %i s', async (time, resetSeconds) => {
     const clock = testClock(new Date(time))
     const { send } = account(1, { clock })
     expect(await send(2)).toMatchObject({ quota: { limit: 1, left: 1, resetSeconds } })
@@ -455,8 +462,10 @@ describe('idempotency', () => {
     submission({ text: `From: a@example.org\r\nX-Idempotency-Key: ${key}\r\n\r\n${body}\r\n`, ...over })
 
   test('20 parallel submissions with one key over two processes make one message and one answer', async () => {
-    const doors = [door(), door()]
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => doors[i % 2]?.accept(withKey('parallel'))))
+    const services = [service(), service()]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => services[i % 2]?.accept(withKey('parallel'))),
+    )
     const all = answers.map(answer => accepted(answer as Accepted))
     expect(new Set(all.map(({ id }) => id)).size).toBe(1)
     expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1)
@@ -465,7 +474,7 @@ describe('idempotency', () => {
   })
 
   test('the replay is the stored answer; the field itself goes nowhere', async () => {
-    const { accept } = door()
+    const { accept } = service()
     const first = accepted(await accept(withKey('again')))
     expect(await accept(withKey('again'))).toEqual({ ...first, replayed: true })
     expect((await readBody(mongo, first.id, 1))?.toString()).not.toContain('again')
@@ -475,13 +484,13 @@ describe('idempotency', () => {
     ['body', withKey('reused', 'other')],
     ['recipient', withKey('reused', 'hi', { recipients: [{ email: 'c@example.com', type: 'envelope' }] })],
   ])('another %s under the same key is refused', async (_, other) => {
-    const { accept } = door()
+    const { accept } = service()
     accepted(await accept(withKey('reused')))
     expect(await accept(other)).toMatchObject({ kind: 'refused', code: 'idempotency_key_reused' })
   })
 
-  test('the key that the channel hands over counts, not the field', async () => {
-    const { accept } = door()
+  test('the key of the channel counts, not the field', async () => {
+    const { accept } = service()
     const http = { ...login, via: { channel: 'http' as const, id: 'tok_1' } }
     const idem = { key: 'send:k', hash: 'h1' }
     const first = accepted(await accept(withKey('field', 'hi', { submitter: http, idem })))
@@ -494,7 +503,7 @@ describe('idempotency', () => {
 
   test('a replay costs nothing of the hour', async () => {
     const submitter: Submitter = { ...login, via: { channel: 'smtp', id: 'crd_replay' }, messagesPerHour: 1 }
-    const { accept } = door()
+    const { accept } = service()
     accepted(await accept(withKey('hour', 'hi', { submitter })))
     expect(accepted(await accept(withKey('hour', 'hi', { submitter }))).replayed).toBe(true)
   })

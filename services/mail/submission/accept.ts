@@ -1,9 +1,10 @@
 /** Single entry point for SMTP and HTTP submissions: validates a message, stores it durably and returns the result. */
-import { within } from '../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/durations.ts'
 import type { Log } from '../../platform/observability/log.ts'
 import type { Metrics } from '../../platform/observability/metrics.ts'
+import { inEnglish, sentence } from '../../platform/sentences/sentence.ts'
 import { answerOfKey, toAccepted, waitForKeyHolder } from './idempotency.ts'
 import { type Allowance, createQuota, type Quota, type Taken } from './quota.ts'
 import type { NewMessage } from './store/message-documents.ts'
@@ -18,7 +19,7 @@ export interface AcceptOptions extends ValidationOptions {
   log: Log
   metrics: Pick<Metrics, 'accepted' | 'refused' | 'acceptSeconds'>
   enqueue: Enqueue
-  /** To how many recipients an account may send in a day, 0 = no limit; at most 5 s behind the database. */
+  /** Daily limit of an account's recipients, 0 = no limit; at most 5 s old. */
   recipientsPerDay(userId: string): Promise<number>
 }
 
@@ -65,7 +66,7 @@ async function acceptDurably(
   if (!mongo.isUp()) return refuse('queue_unavailable')
   const message = await validateSubmission(options, submission)
   if ('kind' in message) return message
-  const earlier = message.idem && (await within(LOOKUP_MS, answerOfKey(mongo, message)))
+  const earlier = message.idem && (await withTimeout(LOOKUP_MS, answerOfKey(mongo, message)))
   if (earlier) return earlier
   const putBack = await takeQuotas(options, quota, submission.submitter, message)
   if (typeof putBack !== 'function') return putBack
@@ -73,7 +74,7 @@ async function acceptDurably(
   if (outcome.kind === 'stored') return toAccepted(message)
   putBack()
   if (outcome.kind === 'key_taken') return waitForKeyHolder(mongo, message)
-  return refuse('queue_unavailable', `Try again later: ${outcome.reason}.`)
+  return refuse('queue_unavailable', sentence('detail.try_again', { reason: outcome.reason }))
 }
 
 /** Takes the message from the login's hour and its recipients from the account's day; from both or from none. */
@@ -86,7 +87,7 @@ async function takeQuotas(
   const hour = await takeFrom(quota, via.id, { limit: messagesPerHour, periodMs: HOUR_MS }, 1)
   if (hour?.kind === 'used_up') return refuse('quota_exceeded')
   try {
-    const limit = message.test ? 0 : await within(LOOKUP_MS, recipientsPerDay(userId))
+    const limit = message.test ? 0 : await withTimeout(LOOKUP_MS, recipientsPerDay(userId))
     const day = await takeFrom(quota, userId, { limit, periodMs: DAY_MS }, message.recipients.length)
     if (day?.kind !== 'used_up')
       return () => {
@@ -110,7 +111,7 @@ async function takeFrom(
 ): Promise<Taken | undefined> {
   if (allowance.limit === 0 || holder === undefined) return undefined
   const taking = quota.take(holder, allowance, amount)
-  return within(LOOKUP_MS, taking).catch((error: unknown) => {
+  return withTimeout(LOOKUP_MS, taking).catch((error: unknown) => {
     taking.then(
       late => late.kind === 'taken' && late.putBack(),
       () => undefined,
@@ -121,7 +122,7 @@ async function takeFrom(
 
 function dayUsedUp(limit: number, { left, endsAt }: Extract<Taken, { kind: 'used_up' }>, now: Date): Refused {
   const resetSeconds = Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1000))
-  const detail = `This account may send to ${limit} recipients a day, and has ${left} left until 00:00 UTC.`
+  const detail = sentence('detail.daily_limit', { limit, left })
   return { ...refuse('daily_quota_exceeded', detail), quota: { limit, left, resetSeconds } }
 }
 
@@ -135,7 +136,7 @@ function record(options: AcceptOptions, submission: Submission, answer: Accepted
   const line = { user: submitter.userId, login, channel, ...client, bytes, ms: Math.round(seconds * 1000) }
   if (answer.kind === 'refused') {
     metrics.refused.inc({ channel, code: answer.code })
-    log.info({ ...line, code: answer.code, reason: answer.detail }, 'message refused')
+    log.info({ ...line, code: answer.code, reason: inEnglish(answer.detail) }, 'message refused')
     return
   }
   metrics.accepted.inc({ channel })

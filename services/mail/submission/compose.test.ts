@@ -34,7 +34,7 @@ test('the four old fields make exactly this message', async () => {
   )
 })
 
-describe('no field makes a line that nobody would take', () => {
+describe('no field makes a line that receivers refuse', () => {
   const longest = (raw: string) => Math.max(...raw.split('\r\n').map(line => line.length))
 
   test.each([
@@ -42,11 +42,11 @@ describe('no field makes a line that nobody would take', () => {
     ['a long word among others', `see ${'x'.repeat(960)} there`],
     ['998 letters of another script', '中'.repeat(998)],
     ['two words far apart', `a${' '.repeat(900)}b`],
-  ])('a subject of %s goes out whole', async (_, subject) => {
+  ])('a subject of %s is sent completely', async (_, subject) => {
     const { head, bytes } = await composed({ subject })
     expect(longest(head)).toBeLessThanOrEqual(998)
     const header = parseHeader(bytes)
-    const field = typeof header === 'string' ? undefined : header.fields.find(({ name }) => name === 'subject')
+    const field = 'code' in header ? undefined : header.fields.find(({ name }) => name === 'subject')
     expect(field && fieldText(field)).toBe(subject)
   })
 
@@ -72,7 +72,7 @@ describe('no field makes a line that nobody would take', () => {
           attachments: [{ filename: filename.slice(0, 255) || 'a', content: '' }],
         }
         const parsed = emailRequest.safeParse(given)
-        // Only what cannot be folded is refused, and the fault names its field.
+        // Only what cannot be folded is refused, and the error names its field.
         if (!parsed.success) {
           expect(header).toMatch(/[!-~]{900}| {40}/)
           expect(parsed.error.issues.map(({ path }) => path.join('/'))).toEqual([
@@ -129,7 +129,7 @@ describe('bodies arrive as they were given', () => {
 })
 
 describe('headers', () => {
-  test('Bcc stands in none of them', async () => {
+  test('Bcc is in none of them', async () => {
     const { raw } = await composed({ bcc: 'secret@example.org', cc: 'carl@example.org' })
     expect(raw).not.toMatch(/secret|^bcc:/im)
     expect(raw).toContain('Cc: carl@example.org\r\n')
@@ -162,7 +162,7 @@ describe('headers', () => {
     expect(head.toLowerCase()).toContain(line.toLowerCase())
   })
 
-  test('a long subject is folded and comes back whole', async () => {
+  test('a long subject is folded and reads back completely', async () => {
     const subject = 'word '.repeat(190).trim()
     const { head } = await composed({ subject })
     expect(head.split('\r\n').every(line => line.length <= 78)).toBe(true)
@@ -208,7 +208,7 @@ describe('a large message, which is encoded in pieces,', () => {
     ['spaces before line ends', 'end   \n\t\n'],
     ['one long line', 'x'],
     ['characters of four octets', '😀é'],
-  ])('says what was given: %s', async (_, piece) => {
+  ])('contains the given text: %s', async (_, piece) => {
     const text = piece.repeat(Math.ceil(150_000 / piece.length))
     const { bytes } = await composed({ text, html: `<p>${text}</p>` })
     const read = readMime(bytes)
@@ -219,7 +219,7 @@ describe('a large message, which is encoded in pieces,', () => {
     expect(readMessage(bytes, 1e9)).not.toHaveProperty('code')
   })
 
-  test('is the same to the octet as one that is encoded at once', async () => {
+  test('is the same to the octet as one that is encoded in one step', async () => {
     const text = 'Grüße, und noch etwas mehr Text. '.repeat(20).trim()
     const attachments = [1, 56, 57, 58, 1_000].map(size => ({
       filename: `${size}.bin`,

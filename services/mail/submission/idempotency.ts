@@ -1,9 +1,11 @@
 /** Equal keys, one message: the key is stored with the message, and the result of the first is the result of all. */
+
 import { createHash, type Hash } from 'node:crypto'
 import { poll } from '../../platform/concurrency/retry.ts'
-import { within } from '../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../platform/database/mongo.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../platform/http/idempotency-key.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { findByIdempotencyKey } from '../store/messages.ts'
 import type { NewMessage } from './store/message-documents.ts'
 import type { Accepted, Refused, Submission } from './submission.ts'
@@ -16,17 +18,17 @@ const KEY = /^[!-~]{1,256}$/
 /** The field of a key over SMTP, anywhere in a header. */
 const KEY_FIELD = /^x-idempotency-key:/im
 
-/** The key of a submission and the hash of what it stands for. */
+/** The key of a submission and the hash of its content. */
 export type Key = NonNullable<Submission['idem']>
 
 /**
- * The key that the channel gave, or over SMTP the value of X-Idempotency-Key, which stands for the same envelope and
- * bytes; undefined when there is none.
+ * The key that the channel provides, or over SMTP the value of X-Idempotency-Key, which identifies the same envelope
+ * and bytes; undefined when there is none.
  */
 export function keyOf(submission: Submission, headerValue: string | undefined): Key | Refused | undefined {
   const { submitter, idem, rest } = submission
   if (idem || submitter.via.channel !== 'smtp' || headerValue === undefined) return idem
-  if (!KEY.test(headerValue)) return refuse('bad_header', 'X-Idempotency-Key has 1 to 256 printable ASCII characters.')
+  if (!KEY.test(headerValue)) return refuse('bad_header', sentence('detail.idempotency_header'))
   return { key: `smtp:${headerValue}`, hash: rest?.hash ?? hashOf(submission).digest('base64url') }
 }
 
@@ -81,6 +83,6 @@ export async function answerOfKey(mongo: Mongo, message: NewMessage): Promise<Ac
 
 /** Another message took the key in this moment; its answer counts once a majority holds it. */
 export async function waitForKeyHolder(mongo: Mongo, message: NewMessage): Promise<Accepted | Refused> {
-  const ask = () => within(HOLDER_MS, answerOfKey(mongo, message))
-  return (await poll(ask, { pauseMs: 20, withinMs: HOLDER_MS })) ?? refuse('queue_unavailable')
+  const ask = () => withTimeout(HOLDER_MS, answerOfKey(mongo, message))
+  return (await poll(ask, { pauseMs: 20, timeoutMs: HOLDER_MS })) ?? refuse('queue_unavailable')
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => mongo.stop())
 
-/** The counters of so many processes, stopped behind the test. */
+/** The counters of several processes, stopped after the test. */
 function processes(count: number, clock: TestClock = testClock()): Quota[] {
   const made = Array.from({ length: count }, () => createQuota({ mongo, clock, log: silentLog }))
   onTestFinished(() => Promise.all(made.map(quota => quota.stop())).then(() => undefined))
@@ -58,7 +58,7 @@ describe('messages per hour', () => {
     expect(await takeMany(processes(3), newId('crd'), limit, limit * 3)).toBe(limit)
   })
 
-  test('a new hour starts anew; a past hour lends nothing', async () => {
+  test('a new hour restarts; a past hour lends nothing', async () => {
     const clock = testClock(new Date('2026-03-01T12:59:59.999Z'))
     const login = newId('crd')
     const quota = oneProcess(clock)
@@ -99,7 +99,7 @@ describe('recipients per day', () => {
     expect(answers.at(-1)).toMatchObject(last)
   })
 
-  test('messages of many sizes at once, over four processes, use the limit and never pass it', async () => {
+  test('parallel messages of many sizes, over four processes, use the limit and never pass it', async () => {
     const account = newId('usr')
     const four = processes(4)
     const sizes = Array.from({ length: 400 }, (_, i) => (i % 7) + 1)
@@ -116,7 +116,7 @@ describe('recipients per day', () => {
     expect(await counted(account)).toBe(used)
   })
 
-  test('ends at midnight UTC, and says when', async () => {
+  test('ends at midnight UTC, and reports when', async () => {
     const clock = testClock(new Date('2026-11-21T23:59:59.999Z'))
     const account = newId('usr')
     const quota = oneProcess(clock)

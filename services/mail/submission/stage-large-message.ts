@@ -25,7 +25,7 @@ export function createOpenRest({ clock, stageBody }: { clock: Clock; stageBody: 
         id,
         size: body.size,
         parts: body.parts,
-        lineFault: lines.end(),
+        lineError: lines.end(),
         hash: hash?.digest('base64url'),
         discard: () => body.discard(),
       }),

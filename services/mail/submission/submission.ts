@@ -1,6 +1,8 @@
 /** What SMTP and HTTP submit, and the result. */
+
 import type { ProblemCode } from '../../platform/problems.ts'
-import type { LineFault } from '../message/line-endings.ts'
+import type { Sentence } from '../../platform/sentences/sentence.ts'
+import type { LineError } from '../message/line-endings.ts'
 import type { MessageDoc, RecipientState } from '../store/documents.ts'
 
 /** The login that submits. */
@@ -34,8 +36,8 @@ export interface SubmittedRest {
   /** Bytes, and the parts that hold them. */
   size: number
   parts: number
-  /** The first error in the lines of the whole message. */
-  lineFault: LineFault | undefined
+  /** The first error in the lines of the complete message. */
+  lineError: LineError | undefined
   /** Of envelope and bytes, when the message has an idempotency key. */
   hash: string | undefined
   /** Removes the parts; never rejects. Only while no transaction names them. */
@@ -52,7 +54,7 @@ export interface IncomingRest {
   finish(): SubmittedRest
 }
 
-/** Begins to store the rest of a message whose envelope and beginning (`raw`, with the whole header) are known. */
+/** Begins to store the rest of a message whose envelope and beginning (`raw`, with the complete header) are known. */
 export type OpenRest = (submission: Submission) => IncomingRest
 
 /** A submitted message: the bytes as they came in and the envelope, whatever the channel. */
@@ -95,7 +97,7 @@ export interface Accepted {
 export interface Refused {
   kind: 'refused'
   code: ProblemCode
-  detail: string
+  detail: Sentence
   /** Of a limit that is used up: how much there is and was left, and when it starts again. */
   quota?: { limit: number; left: number; resetSeconds: number }
 }

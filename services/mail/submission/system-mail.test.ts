@@ -7,16 +7,16 @@ import { ensureIndexes } from '../../platform/database/mongo.ts'
 import { createKeys } from '../delivery/signing-keys.ts'
 import { deliveryCollections } from '../delivery-collections.ts'
 import { createDkimKey } from '../domains/dkim-keys.ts'
+import type { DomainDoc } from '../domains/store/domain-model.ts'
 import { updateDomain } from '../domains/store/domains.ts'
 import { readBody } from '../store/bodies.ts'
-import type { DomainDoc } from '../store/documents.ts'
 import { MESSAGES } from '../store/messages.ts'
 import type { OutgoingMessage } from '../store/outgoing.ts'
 import { createSystemMail } from './system-mail.ts'
 
 const mail = { key: 'remind:1:2:ends_in_7', to: 'ann@example.com', subject: '提醒 / Reminder', text: '您好\n\nHello\n' }
 
-test('a mail lies in the queue once, however often it is handed over, also at the same time', async () => {
+test('a mail is queued once, however often it is submitted, also in parallel', async () => {
   const mongo = await databaseForThisTest()
   await ensureIndexes(mongo.db, deliveryCollections)
   const send = await createSystemMail(testFoundation(mongo, { SYSTEM_MAIL_FROM: 'notice@mail.example.net' }))
@@ -49,12 +49,12 @@ test.each<[string, string[]]>([
   ],
   ['http://127.0.0.1:3026/unsubscribe/abc', ['List-Unsubscribe: <http://127.0.0.1:3026/unsubscribe/abc>']],
   ['', []],
-])('a mail that can be unsubscribed from at %j says so', async (unsubscribeUrl, headers) => {
+])('a mail with an unsubscribe link %j has the header', async (unsubscribeUrl, headers) => {
   const mongo = await databaseForThisTest()
   await ensureIndexes(mongo.db, deliveryCollections)
   const send = await createSystemMail(testFoundation(mongo))
   await send({ ...mail, ...(unsubscribeUrl === '' ? {} : { unsubscribeUrl }) })
-  // The link differs with each hand-over; the mail is the same one.
+  // The link differs with each submission; the mail is the same one.
   await send({ ...mail, text: 'another link', unsubscribeUrl: 'https://api.example.net/unsubscribe/other' })
   const stored = await mongo.db.collection(MESSAGES.name).find().toArray()
   expect(stored).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('a sender that was asked for', () => {
       { ...verified, verified_by: 'sandbox' },
       false,
     ],
-    ['in a domain of somebody else', { role: 'user' }, 'shop.example', verified, false],
+    ['in a domain of another account', { role: 'user' }, 'shop.example', verified, false],
     ['in a domain of a suspended administrator', { ...admin, status: 'suspended' }, 'shop.example', verified, false],
     ['below a verified domain', admin, 'example', verified, false],
   ])('%s', async (_, account, name, state, used) => {

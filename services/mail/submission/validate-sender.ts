@@ -1,10 +1,12 @@
 /** Whether a login may send as an address: syntax, its allowed senders, and a domain of the account that may send. */
-import { type ProblemCode, problems } from '../../platform/problems.ts'
+
+import type { ProblemCode } from '../../platform/problems.ts'
+import { type Sentence, sentence } from '../../platform/sentences/sentence.ts'
 import { domainOf, normaliseEmail } from '../message/address.ts'
 import { isAllowedSender } from './rules/validate-message.ts'
 import type { Refused, Submitter } from './submission.ts'
 
-/** Finds a domain of an account by its A-label name; at most 5 s behind the database. */
+/** Finds a domain of an account by its A-label name; at most 5 s old. */
 export type FindSenderDomain = (userId: string, name: string) => Promise<{ id: string; maySend: boolean } | undefined>
 
 /** A sender that passed. */
@@ -23,13 +25,13 @@ export async function validateSender(
 ): Promise<AllowedSender | Refused> {
   if (address === '') return refuse('null_sender_refused')
   const email = normaliseEmail(address)
-  if (email === undefined) return refuse('sender_not_allowed', 'The sender address is not valid.')
+  if (email === undefined) return refuse('sender_not_allowed', sentence('detail.sender_address'))
   const name = domainOf(email)
   if (!isAllowedSender(email, submitter.allowedSenders))
-    return refuse('sender_not_allowed', `This login may not send as ${email}.`)
+    return refuse('sender_not_allowed', sentence('detail.sender_of_login', { address: email }))
   const domain = await find(submitter.userId, name)
-  if (!domain) return refuse('sender_not_allowed', `${name} is not a domain of this account.`)
-  if (!domain.maySend) return refuse('domain_not_verified', `${name} may not send yet; it is not verified.`)
+  if (!domain) return refuse('sender_not_allowed', sentence('detail.sender_domain', { domain: name }))
+  if (!domain.maySend) return refuse('domain_not_verified', sentence('detail.sender_unverified', { domain: name }))
   return { kind: 'allowed', email, domainId: domain.id }
 }
 
@@ -48,7 +50,7 @@ export async function validateEnvelopeSender(
   if (!fallbackSender || !needsFallback(result)) return result
   const fallback = await validateSender(find, submitter, fallbackSender)
   if (fallback.kind === 'allowed') return fallback
-  return { ...fallback, detail: `The fallback sender of this login cannot be used. ${fallback.detail}` }
+  return { ...fallback, detail: sentence('detail.fallback_sender', { reason: fallback.detail }) }
 }
 
 /** True for a sender that the account does not own; false for one of an own domain that may not send yet. */
@@ -56,7 +58,7 @@ export function needsFallback(result: { kind: 'allowed' } | Refused): boolean {
   return result.kind === 'refused' && result.code === 'sender_not_allowed'
 }
 
-/** A refusal with the register's sentence unless a better one is given. */
-export function refuse(code: ProblemCode, detail: string = problems[code].title): Refused {
+/** A refusal, with the title of the problem unless a more exact sentence is given. */
+export function refuse(code: ProblemCode, detail: Sentence = { code: `problem.${code}` }): Refused {
   return { kind: 'refused', code, detail }
 }

@@ -1,9 +1,10 @@
-/** Validates a submission as a whole and makes of it the message that will be stored. */
+/** Validates a submission completely and builds the message that will be stored. */
 import type { Clock } from '../../platform/clock.ts'
 import { nextTurn, TURN_BYTES } from '../../platform/concurrency/event-loop-turns.ts'
-import { within } from '../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Config } from '../../platform/process/config.ts'
+import { sentence } from '../../platform/sentences/sentence.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../message/address.ts'
 import { createLineScanner } from '../message/line-endings.ts'
 import { keyOf, withKey } from './idempotency.ts'
@@ -30,14 +31,14 @@ export interface ValidationOptions {
   config: Pick<Config, 'MAIL_HOSTNAME' | 'MAX_MESSAGE_BYTES' | 'MAX_RECIPIENTS' | 'RECEIVED_SHOWS_CLIENT'>
   clock: Clock
   findSenderDomain: FindSenderDomain
-  /** True for an account that may not send any more; at most 5 s behind the database. */
+  /** True for an account that may not send any more; at most 5 s old. */
   isSuspended(userId: string): Promise<boolean>
 }
 
 /** Longest wait for a look-up in the path of an answer; then the answer is "try again". */
 export const LOOKUP_MS = 5_000
 
-/** Everything about a message that can be said before it is stored. Rejects when a look-up fails. */
+/** All checks of a message before it is stored. Rejects when a look-up fails. */
 export async function validateSubmission(
   options: ValidationOptions,
   submission: Submission,
@@ -50,32 +51,32 @@ export async function validateSubmission(
   if ('kind' in recipients) return recipients
   const key = keyOf(submission, read.idempotencyKey)
   if (key && 'kind' in key) return key
-  const senders = await within(LOOKUP_MS, validateSenders(options, submission, read))
+  const senders = await withTimeout(LOOKUP_MS, validateSenders(options, submission, read))
   if ('kind' in senders) return senders
   const message = toMessage(options, submission, { ...senders, recipients })
   return key ? withKey(message, key) : message
 }
 
 /** Checks the lines of a large message in turns: those of 25 MiB take 100 ms. Undefined: it is not large. */
-async function checkLines(raw: Buffer): Promise<Pick<SubmittedRest, 'size' | 'lineFault'> | undefined> {
+async function checkLines(raw: Buffer): Promise<Pick<SubmittedRest, 'size' | 'lineError'> | undefined> {
   if (raw.length <= TURN_BYTES) return undefined
   const scanner = createLineScanner()
   for (let at = 0; at < raw.length; at += TURN_BYTES) {
     if (scanner.scan(raw.subarray(at, at + TURN_BYTES))) break
     await nextTurn()
   }
-  return { size: 0, lineFault: scanner.end() }
+  return { size: 0, lineError: scanner.end() }
 }
 
 function validateRecipients(submission: Submission, most: number): NewMessage['recipients'] | Refused {
-  if (submission.recipients.length === 0) return refuse('bad_recipient', 'The message has no recipient.')
+  if (submission.recipients.length === 0) return refuse('bad_recipient', sentence('detail.no_recipient'))
   if (submission.recipients.length > most)
-    return refuse('too_many_recipients', `A message has at most ${most} recipients.`)
+    return refuse('too_many_recipients', sentence('detail.recipients', { count: most }))
   const recipients: NewMessage['recipients'][number][] = []
   for (const { email: written, type, notify, orcpt } of submission.recipients) {
     const email = normaliseEmail(written)
     if (email === undefined || (needsSmtpUtf8(email) && !submission.smtputf8))
-      return refuse('bad_recipient', `"${written.slice(0, 80)}" is not a recipient address that mail can go to.`)
+      return refuse('bad_recipient', sentence('detail.recipient', { address: written.slice(0, 80) }))
     recipients.push({ email, type, ...(notify && { notify: [...notify] }), ...(orcpt && { orcpt }) })
   }
   return recipients
@@ -104,7 +105,7 @@ async function validateSenders(
   ])
   if (envelope.kind === 'refused') return envelope
   if (needsSmtpUtf8(envelope.email) && !smtputf8)
-    return refuse('sender_not_allowed', 'The envelope sender needs the SMTPUTF8 extension (RFC 6531).')
+    return refuse('sender_not_allowed', sentence('detail.sender_smtputf8'))
   if (names.kind === 'refused') return names
   return { mailFrom: envelope.email, domainId: names.domainId, read: names.read }
 }
@@ -140,7 +141,9 @@ async function validateNames(
   const results = await Promise.all(
     named.map(async ({ email, field }) => {
       const one = await validateSender(findSenderDomain, submitter, email)
-      return one.kind === 'refused' && field ? { ...one, detail: `${field}: ${one.detail}` } : one
+      return one.kind === 'refused' && field
+        ? { ...one, detail: sentence('detail.of_field', { field, reason: one.detail }) }
+        : one
     }),
   )
   return results.find(one => one.kind === 'refused') ?? results[0] ?? refuse('sender_not_allowed')

@@ -1,6 +1,7 @@
 /** The operations of the operator's area: sending addresses, certificates, resources, another try for a destination. */
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, resourceState } from '../../http/shared/records.ts'
 
@@ -43,8 +44,10 @@ export const getSendingAddresses = endpoint({
             /** `refused`: the list does not answer the resolver that was asked. */
             status: z.enum(['clear', 'listed', 'refused', 'unknown']),
             codes: texts,
-            /** In the words of the list. */
+            /** The text of the list (`text.verbatim`), or why it did not answer. */
             reason: z.string().nullable(),
+            reason_code: sentenceCode.nullable(),
+            reason_params: sentenceParams.nullable(),
           }),
         ),
       }),
@@ -62,7 +65,7 @@ export const listCertificates = endpoint({
   access: ADMIN,
   response: z.strictObject({
     object: z.literal('list'),
-    /** The host that clients are told to connect to. */
+    /** The host name that clients connect to. */
     host: z.string(),
     data: z.array(
       z.strictObject({
@@ -99,7 +102,7 @@ export const listResources = endpoint({
   tag: 'Operator',
   method: 'GET',
   path: '/api/v1/admin/resources',
-  summary: 'The Kubernetes resources that own records of the mail half, with their conditions.',
+  summary: 'The Kubernetes resources that own records of the mail module, with their conditions.',
   access: ADMIN,
   response: z.strictObject({
     object: z.literal('list'),

@@ -1,4 +1,5 @@
 /** The operator's area over HTTP: sending addresses, certificates, resources, another try for a destination. */
+import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import { retrySite } from '../../delivery/queue-control.ts'
 import type { DnsDeps } from '../../dns/dns-context.ts'
@@ -8,7 +9,7 @@ import { managedRecords } from '../../managed-records.ts'
 import type { ManagedBy } from '../../store/documents.ts'
 import { fixSlotCount } from '../../store/slots.ts'
 import { addressCheck } from '../check-addresses.ts'
-import { certificateFaults, certificateStatus } from '../rules/certificate.ts'
+import { certificateStatus, findCertificateErrors } from '../rules/certificate.ts'
 import { servedCertificates } from '../store/certificates.ts'
 import { getSendingAddresses, listCertificates, listResources, retryQueueOperation } from './administration-contract.ts'
 
@@ -25,7 +26,13 @@ export function mountOperator(
       object: 'sending_addresses' as const,
       hostname: config.MAIL_HOSTNAME,
       checked_at: at.toISOString(),
-      data: addresses,
+      data: addresses.map(({ blocklists, ...address }) => ({
+        ...address,
+        blocklists: blocklists.map(({ reason, ...list }) => ({
+          ...list,
+          ...sentenceFields('reason', reason ?? undefined),
+        })),
+      })),
     }
   })
 
@@ -34,9 +41,9 @@ export function mountOperator(
     const now = clock.now()
     const data = (await servedCertificates(mongo)).map(certificate => {
       const { _id, names, issuer, key, notBefore, notAfter, file, seen_at } = certificate
-      const faults = certificateFaults(certificate, host, now)
+      const errors = findCertificateErrors(certificate, host, now)
       return {
-        ...{ fingerprint: _id, names, issuer, key, file, faults, status: certificateStatus(faults) },
+        ...{ fingerprint: _id, names, issuer, key, file, faults: errors, status: certificateStatus(errors) },
         not_before: notBefore.toISOString(),
         not_after: notAfter.toISOString(),
         seen_at: seen_at.toISOString(),

@@ -1,6 +1,7 @@
 /** What an admin sees of the installation: the queue and the health of its parts. */
 import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
+import { sentenceFields } from '../../../platform/http/sentence-fields.ts'
 import { forwardingNotes } from '../../../platform/http/untrusted-proxy.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import { isTrustedProxy, proxyNetworks } from '../../../platform/network/ip-networks.ts'
@@ -9,7 +10,7 @@ import type { LogRoutesDeps } from '../../log/http/emails.ts'
 import { getHealth, getQueues } from '../../log/http/reports-contract.ts'
 import { troubledSites } from '../../store/sites.ts'
 import { livingWorkers } from '../../store/slots.ts'
-import { judgeHealth, overall } from '../rules/health.ts'
+import { evaluateHealth, overall } from '../rules/health.ts'
 import { oldestDueOf, type QueueView, viewQueue } from '../store/queue-view.ts'
 
 /** Adds the operations to a router. */
@@ -53,7 +54,7 @@ export function addAdminReports(
     const trusted = config.TRUSTED_PROXIES
     // Noted before it was trusted: the note goes within an hour.
     const untrusted = forwarding.find(({ peer }) => !isTrustedProxy(peer, trusted))
-    const checks = judgeHealth({
+    const checks = evaluateHealth({
       mongoUp: mongo.isUp(),
       workers,
       oldestDue,
@@ -65,7 +66,11 @@ export function addAdminReports(
       clockSkewMs: clockSkewMs(),
       now,
     })
-    return { object: 'health' as const, status: overall(checks), checks }
+    return {
+      object: 'health' as const,
+      status: overall(checks),
+      checks: checks.map(({ name, status, detail }) => ({ name, status, ...sentenceFields('detail', detail) })),
+    }
   })
 }
 

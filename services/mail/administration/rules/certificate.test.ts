@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CertificateFacts, certificateFaults, certificateStatus } from './certificate.ts'
+import { type CertificateFacts, certificateStatus, findCertificateErrors } from './certificate.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const days = (count: number) => new Date(NOW.getTime() + count * 86_400_000)
@@ -30,8 +30,8 @@ test.each([
     ['expired', 'name_missing', 'self_signed'],
     'failing',
   ],
-] as [Partial<CertificateFacts>, string[], string][])('%o has %o and is %s', (change, faults, status) => {
-  const found = certificateFaults({ ...GOOD, ...change }, 'mail.example.com', NOW)
-  expect(found).toEqual(faults)
+] as [Partial<CertificateFacts>, string[], string][])('%o has %o and is %s', (change, errors, status) => {
+  const found = findCertificateErrors({ ...GOOD, ...change }, 'mail.example.com', NOW)
+  expect(found).toEqual(errors)
   expect(certificateStatus(found)).toBe(status)
 })

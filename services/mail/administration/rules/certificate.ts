@@ -13,7 +13,7 @@ export interface CertificateFacts {
 }
 
 /** What is wrong, as a word that clients translate. */
-export type CertificateFault =
+export type CertificateError =
   | 'expired'
   | 'not_yet_valid'
   | 'expires_soon'
@@ -27,24 +27,24 @@ const SOON_DAYS = 7
 const WEEKS_DAYS = 21
 
 /** Everything that is wrong with it for clients that connect to `host`, worst first. */
-export function certificateFaults(facts: CertificateFacts, host: string, now: Date): CertificateFault[] {
-  const faults: CertificateFault[] = []
+export function findCertificateErrors(facts: CertificateFacts, host: string, now: Date): CertificateError[] {
+  const errors: CertificateError[] = []
   const daysLeft = (facts.notAfter.getTime() - now.getTime()) / DAY_MS
-  if (daysLeft <= 0) faults.push('expired')
-  else if (facts.notBefore > now) faults.push('not_yet_valid')
-  if (!facts.names.some(name => covers(name, host))) faults.push('name_missing')
-  if (daysLeft > 0 && daysLeft < SOON_DAYS) faults.push('expires_soon')
-  else if (daysLeft > 0 && daysLeft < WEEKS_DAYS) faults.push('expires_in_weeks')
-  if (isWeak(facts.key)) faults.push('weak_key')
-  if (facts.selfSigned) faults.push('self_signed')
-  return faults
+  if (daysLeft <= 0) errors.push('expired')
+  else if (facts.notBefore > now) errors.push('not_yet_valid')
+  if (!facts.names.some(name => covers(name, host))) errors.push('name_missing')
+  if (daysLeft > 0 && daysLeft < SOON_DAYS) errors.push('expires_soon')
+  else if (daysLeft > 0 && daysLeft < WEEKS_DAYS) errors.push('expires_in_weeks')
+  if (isWeak(facts.key)) errors.push('weak_key')
+  if (facts.selfSigned) errors.push('self_signed')
+  return errors
 }
 
 /** Failing: clients that verify turn away now. Warning: something to look at. */
-export function certificateStatus(faults: readonly CertificateFault[]): 'ok' | 'warning' | 'failing' {
-  const grave: readonly CertificateFault[] = ['expired', 'not_yet_valid', 'name_missing', 'expires_soon']
-  if (faults.some(fault => grave.includes(fault))) return 'failing'
-  return faults.length > 0 ? 'warning' : 'ok'
+export function certificateStatus(errors: readonly CertificateError[]): 'ok' | 'warning' | 'failing' {
+  const grave: readonly CertificateError[] = ['expired', 'not_yet_valid', 'name_missing', 'expires_soon']
+  if (errors.some(error => grave.includes(error))) return 'failing'
+  return errors.length > 0 ? 'warning' : 'ok'
 }
 
 /** RFC 6125: a star stands for exactly one label, the first. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeHealth, type Observed, overall } from './health.ts'
+import { evaluateHealth, type Observed, overall } from './health.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
 const fine: Observed = {
@@ -34,7 +34,7 @@ test.each<[string, Partial<Observed>, string, string[]]>([
   ['no proxy at all', { trustedProxies: [] }, 'ok', []],
   ['a proxy that is not trusted', { untrustedProxy: '10.1.2.3' }, 'warning', ['proxies warning']],
 ])('%s', (_, change, status, notOk) => {
-  const checks = judgeHealth({ ...fine, ...change })
+  const checks = evaluateHealth({ ...fine, ...change })
   expect(overall(checks)).toBe(status)
   expect(checks.filter(check => check.status !== 'ok').map(check => `${check.name} ${check.status}`)).toEqual(notOk)
   expect(checks.map(({ name }) => name)).toEqual([

@@ -1,4 +1,5 @@
 /** Judges the parts that mail needs, from what was observed. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
 /** What was observed. */
 export interface Observed {
@@ -25,7 +26,7 @@ export type Health = 'ok' | 'warning' | 'failing'
 export interface Check {
   name: 'database' | 'clock' | 'workers' | 'queue' | 'hostname' | 'sending_ip' | 'proxies'
   status: Health
-  detail: string
+  detail: Sentence
 }
 
 /** From this difference on, log lines and certificates of a machine cannot be relied on. */
@@ -35,32 +36,39 @@ const LATE_S = 300
 const FAR_TOO_LATE_S = 1_800
 
 /** All checks. */
-export function judgeHealth(observed: Observed): Check[] {
+export function evaluateHealth(observed: Observed): Check[] {
   const { mongoUp, workers, hostname, sendingIps, mode } = observed
   const direct = mode === 'direct'
   return [
     mongoUp
-      ? { name: 'database', status: 'ok', detail: 'The database answers.' }
-      : { name: 'database', status: 'failing', detail: 'The database does not answer.' },
+      ? { name: 'database', status: 'ok', detail: sentence('health.database_ok') }
+      : { name: 'database', status: 'failing', detail: sentence('health.database_down') },
     judgeClock(observed),
     workers > 0
-      ? { name: 'workers', status: 'ok', detail: `Delivery workers at work: ${workers}.` }
-      : { name: 'workers', status: 'failing', detail: 'No delivery worker is at work; accepted mail waits.' },
+      ? { name: 'workers', status: 'ok', detail: sentence('health.workers_ok', { count: workers }) }
+      : { name: 'workers', status: 'failing', detail: sentence('health.workers_none') },
     judgeQueue(observed),
     direct && !/\.(?!local|localdomain|internal|test|invalid|example)[a-z][a-z0-9-]*$/.test(hostname)
       ? {
           name: 'hostname',
           status: 'warning',
-          detail: `MAIL_HOSTNAME ${hostname} is no public name; many receivers refuse it.`,
+          detail: sentence('health.hostname_private', { hostname }),
         }
-      : { name: 'hostname', status: 'ok', detail: `The host calls itself ${hostname}.` },
+      : { name: 'hostname', status: 'ok', detail: sentence('health.hostname_ok', { hostname }) },
     direct && sendingIps.length === 0
       ? {
           name: 'sending_ip',
           status: 'warning',
-          detail: 'SENDING_IP is not set; SPF and PTR cannot be checked for it.',
+          detail: sentence('health.sending_ip_missing'),
         }
-      : { name: 'sending_ip', status: 'ok', detail: sendingIps.join(', ') || `Not needed for DELIVERY_MODE=${mode}.` },
+      : {
+          name: 'sending_ip',
+          status: 'ok',
+          detail:
+            sendingIps.length > 0
+              ? sentence('health.sending_ip_set', { addresses: sendingIps })
+              : sentence('health.sending_ip_unused', { mode }),
+        },
     judgeProxies(observed),
   ]
 }
@@ -70,38 +78,40 @@ function judgeProxies({ trustedProxies, untrustedProxy }: Observed): Check {
     return {
       name: 'proxies',
       status: 'warning',
-      detail: `${untrustedProxy} sends forwarding headers and is not in TRUSTED_PROXIES: all clients behind it share its address and limits. If it is your reverse proxy, add its network.`,
+      detail: sentence('health.proxy_untrusted', { peer: untrustedProxy }),
     }
-  const trusted = trustedProxies.join(', ')
   return {
     name: 'proxies',
     status: 'ok',
-    detail: trusted ? `Forwarding headers count from ${trusted}.` : 'No reverse proxy is trusted, and none was seen.',
+    detail:
+      trustedProxies.length > 0
+        ? sentence('health.proxies_trusted', { networks: trustedProxies })
+        : sentence('health.proxies_none'),
   }
 }
 
 function judgeClock({ clockSkewMs }: Observed): Check {
-  if (Math.abs(clockSkewMs) <= SKEW_MS)
-    return { name: 'clock', status: 'ok', detail: "The clock of this machine agrees with the database's." }
+  if (Math.abs(clockSkewMs) <= SKEW_MS) return { name: 'clock', status: 'ok', detail: sentence('health.clock_ok') }
   const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
   return {
     name: 'clock',
     status: 'warning',
-    detail:
-      clockSkewMs > 0
-        ? `The clock of this machine is ${seconds} s ahead of the database's; check its time synchronisation.`
-        : `The clock of this machine is ${seconds} s behind the database's; check its time synchronisation.`,
+    detail: sentence(clockSkewMs > 0 ? 'health.clock_ahead' : 'health.clock_behind', { seconds }),
   }
 }
 
 function judgeQueue({ oldestDue, now }: Observed): Check {
   const late = oldestDue ? Math.floor((now.getTime() - oldestDue.getTime()) / 1000) : 0
   if (late < LATE_S)
-    return { name: 'queue', status: 'ok', detail: late > 0 ? `The oldest due mail waits ${late} s.` : 'Nothing waits.' }
+    return {
+      name: 'queue',
+      status: 'ok',
+      detail: late > 0 ? sentence('health.queue_waits', { seconds: late }) : sentence('health.queue_empty'),
+    }
   return {
     name: 'queue',
     status: late < FAR_TOO_LATE_S ? 'warning' : 'failing',
-    detail: `The oldest due mail waits ${late} s.`,
+    detail: sentence('health.queue_waits', { seconds: late }),
   }
 }
 

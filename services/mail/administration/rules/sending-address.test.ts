@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import type { Answer } from '../../dns/records/lookup.ts'
-import { judgeListing, judgePtr, listName, standingOf } from './sending-address.ts'
+import { evaluateListing, evaluatePtr, listName, standingOf } from './sending-address.ts'
 
 const found = (...values: string[]): Answer => ({ kind: 'found', values, ttl: 60 })
 const missing: Answer = { kind: 'missing', reason: 'nxdomain' }
@@ -23,7 +24,7 @@ test.each([
   ['missing', missing, found(IP)],
   ['unknown', silent, found(IP)],
 ] as const)('PTR %s: %o, pointing back %o', (status, ptr, back) => {
-  expect(judgePtr(IP, 'Mail.Example.com', ptr, new Map([[HOST, back]])).status).toBe(status)
+  expect(evaluatePtr(IP, 'Mail.Example.com', ptr, new Map([[HOST, back]])).status).toBe(status)
 })
 
 test.each([
@@ -40,7 +41,9 @@ test.each([
   ['unknown', found('203.0.113.7'), undefined, null],
   ['unknown', silent, undefined, 'timeout'],
 ] as const)('a list says %s with %o', (status, answer, texts, reason) => {
-  expect(judgeListing('zen.example', answer, texts)).toMatchObject({ zone: 'zen.example', status, reason })
+  const verdict = evaluateListing('zen.example', answer, texts)
+  expect(verdict).toMatchObject({ zone: 'zen.example', status })
+  expect(verdict.reason && inEnglish(verdict.reason)).toBe(reason)
 })
 
 const list = (status: 'clear' | 'listed' | 'refused' | 'unknown') => ({ zone: 'z', status, codes: [], reason: null })

@@ -1,4 +1,6 @@
 /** Judges the standing of a sending address: its name in the reverse tree, and what blocklists say of it. */
+import { verbatim } from '../../../platform/sentences/compose.ts'
+import type { Sentence } from '../../../platform/sentences/sentence.ts'
 import { reverseName } from '../../dns/records/guidance.ts'
 import type { Answer } from '../../dns/records/lookup.ts'
 
@@ -17,7 +19,7 @@ export interface ListVerdict {
   /** The addresses that the list answered, which stand for its reasons. */
   codes: string[]
   /** What the list says to people, often with an address for removal. */
-  reason: string | null
+  reason: Sentence | string | null
 }
 
 /** How bad it is, over all. */
@@ -29,7 +31,12 @@ export function listName(ip: string, zone: string): string {
 }
 
 /** The PTR records of an address, and where each of their names points (by name). */
-export function judgePtr(ip: string, hostname: string, ptr: Answer, forward: ReadonlyMap<string, Answer>): PtrVerdict {
+export function evaluatePtr(
+  ip: string,
+  hostname: string,
+  ptr: Answer,
+  forward: ReadonlyMap<string, Answer>,
+): PtrVerdict {
   if (ptr.kind === 'temporary') return { status: 'unknown', names: [] }
   if (ptr.kind === 'missing') return { status: 'missing', names: [] }
   const names = ptr.values
@@ -44,11 +51,11 @@ export function judgePtr(ip: string, hostname: string, ptr: Answer, forward: Rea
  * An answer of a blocklist: 127.0.0.0/16 lists the address, 127.255.255.0/24 is the list's way to refuse a resolver
  * (public or too busy), and anything else comes from a zone that no longer is a list.
  */
-export function judgeListing(zone: string, answer: Answer, texts: Answer | undefined): ListVerdict {
+export function evaluateListing(zone: string, answer: Answer, texts: Answer | undefined): ListVerdict {
   if (answer.kind === 'missing') return { zone, status: 'clear', codes: [], reason: null }
   if (answer.kind === 'temporary') return { zone, status: 'unknown', codes: [], reason: answer.reason }
   const codes = answer.values
-  const reason = texts?.kind === 'found' ? texts.values.join(' ') : null
+  const reason = texts?.kind === 'found' ? verbatim(texts.values.join(' ')) : null
   if (codes.some(code => code.startsWith('127.255.255.'))) return { zone, status: 'refused', codes, reason }
   return { zone, status: codes.some(code => code.startsWith('127.0.')) ? 'listed' : 'unknown', codes, reason }
 }

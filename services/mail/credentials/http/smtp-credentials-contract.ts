@@ -16,7 +16,7 @@ const SESSION: Access = { kind: 'session' }
 const time = z.iso.datetime()
 
 const limits = {
-  /** Addresses or `@domain` that may stand in From and the envelope; empty = all domains of the account. */
+  /** Addresses or `@domain` allowed in From and the envelope; empty = all domains of the account. */
   allowed_senders: z.array(sender).max(100),
   allowed_cidrs: networks,
   /** 0 = no limit. */

@@ -4,7 +4,6 @@ import { showManagedBy } from '../../../accounts/http/account-view.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
-import type { CredentialDoc } from '../../store/documents.ts'
 import {
   changeCredential,
   createCredential,
@@ -14,6 +13,7 @@ import {
   setCredentialPassword,
 } from '../manage-smtp-credentials.ts'
 import { publicPorts } from '../rules/connection-data.ts'
+import type { CredentialDoc } from '../store/smtp-credentials.ts'
 import { type CredentialChange, listCredentials } from '../store/smtp-credentials.ts'
 import {
   createCredentialOperation,

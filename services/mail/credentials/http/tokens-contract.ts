@@ -15,7 +15,7 @@ export const token = z
     object: z.literal('token'),
     id: z.string(),
     name: z.string(),
-    /** The first part of the value, to tell tokens apart. */
+    /** The first part of the value, which identifies a token. */
     prefix: z.string(),
     mode: z.enum(['live', 'test']),
     scopes: z.array(z.string()),
@@ -47,7 +47,7 @@ export const createTokenOperation = endpoint({
       .enum(['live', 'test'])
       .default('live')
       .describe(
-        '`test`: messages are judged and logged and go nowhere; `bounced+…@` and `deferred+…@` get that outcome.',
+        '`test`: messages are validated and logged, and not sent; `bounced+…@` and `deferred+…@` get that outcome.',
       ),
     scopes: z
       .array(z.enum(SCOPES))

@@ -5,10 +5,10 @@ import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind, type WebContext } from '../../../platform/http/web-app.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
-import type { TokenDoc } from '../../store/documents.ts'
 import { getToken, issueToken, revokeToken, rotateToken } from '../manage-tokens.ts'
 import { tokenPrefix } from '../rules/token.ts'
 import type { TokenLimits } from '../rules/token-limits.ts'
+import type { TokenDoc } from '../store/tokens.ts'
 import { listTokens } from '../store/tokens.ts'
 import {
   createTokenOperation,
@@ -52,7 +52,7 @@ export function mountTokens(router: Router, deps: MailHttpDeps): void {
   })
 }
 
-/** What the presented token may hand on; a session may everything. */
+/** The limits that the presented token may grant; undefined for a session, which may grant all. */
 function ownLimits({ token: presented, scopes }: Principal): TokenLimits | undefined {
   return presented && { ...presented, scopes }
 }

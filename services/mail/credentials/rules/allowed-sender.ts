@@ -1,5 +1,7 @@
 /** The form of an allowed sender: one address, or everything at a domain. */
+
 import { z } from 'zod'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { normaliseDomain } from '../../domains/rules/domain-name.ts'
 import { normaliseEmail } from '../../message/address.ts'
 
@@ -12,7 +14,7 @@ export const senderAddress = z
   .transform((value, context) => {
     const normal = normaliseEmail(value)
     if (normal !== undefined) return normal
-    context.addIssue({ code: 'custom', message: 'must be an address like user@example.com' })
+    context.addIssue({ code: 'custom', message: reason('field.sender_address') })
     return z.NEVER
   })
 
@@ -28,7 +30,7 @@ export const sender = z
     if (normal !== undefined) return normal
     context.addIssue({
       code: 'custom',
-      message: 'must be an address like user@example.com or a domain like @example.com',
+      message: reason('field.sender_or_domain'),
     })
     return z.NEVER
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { excess, limitFaults, type TokenLimits } from './token-limits.ts'
+import { excess, findLimitErrors, type TokenLimits } from './token-limits.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')
 const hours = (count: number) => new Date(now.getTime() + count * 3_600_000)
@@ -12,7 +12,7 @@ const limits = (change: Partial<TokenLimits> = {}): TokenLimits => ({
   expiresAt: undefined,
   ...change,
 })
-const fields = (faults: readonly { field: string }[]) => faults.map(({ field }) => field)
+const fields = (errors: readonly { field: string }[]) => errors.map(({ field }) => field)
 
 test.each<[string, Partial<TokenLimits>, string[]]>([
   ['nothing special', {}, []],
@@ -23,9 +23,9 @@ test.each<[string, Partial<TokenLimits>, string[]]>([
   ['test mode and reading of SMTP logins', { mode: 'test', scopes: ['smtp:read', 'tokens:write'] }, []],
   ['test mode and SMTP logins', { mode: 'test', scopes: ['smtp:write'] }, ['scopes']],
   ['certain domains and tokens', { domains: ['a.example'], scopes: ['tokens:write'] }, ['scopes']],
-])('a token with %s', (_, change, expected) => expect(fields(limitFaults(limits(change), now))).toEqual(expected))
+])('a token with %s', (_, change, expected) => expect(fields(findLimitErrors(limits(change), now))).toEqual(expected))
 
-describe('what a token hands on without having it', () => {
+describe('limits that a token grants without having them', () => {
   const own = { scopes: ['tokens:write', 'emails:send'] }
   test.each<[string, Partial<TokenLimits>, Partial<TokenLimits>, string[]]>([
     ['nothing', {}, own, []],
@@ -52,7 +52,7 @@ describe('what a token hands on without having it', () => {
   ])('%s', (_, asked, mine, expected) => expect(fields(excess(limits(asked), limits(mine)))).toEqual(expected))
 })
 
-test('a token may always hand on exactly what it has', () => {
+test('a token may always grant exactly its own limits', () => {
   const network = fc.oneof(
     fc.ipV4(),
     fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })).map(([ip, bits]) => `${ip}/${bits}`),

@@ -1,5 +1,6 @@
-/** What a token may be allowed, and what a token may hand on to another. */
+/** Limits of a token, and the limits that it may grant to another. */
 import ipaddr from 'ipaddr.js'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
 /** The limits of a token; empty lists limit nothing. */
 export interface TokenLimits {
@@ -12,10 +13,10 @@ export interface TokenLimits {
   expiresAt: Date | undefined
 }
 
-/** A fault of one field of the request. */
-export interface LimitFault {
+/** An error of one field of the request. */
+export interface LimitError {
   field: 'mode' | 'scopes' | 'domains' | 'allowed_cidrs' | 'expires_at'
-  message: string
+  reason: Sentence
 }
 
 /** Scopes that a limit to domains can hold; with any other one, such as making logins, the token would get around it. */
@@ -27,48 +28,47 @@ export function sendsForReal(mode: TokenLimits['mode'], scope: string): boolean 
 }
 
 /** What is wrong with these limits in themselves. */
-export function limitFaults(asked: TokenLimits, now: Date): LimitFault[] {
-  const faults: LimitFault[] = []
+export function findLimitErrors(asked: TokenLimits, now: Date): LimitError[] {
+  const errors: LimitError[] = []
   const wide = asked.scopes.find(scope => !DOMAIN_SCOPES.includes(scope))
   if (asked.domains.length > 0 && wide !== undefined)
-    faults.push({ field: 'scopes', message: `A token for certain domains cannot have the scope ${wide}.` })
+    errors.push({ field: 'scopes', reason: sentence('field.scope_of_all_domains', { scope: wide }) })
   const real = asked.scopes.find(scope => sendsForReal(asked.mode, scope))
-  if (real !== undefined) faults.push({ field: 'scopes', message: `A test token cannot have the scope ${real}.` })
+  if (real !== undefined)
+    errors.push({ field: 'scopes', reason: sentence('field.scope_of_live_token', { scope: real }) })
   if (asked.expiresAt !== undefined && asked.expiresAt <= now)
-    faults.push({ field: 'expires_at', message: 'This time is over.' })
-  return faults
+    errors.push({ field: 'expires_at', reason: sentence('field.time_past') })
+  return errors
 }
 
-/** What a token that makes another one would hand on without having it. */
-export function excess(asked: TokenLimits, own: TokenLimits): LimitFault[] {
-  const faults: LimitFault[] = []
+/** Requested limits beyond those of the granting token. */
+export function excess(asked: TokenLimits, own: TokenLimits): LimitError[] {
+  const errors: LimitError[] = []
   if (own.mode === 'test' && asked.mode === 'live')
-    faults.push({ field: 'mode', message: 'The token that asks is a test token itself.' })
+    errors.push({ field: 'mode', reason: sentence('field.caller_is_test') })
   const scope = asked.scopes.find(name => !own.scopes.includes(name))
-  if (scope !== undefined)
-    faults.push({ field: 'scopes', message: `The token that asks lacks the scope ${scope} itself.` })
-  faults.push(...excessOfNetworks(asked.allowedCidrs, own))
+  if (scope !== undefined) errors.push({ field: 'scopes', reason: sentence('field.caller_lacks_scope', { scope }) })
+  errors.push(...excessOfNetworks(asked.allowedCidrs, own))
   if (own.expiresAt !== undefined && (asked.expiresAt === undefined || asked.expiresAt > own.expiresAt))
-    faults.push({ field: 'expires_at', message: 'The token that asks expires earlier itself.' })
-  return faults
+    errors.push({ field: 'expires_at', reason: sentence('field.caller_expires_earlier') })
+  return errors
 }
 
 /** What an SMTP login would have without the token that asks for its password having it: more networks, and no end. */
-export function excessOfLogin(networks: readonly string[], own: Ways): LimitFault[] {
-  const faults = excessOfNetworks(networks, own)
-  if (own.expiresAt !== undefined)
-    faults.push({ field: 'expires_at', message: 'The token that asks expires, and an SMTP login does not.' })
-  return faults
+export function excessOfLogin(networks: readonly string[], own: Ways): LimitError[] {
+  const errors = excessOfNetworks(networks, own)
+  if (own.expiresAt !== undefined) errors.push({ field: 'expires_at', reason: sentence('field.caller_expires') })
+  return errors
 }
 
 /** From where and until when a token works. */
 export type Ways = Pick<TokenLimits, 'allowedCidrs' | 'expiresAt'>
 
 /** Networks that lie outside of the token's own; no networks are all there are. */
-export function excessOfNetworks(asked: readonly string[], own: Pick<Ways, 'allowedCidrs'>): LimitFault[] {
+export function excessOfNetworks(asked: readonly string[], own: Pick<Ways, 'allowedCidrs'>): LimitError[] {
   const inside = asked.length > 0 && asked.every(network => within(network, own.allowedCidrs))
   if (own.allowedCidrs.length === 0 || inside) return []
-  return [{ field: 'allowed_cidrs', message: 'The token that asks is limited to fewer networks itself.' }]
+  return [{ field: 'allowed_cidrs', reason: sentence('field.caller_networks') }]
 }
 
 /** True when the network (or address) lies in one of the others. */

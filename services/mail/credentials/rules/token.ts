@@ -11,7 +11,7 @@ export interface TokenParts {
 /** Id in the alphabet of platform/ids.ts, secret of 32 bytes in base64url. */
 const FORM = /^pw_(?<mode>live|test)_(?<id>[0-9a-hjkmnp-tv-z]{26})_(?<secret>[\w-]{43})$/
 
-/** The whole token; exists only in the answer that creates it. */
+/** The complete token; exists only in the response that creates it. */
 export function formatToken({ mode, id, secret }: TokenParts): string {
   return `${tokenPrefix(mode, id)}_${secret}`
 }

@@ -1,60 +1,66 @@
 /** SMTP logins: lookup by name over all accounts, lists per account. */
 
 import type { PageRequest } from '../../../platform/cursor-pages.ts'
-import { collectionOf, type Db, defineCollection, isDuplicateKey } from '../../../platform/database/mongo.ts'
+import * as field from '../../../platform/database/fields.ts'
+import { type Db, type DocumentOf, defineModel, insertUnique, modelOf } from '../../../platform/database/models.ts'
 import { readPage } from '../../../platform/database/read-page.ts'
-import type { CredentialDoc } from '../../store/documents.ts'
+import { managed } from '../../../platform/managed/managed-fields.ts'
 
-/** The collection of SMTP logins. */
-export const credentials = defineCollection<CredentialDoc>('credentials', [
-  { key: { username: 1 }, unique: true },
-  { key: { user_id: 1, _id: 1 } },
-])
+/** An SMTP login. `username` is unique over all accounts, case-folded. */
+export const credentials = defineModel('credentials', {
+  _id: field.text,
+  user_id: field.text,
+  username: field.text,
+  /** argon2id. */
+  password_hash: field.text,
+  /** Sealed with purpose `smtp-password`, place `credentials/<_id>`. Absent: "hash only", not copyable. */
+  password_sealed: field.optional(String),
+  /** When the password was made; absent for the first one and those of releases that did not write it. */
+  password_made_at: field.optional(Date),
+  /** SHA-256 of the made password before the last rotation, which works until then; random passwords need no slow hash. */
+  previous: field.optional(field.part({ sha256: field.text, until: field.date })),
+  /** Addresses or `@domain` that may stand in From and the envelope; empty = all of the account's domains. */
+  allowed_senders: field.required([String]),
+  /** Networks that may log in; empty = any. */
+  allowed_cidrs: field.required([String]),
+  /** Messages per hour over all processes; 0 = no limit. */
+  messages_per_hour: field.number,
+  /** Takes the place of senders that the login may not use; null or absent: they are refused. */
+  fallback_sender: String,
+  /** It may send with an empty envelope sender, as the bounces of a mail server do. */
+  allow_null_sender: field.optional(Boolean),
+  disabled: field.optional(Boolean),
+  last_used_at: field.optional(Date),
+  ...managed,
+  ...field.times,
+})
+credentials.schema.index({ username: 1 }, { unique: true })
+credentials.schema.index({ user_id: 1, _id: 1 })
+
+export type CredentialDoc = DocumentOf<typeof credentials>
 
 /** Stores a login; false when the name is taken, by whomever. */
-export async function insertCredential(db: Db, credential: CredentialDoc): Promise<boolean> {
-  try {
-    await collectionOf(db, credentials).insertOne(credential)
-    return true
-  } catch (error) {
-    if (isDuplicateKey(error)) return false
-    throw error
-  }
+export function insertCredential(db: Db, credential: CredentialDoc): Promise<boolean> {
+  return insertUnique(modelOf(db, credentials), credential)
 }
 
 /** The login with this folded name, whoever owns it: only to check a presented password against. */
 export async function findCredentialByName(db: Db, username: string): Promise<CredentialDoc | undefined> {
-  return (await collectionOf(db, credentials).findOne({ username })) ?? undefined
+  return (await modelOf(db, credentials).findOne({ username }).lean()) ?? undefined
 }
 
 /** A login of this account. */
 export async function findCredential(db: Db, userId: string, id: string): Promise<CredentialDoc | undefined> {
-  return (await collectionOf(db, credentials).findOne({ _id: id, user_id: userId })) ?? undefined
+  return (await modelOf(db, credentials).findOne({ _id: id, user_id: userId }).lean()) ?? undefined
 }
 
-/** A page of an account's logins; one more than `limit`, to tell whether more follow. */
+/** A page of an account's logins; one more than `limit`, which shows whether more follow. */
 export function listCredentials(db: Db, userId: string, page: PageRequest): Promise<CredentialDoc[]> {
-  return readPage(collectionOf(db, credentials), { user_id: userId }, page)
+  return readPage(modelOf(db, credentials), { user_id: userId }, page)
 }
 
 /** Fields that a change may set. */
-export type CredentialChange = Partial<
-  Pick<
-    CredentialDoc,
-    | 'allowed_senders'
-    | 'allowed_cidrs'
-    | 'messages_per_hour'
-    | 'fallback_sender'
-    | 'allow_null_sender'
-    | 'disabled'
-    | 'password_hash'
-    | 'password_sealed'
-    | 'password_made_at'
-    | 'previous'
-    | 'managed_by'
-    | 'updated_at'
-  >
->
+export type CredentialChange = Partial<Omit<CredentialDoc, '_id' | 'user_id' | 'username' | 'k8s' | 'created_at'>>
 
 /** Changes a login of an account, takes fields off it, and gives it back. */
 export async function updateCredential(
@@ -64,19 +70,17 @@ export async function updateCredential(
   change: CredentialChange,
   remove: readonly ('managed_by' | 'k8s' | 'previous')[] = [],
 ): Promise<CredentialDoc | undefined> {
-  const options = { returnDocument: 'after' as const }
   const filter = { _id: id, user_id: userId }
-  const unset = Object.fromEntries(remove.map(field => [field, '' as const]))
-  const update = { $set: change, ...(remove.length > 0 ? { $unset: unset } : {}) }
-  return (await collectionOf(db, credentials).findOneAndUpdate(filter, update, options)) ?? undefined
+  const update = { $set: change, $unset: Object.fromEntries(remove.map(field => [field, ''])) }
+  return (await modelOf(db, credentials).findOneAndUpdate(filter, update).lean()) ?? undefined
 }
 
 /** Removes a login of an account; false when there is none. */
 export async function deleteCredential(db: Db, userId: string, id: string): Promise<boolean> {
-  return (await collectionOf(db, credentials).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
+  return (await modelOf(db, credentials).deleteOne({ _id: id, user_id: userId })).deletedCount === 1
 }
 
 /** Notes the use of a login. */
 export async function touchCredential(db: Db, id: string, now: Date): Promise<void> {
-  await collectionOf(db, credentials).updateOne({ _id: id }, { $set: { last_used_at: now } })
+  await modelOf(db, credentials).updateOne({ _id: id }, { last_used_at: now })
 }

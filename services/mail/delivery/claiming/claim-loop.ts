@@ -1,4 +1,7 @@
-/** Claims and hands on until it is stopped: at once while there is more, then at wake-ups, and by polls that become rarer. */
+/**
+ * Claims and passes on deliveries until it is stopped: immediately while there are more, then on wake-ups, and by polls
+ * at growing intervals.
+ */
 import type { Log } from '../../../platform/observability/log.ts'
 import { abortableDelay } from '../timing.ts'
 import type { ClaimedBatch } from './claim-deliveries.ts'

@@ -143,7 +143,7 @@ describe('a round', () => {
     expect(questions).toBeLessThan(100_000)
   })
 
-  test('finds what a hint names at once, without another scan of the index', async () => {
+  test('finds what a hint names immediately, without another scan of the index', async () => {
     const { next, wakeUps, ids } = scene()
     await next()
     await give({ _id: 'em_new.0' })
@@ -189,7 +189,7 @@ describe('a round', () => {
     expect(await collectionOf(mongo.db, DELIVERIES).countDocuments({ flow: { $gte: '' } })).toBe(40)
   })
 
-  test('goes on with a flow as its site gets room, without being told', async () => {
+  test('continues with a flow as its site gets room, without a wake-up', async () => {
     await give(...many(50, 'a'))
     const { next, inFlight, taken } = scene({ room: 7 })
     for (let left = 0; left < 50; left = taken.length) {
@@ -276,7 +276,7 @@ describe('fairness', () => {
     expect(inFlight.size).toBe(5)
   })
 
-  test('timed mail behind a campaign of the same moment becomes ready before that is delivered', async () => {
+  test('timed mail after a campaign of the same time becomes ready before that is delivered', async () => {
     await give(...many(5_000, 'a', { flow: 'timed', due: ago(2_000) }))
     await give({ _id: 'em_b.0', flow: 'timed', user_id: 'usr_b' })
     const { next } = scene({ room: 10 })
@@ -295,7 +295,7 @@ describe('fairness', () => {
 })
 
 describe('slots', () => {
-  test('that come are scanned at once, that went are left alone', async () => {
+  test('that come are scanned immediately, that went are left alone', async () => {
     await give(...many(40, 'a'), ...many(2, 'b', { slot: 1, site: 'b.example' }))
     const { next, taken, owned } = scene({ room: 5 })
     await next()
@@ -348,7 +348,7 @@ describe('slots', () => {
   })
 })
 
-test('what a failover put back while it is in flight makes no round follow at once', async () => {
+test('what a failover put back while it is in flight makes no round follow immediately', async () => {
   const [one] = many(1, 'a')
   await give(one as { _id: string })
   const { next, wakeUps, inFlight, taken } = scene()
@@ -384,7 +384,7 @@ test('mail of the previous release, which names no flow, is found', async () => 
   expect(taken).toHaveLength(3)
 })
 
-test('what expires behind mail with a longer lifetime is found, however long the queue', async () => {
+test('mail that expires after mail with a longer lifetime is found, however long the queue', async () => {
   const site = 'down.example'
   const at = (n: number) => ago(9_000 - Math.floor(n / 3))
   await give(...many(5_000, 'long', { site }).map((one, n) => ({ ...one, due: at(n) })))

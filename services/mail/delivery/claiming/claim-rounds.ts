@@ -34,7 +34,7 @@ export interface ClaimRoundsOptions {
   claimable(): ReadonlyMap<number, number>
 }
 
-/** What one round took. `full`: there may be more, so that the next round should follow at once. */
+/** What one round took. `full`: there may be more, so that the next round should follow immediately. */
 export interface Round {
   batch?: ClaimedBatch | undefined
   full: boolean
@@ -105,7 +105,7 @@ export class ClaimRounds {
     }
   }
 
-  /** When the oldest ready delivery was due, as the last whole scan of the index saw it. */
+  /** When the oldest ready delivery was due, according to the last complete index scan. */
   oldest(): Date | undefined {
     return this.#options.claimable().size > 0 ? this.#scan.oldest() : undefined
   }
@@ -121,7 +121,7 @@ export class ClaimRounds {
     this.#scan.addTaken(came)
   }
 
-  /** Learns which flows have ready mail: of what was named since the last round, and of what the queue says. */
+  /** Finds flows with ready mail: those named since the last round, and those in the queue. */
   async #findReady(epochs: ReadonlyMap<number, number>): Promise<void> {
     const { wakeUps } = this.#options
     const sites = wakeUps.takeSites()

@@ -12,7 +12,7 @@ export interface GiveBack {
   /** Gives back what was not attempted, to be tried at `due` (rounded up to 0.1 s); the mark of an earlier attempt stays. */
   postpone(deliveries: readonly ClaimedDelivery[], due: Date): void
   /**
-   * Gives back what was withheld, without the mark: at once into its flow, or outside of it until `until` (milliseconds).
+   * Gives back what was withheld, without the mark: immediately into its flow, or outside of it until `until` (milliseconds).
    * The usual reason is that the database went away while the mark was written, and a mark that stayed would look like a
    * sent message. Mail for hosts that may not be asked before `until` waits outside of its flow, because otherwise it
    * would be claimed again and again with other mail of the site.

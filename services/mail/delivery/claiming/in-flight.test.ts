@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createByteGate } from '../../../platform/concurrency/byte-limit.ts'
+import { createByteLimit } from '../../../platform/concurrency/byte-limit.ts'
 import type { ClaimedDelivery } from '../../store/delivery.ts'
 import { InFlight } from './in-flight.ts'
 
@@ -25,7 +25,7 @@ test('a slot is idle when nothing of it is in flight', async () => {
 })
 
 test('large things wait for room, in order; one larger than all of it goes alone', async () => {
-  const gate = createByteGate(1_000_000)
+  const gate = createByteLimit(1_000_000)
   const order: string[] = []
   const enter = (name: string, bytes: number) =>
     gate.enter(bytes).then(leave => {
@@ -47,7 +47,7 @@ test('large things wait for room, in order; one larger than all of it goes alone
 })
 
 test('an account inside a gate gets no more than stays free, in its own order; others pass', async () => {
-  const gate = createByteGate(1_000, 0)
+  const gate = createByteLimit(1_000, 0)
   const inside: string[] = []
   const enter = async (name: string, account: string, bytes: number) => {
     const leave = await gate.enter(bytes, account)

@@ -52,7 +52,7 @@ export class IndexScan {
     return this.#taken.length > 0
   }
 
-  /** The earliest due time of ready mail that the last whole scan found. */
+  /** The earliest due time of ready mail in the last complete scan. */
   oldest(): Date | undefined {
     return this.#oldest
   }

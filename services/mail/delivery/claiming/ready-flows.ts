@@ -23,7 +23,7 @@ interface Reading {
   /** Earlier deliveries are known to be taken; undefined: the next read begins at the start of the flow. */
   from: Date | undefined
   /** performance.now() of the last read from the start. */
-  wholeAt: number
+  fullScanAt: number
 }
 
 /** Flows in memory; more are found as these end. */
@@ -32,7 +32,7 @@ const FLOWS_MOST = 20_000
  * A flow is read from where the last read ended, so that what that one took is not passed over again in the index,
  * except once in this time: what turns up late (a slow accept, another clock) waits for that.
  */
-const WHOLE_MS = 1_000
+const FULL_SCAN_MS = 1_000
 const OVERLAP_MS = 1_000
 /** Flows that one command reads several deliveries of. */
 const UNION = 50
@@ -90,7 +90,7 @@ export class ReadyFlows {
       ...(slots && { slots }),
     }))
     for (const { flow } of draws)
-      if (!this.#readings.has(flow.name)) this.#readings.set(flow.name, { from: undefined, wholeAt: started })
+      if (!this.#readings.has(flow.name)) this.#readings.set(flow.name, { from: undefined, fullScanAt: started })
     const names = single.map(({ flow }) => flow.name)
     const parts = await Promise.all([
       names.length > 0 ? queue.firstOfEach(names, now) : [],
@@ -120,8 +120,8 @@ export class ReadyFlows {
   /** Where to begin to read a flow. */
   #startOf(name: string, now: number): Date | undefined {
     const reading = this.#readings.get(name)
-    if (!reading || now - reading.wholeAt < WHOLE_MS) return reading?.from
-    reading.wholeAt = now
+    if (!reading || now - reading.fullScanAt < FULL_SCAN_MS) return reading?.from
+    reading.fullScanAt = now
     return undefined
   }
 

@@ -19,17 +19,17 @@ export interface TimedDeliveriesOptions {
 const AT_ONCE = 1_000
 const INTERVAL_MS = 200
 /**
- * The index is read from where the last read ended, so that the keys that it left behind are not passed over again, except
- * once in this time: what turns up late (a slow accept, another clock) waits for that.
+ * The index is read from the end of the last read, so that already read keys are not passed over again, except once in
+ * this interval: late entries (a slow accept, another clock) wait for that.
  */
-const WHOLE_MS = 5_000
+const FULL_SCAN_MS = 5_000
 const OVERLAP_MS = 1_000
 
 /** The timed deliveries of one worker. */
 export class TimedDeliveries {
   readonly #options: TimedDeliveriesOptions
   #from: Date | undefined
-  #wholeAt = Number.NEGATIVE_INFINITY
+  #fullScanAt = Number.NEGATIVE_INFINITY
   #startedAt = Number.NEGATIVE_INFINITY
   #isUnderWay = false
 
@@ -44,7 +44,7 @@ export class TimedDeliveries {
 
   /**
    * Makes the next deliveries ready, unless it is too early. The first part is waited for. The order is that of time,
-   * whichever account's mail it is, so the rest follows at once and next to the claims: mail that is timed for the same
+   * whichever account's mail it is, so the rest follows immediately and next to the claims: mail that is timed for the same
    * moment as a campaign does not wait for the campaign's delivery.
    */
   async makeReady(): Promise<void> {
@@ -85,8 +85,8 @@ export class TimedDeliveries {
   }
 
   #nextStart(): Date | undefined {
-    const isWhole = performance.now() - this.#wholeAt >= WHOLE_MS
-    if (isWhole) this.#wholeAt = performance.now()
-    return isWhole || !this.#from ? undefined : new Date(this.#from.getTime() - OVERLAP_MS)
+    const isFullScan = performance.now() - this.#fullScanAt >= FULL_SCAN_MS
+    if (isFullScan) this.#fullScanAt = performance.now()
+    return isFullScan || !this.#from ? undefined : new Date(this.#from.getTime() - OVERLAP_MS)
   }
 }

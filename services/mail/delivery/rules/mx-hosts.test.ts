@@ -20,7 +20,7 @@ describe('planMx', () => {
     expect(planMx(records, () => 0.5)).toEqual(plan)
   })
 
-  test('equal preferences are mixed by the numbers handed in, and five hosts are enough', () => {
+  test('equal preferences are ordered by the given numbers, and five hosts are enough', () => {
     const numbers = [0.9, 0.1]
     expect(planMx([mx(10, 'a.example'), mx(10, 'b.example')], () => numbers.shift() ?? 0)).toEqual({
       kind: 'hosts',

@@ -1,4 +1,4 @@
-/** Which hosts receive a domain's mail, from what DNS says (RFC 5321 section 5.1, RFC 7505). */
+/** The hosts that receive a domain's mail, from DNS (RFC 5321 section 5.1, RFC 7505). */
 
 /** One MX record. */
 export interface MxRecord {
@@ -24,8 +24,8 @@ export function planMx(records: readonly MxRecord[], shuffle: () => number): MxP
 }
 
 /**
- * Names of the MX hosts of providers, for domains that are not the provider's own. Only hosts that receive mail: anyone can
- * point an MX record at another host of a provider, and that it does not answer says nothing about the provider.
+ * Names of the MX hosts of providers, for domains that are not the provider's own. Only hosts that receive mail: anyone
+ * can point an MX record at another host of a provider, and its silence is no evidence about the provider.
  */
 const PROVIDER_OF_MX: readonly (readonly [RegExp, string])[] = [
   [/^((alt\d\.)?(aspmx|gmail-smtp-in)\.l|smtp)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'google'],

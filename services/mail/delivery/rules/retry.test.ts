@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { FailureKind } from './outcome.ts'
+import type { FailureKind } from './classify-reply.ts'
 import { afterAmbiguous, afterFailure, type History } from './retry.ts'
 
 const now = new Date('2026-11-21T10:00:00Z')

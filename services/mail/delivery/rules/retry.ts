@@ -1,5 +1,5 @@
 /** What follows an attempt: the time of the next one, or the end. A table, the same for all messages. */
-import type { Classification, FailureKind } from './outcome.ts'
+import type { Classification, FailureKind } from './classify-reply.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -31,7 +31,7 @@ export interface History {
   /** Ambiguous attempts so far, with this one. */
   ambiguous: number
   expiresAt: Date
-  /** What the message says about attempts of unknown outcome. */
+  /** The message's policy for attempts of unknown outcome. */
   policy: 'retry' | 'fail'
 }
 

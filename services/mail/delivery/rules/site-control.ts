@@ -1,5 +1,5 @@
 /**
- * How fast a destination site is given mail: a window of transactions at once, a rate once the receiver asked for less,
+ * How fast a destination site is given mail: a window of transactions in parallel, a rate once the receiver asked for less,
  * pauses, and the state that people see. Additive increase, multiplicative decrease, as in TCP: it starts with a few
  * connections, opens up with each success, and keeps just below the speed at which the receiver complained. Pure: time
  * is an argument, in milliseconds.
@@ -7,7 +7,7 @@
 
 /** Most that a site is given, as its operator documents it or as it is commonly configured. */
 export interface SiteLimits {
-  /** Transactions at once. */
+  /** Transactions in parallel. */
   connections: number
   /** After this number of messages a connection is closed. */
   messagesPerConnection: number
@@ -58,7 +58,7 @@ export interface SiteControl {
   since: number
   /** The reply or error that began the status. */
   reason?: string | undefined
-  /** Transactions at once; grows in fractions. */
+  /** Transactions in parallel; grows in fractions. */
   window: number
   /** Messages a second; infinite until the receiver asks for less. */
   rate: number
@@ -160,7 +160,7 @@ export function afterSuccess(control: SiteControl, limits: SiteLimits, now: numb
   return grown.status === 'throttled' && now - grown.complainedAt >= CALM_MS ? calm(grown, limits, now) : grown
 }
 
-/** An idle time says nothing about the receiver's speed, nor does what happened long ago. */
+/** Idle time is no evidence about the receiver's speed, nor are old attempts. */
 function counted({ recent, recentFrom, lastSuccess }: SiteControl, now: number) {
   if (now - Math.max(lastSuccess, recentFrom) > MEASURE_MS / 2) return { recent: 1, recentFrom: now }
   if (now - recentFrom < MEASURE_MS) return { recent: recent + 1, recentFrom }
@@ -212,7 +212,7 @@ export function afterThrottle(
   const steady = control.successes >= STEADY
   const strikes = steady ? 0 : control.strikes + 1
   const pause = steady ? 0 : Math.min(PAUSE_MS * 2 ** (strikes - 1), pauseMost)
-  // The rate itself when it was used: while it grows, the measured average lags behind it.
+  // The rate itself when it was used: while it grows, the measured average is lower.
   const used = taken > USED * control.rate ? control.rate : Math.max(taken, RATE_LEAST)
   // After a short burst the speed is that of the burst, which the receiver cannot keep up.
   const base = steady ? used : Math.min(used, control.rate / 2)
@@ -236,7 +236,7 @@ export function afterThrottle(
   }
 }
 
-/** After a connection broke or timed out in the middle: fewer at once. */
+/** After a connection broke or timed out in the middle: fewer in parallel. */
 export function afterBreak(control: SiteControl, now: number): SiteControl {
   if (now < control.settledAt || now < control.resumeAt) return control
   return {
@@ -323,7 +323,7 @@ export function afterNews(control: SiteControl, news: ForeignNews, limits: SiteL
   }
 }
 
-/** Transactions that may be under way at once now: none during a pause, one to a site that is down. */
+/** Transactions that may be under way in parallel now: none during a pause, one to a site that is down. */
 export function openWindow(control: SiteControl, now: number): number {
   if (now < control.resumeAt) return 0
   return control.status === 'down' ? 1 : Math.max(1, Math.floor(control.window))

@@ -51,7 +51,7 @@ describe('Conversation', () => {
     )
   })
 
-  test('stays within 4 KiB and says that it was cut', () => {
+  test('stays within 4 KiB and is marked when cut', () => {
     const conversation = new Conversation()
     for (let i = 0; i < 500; i++) conversation.received(`250-line ${i} of a talkative server`)
     expect(String(conversation).length).toBeLessThanOrEqual(4_096)

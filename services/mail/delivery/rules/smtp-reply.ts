@@ -43,12 +43,12 @@ function withoutControls(text: string): string {
   return CONTROL.test(text) ? text.replaceAll(new RegExp(CONTROL, 'gu'), ' ') : text
 }
 
-/** Keeps what was said on a connection, without secrets and bounded. */
+/** Records the conversation of a connection, without secrets and bounded. */
 export class Conversation {
   readonly #lines: string[] = []
   #room = CONVERSATION_MAX
 
-  /** A command of ours. What follows AUTH and its mechanism is cut out; for a line that is secret as a whole, pass `secret`. */
+  /** A command of ours. Everything after AUTH and its mechanism is removed; for a secret line, pass `secret`. */
   sent(line: string, secret = false): void {
     this.#add(
       'C: ',
@@ -66,7 +66,7 @@ export class Conversation {
     this.#add('-- ', text)
   }
 
-  /** All of it; where it was cut, the last line says so. */
+  /** The complete text; a cut is marked in the last line. */
   toString(): string {
     return this.#lines.join('\n')
   }

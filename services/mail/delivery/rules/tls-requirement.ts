@@ -27,7 +27,7 @@ export function tlsModeOf(
   return clearUntil > now ? 'off' : 'opportunistic'
 }
 
-/** RFC 8461 section 4.1: a wildcard stands for exactly one leftmost label. */
+/** RFC 8461 section 4.1: a wildcard matches exactly one leftmost label. */
 export function matchesMx(pattern: string, host: string): boolean {
   const name = host.toLowerCase()
   const wanted = pattern.toLowerCase()

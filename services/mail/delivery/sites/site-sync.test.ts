@@ -81,7 +81,7 @@ test('of many workers one probes a site in a minute', async () => {
   expect(await reserveProbe(mongo, 'unknown.example', NOW, 60_000)).toBe(true)
 })
 
-test('people see what is in trouble: between two probes, too, but not what nobody asked for half an hour', async () => {
+test('sites in trouble are shown, also between two probes, but not those without mail for half an hour', async () => {
   const { mongo, worker } = await scene()
   const one = worker('one')
   one.note(down)

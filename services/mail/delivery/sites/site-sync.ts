@@ -14,7 +14,7 @@ export interface SiteExchange {
 
 /** At the start everything is read that may still hold. */
 const FIRST_MS = 60 * 60_000
-/** Read again, because writes of others become visible a little later than their time says. */
+/** Read again, because writes of others become visible a little after their time. */
 const OVERLAP_MS = 10_000
 
 /** Makes the exchange of the worker `owner`. */

@@ -192,7 +192,7 @@ export class Site {
     return Math.min(most, Math.max(least, Math.ceil(rate * AHEAD_SECONDS)))
   }
 
-  /** True when the rate says "not yet"; then a timer goes on. */
+  /** True when the rate does not allow another transaction yet; then a timer runs. */
   #isEarly(): boolean {
     const { now, schedule } = this.#options
     const { rate } = this.#control

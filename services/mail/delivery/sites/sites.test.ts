@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { PROBE_MS, RELAY_PROBE_MS, type SiteLimits } from '../rules/site-control.ts'
 import { type SiteState, Sites } from './sites.ts'
 
-/** Everything that follows at once has happened. */
+/** Everything that follows immediately has happened. */
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-/** Sites on a clock that the test moves, with work that ends when told. */
+/** Sites on a test clock, with work that ends on request. */
 function scene(options: { relay?: boolean; owned?: number; parts?: number } = {}) {
   const share = { owned: options.owned ?? 1, parts: options.parts ?? 1 }
   let now = 1_000_000
@@ -89,7 +89,7 @@ describe('a site', () => {
     expect(running).toHaveLength(limit)
   })
 
-  test('has room for its transactions and a little ahead, and says when it has room again', async () => {
+  test('has room for its transactions and a few in advance, and reports when it has room again', async () => {
     const { sites, submit, room, end, running } = scene()
     expect(sites.roomAt('example.com')).toBe(5)
     await submit('example.com', 5)
@@ -113,7 +113,7 @@ describe('a site', () => {
     expect(sites.roomAt('example.com') + running.length).toBeLessThan(130)
   })
 
-  test('does not stand in the way of others', async () => {
+  test('does not block others', async () => {
     const { submit, running } = scene()
     await submit('slow.example', 100)
     await submit('other.example')
@@ -234,7 +234,7 @@ describe('a site that is down', () => {
     expect(sites.roomAt('down.example')).toBe(5)
   })
 
-  test('waits for another worker that asks it, and says nothing to the others', async () => {
+  test('waits for another worker that requests it, and reports nothing to the others', async () => {
     const { sites, advance, changes, room } = down()
     await advance(PROBE_MS)
     sites.probedElsewhere('down.example')

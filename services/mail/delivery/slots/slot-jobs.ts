@@ -52,13 +52,13 @@ export function defineSlotJobs({ jobs, slots, runMs, leases }: SlotJobsOptions):
   )
 }
 
-/** Makes the jobs and has them run at once. */
+/** Makes the jobs and has them run immediately. */
 export async function seedSlotJobs({ jobs, slots }: Pick<SlotJobsOptions, 'jobs' | 'slots'>): Promise<void> {
   for (let slot = 0; slot < slots; slot++) await jobs.seed(JOB, String(slot), { everyMs: INVITE_MS })
   await hurrySlotJobs(jobs)
 }
 
-/** Has the jobs run at once: slots were given back. */
+/** Has the jobs run immediately: slots were given back. */
 export function hurrySlotJobs(jobs: Jobs): Promise<void> {
   return jobs.hurry(JOB)
 }

@@ -18,7 +18,7 @@ import {
 } from '../../store/slots.ts'
 import { type LeaseTimes, SlotLeases } from './slot-leases.ts'
 
-/** Agenda's part, played by the test: no worker is invited unless it says so. */
+/** Agenda's part, played by the test: no worker is invited unless requested. */
 function invitations() {
   let take: ((run: JobRun<{ key: string }>) => Promise<void>) | undefined
   const jobs: Jobs = {
@@ -78,7 +78,7 @@ function worker(mongo: Mongo, owner: string, times: LeaseTimes, slots = 4): Work
   return Object.assign(leases, { invite, taken, counts, released, busy, end })
 }
 
-/** Slots that a worker left behind long ago. */
+/** Slots that a worker abandoned long ago. */
 async function abandonedSlots(count = 4): Promise<Mongo> {
   const mongo = await databaseForThisTest()
   await fixSlotCount(mongo, count)
@@ -234,7 +234,7 @@ test('a worker with more than its share begins nothing more in the surplus, fini
   expect([0, 1, 2, 3].filter(slot => one.mayFinish({ slot, epoch: 7 }))).toEqual(kept)
 })
 
-test('slots with nothing in flight are given back first and at once; the others each when it is done', async () => {
+test('slots with nothing in flight are given back first and immediately; the others each when it is done', async () => {
   const mongo = await abandonedSlots(6)
   const one = worker(mongo, 'one', QUICK, 6)
   await one.start()
@@ -249,7 +249,7 @@ test('slots with nothing in flight are given back first and at once; the others 
   expect(await owners(mongo)).toEqual(['one', 'one', 'one', 'one', '', ''])
 })
 
-test('what another worker gives back is taken when it says so, up to the fair share, without a renewal', async () => {
+test('a slot released by another worker is taken on its notification, up to the fair share, without a renewal', async () => {
   const mongo = await databaseForThisTest()
   await fixSlotCount(mongo, 4)
   await beat(mongo, 'two', 60_000)
@@ -269,7 +269,7 @@ test('what another worker gives back is taken when it says so, up to the fair sh
   expect(await owners(mongo)).toEqual(['two', 'one', 'one', 'one'])
 })
 
-test('free slots are shared at once by workers that hear of them in the same moment', async () => {
+test('free slots are shared immediately by workers that hear of them in the same moment', async () => {
   const mongo = await databaseForThisTest()
   const all = Array.from({ length: 12 }, (_, slot) => slot)
   await fixSlotCount(mongo, 12)
@@ -283,7 +283,7 @@ test('free slots are shared at once by workers that hear of them in the same mom
 })
 
 describe('a worker that retires', () => {
-  test('gives back at once what has nothing in flight, the rest as it ends, and keeps that until then', async () => {
+  test('gives back immediately what has nothing in flight, the rest as it ends, and keeps that until then', async () => {
     const mongo = await abandonedSlots()
     const one = worker(mongo, 'one', QUICK)
     await one.start()
@@ -401,7 +401,7 @@ describe('a database that refuses to take slots back', () => {
 })
 
 describe('a worker that stops', () => {
-  test('gives its slots back, for others to take at once', async () => {
+  test('gives its slots back, for others to take immediately', async () => {
     const mongo = await abandonedSlots()
     const one = worker(mongo, 'one', QUICK)
     await one.start()

@@ -157,8 +157,8 @@ export class SlotLeases implements InvitedLeases {
   }
 
   /**
-   * Takes, without Agenda, what a worker that vanished left behind, whichever worker comes first; and what is free, up to our
-   * share, because Agenda's invitations may go to the same worker again and again, and that one may have enough.
+   * Takes, without Agenda, slots of a vanished worker, whichever worker is first; and free ones up to our share,
+   * because Agenda's invitations may repeatedly reach a worker that has enough.
    */
   async #takeUnowned(): Promise<void> {
     const { expired, free } = await unownedSlots(this.#options.mongo)
@@ -199,7 +199,7 @@ export class SlotLeases implements InvitedLeases {
     if (lost.length > 0) this.#options.log.warn({ slots: lost.length }, 'slots have a new owner')
   }
 
-  /** What is above our share. Slots with nothing in flight go first: they change their owner at once. */
+  /** What is above our share. Slots with nothing in flight go first: they change their owner immediately. */
   #surplus(): number[] {
     const kept = this.#table.slots().filter(slot => !this.#table.isLeaving(slot))
     const [idle, busy] = split(kept, slot => this.#options.isIdle(slot))

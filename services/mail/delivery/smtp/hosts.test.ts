@@ -12,7 +12,7 @@ import type { AddressAnswer } from './mx.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome } from './transaction.ts'
+import type { RecipientOutcome } from './transaction-types.ts'
 import type { Relay, Sent } from './transport.ts'
 
 const QUICK = { connect: 300, greeting: 300, command: 300, data: 300, block: 300, dot: 300 }
@@ -28,7 +28,7 @@ const ADDRESSES: Readonly<Record<string, AddressAnswer>> = {
   'unsure.test': { kind: 'temporary', text: 'DNS gave no answer' },
 }
 
-interface World {
+interface Fixture {
   bad: ScriptedServer
   good: Receiver
   time: { now: number }
@@ -38,8 +38,12 @@ interface World {
   ): Promise<{ outcome: string; mx: string | undefined; conversation: string; unreachable: Sent['unreachable'] }>
 }
 
-/** A server that keeps to its script, and behind it, at the next address, one that takes everything. */
-async function world(script: Script, relay?: Omit<Relay, 'port'>, deadlines: Deadlines = QUICK): Promise<World> {
+/** A server with a script, and a second one, at the next address, that accepts everything. */
+async function createFixture(
+  script: Script,
+  relay?: Omit<Relay, 'port'>,
+  deadlines: Deadlines = QUICK,
+): Promise<Fixture> {
   const bad = await startScriptedServer(script)
   const good = await startReceiver({ host: '127.0.0.2', port: bad.port })
   const time = { now: 1_000_000 }
@@ -47,7 +51,7 @@ async function world(script: Script, relay?: Omit<Relay, 'port'>, deadlines: Dea
   const transport = createOutbound({
     mx: {
       hostsOf: async () => ({ kind: 'temporary', text: 'not asked here' }),
-      addressesOf: async host => ADDRESSES[host] ?? { kind: 'temporary', text: `nobody knows ${host}` },
+      addressesOf: async host => ADDRESSES[host] ?? { kind: 'temporary', text: `unknown host ${host}` },
     },
     tlsPolicy: createTlsPolicy({ now: () => time.now }),
     ...{ helo: 'us.example', port: bad.port, deadlines, now: () => time.now },
@@ -93,7 +97,7 @@ describe('a host that fails before the first transaction leaves the mail to the 
     ['closes at STARTTLS', { EHLO: OFFERS_TLS, STARTTLS: CLOSE }],
   ]
   test.each(cases)('it %s', async (_, script) => {
-    const { bad, good, send, connections } = await world(script)
+    const { bad, good, send, connections } = await createFixture(script)
     expect(await send('bad.test', 'good.test')).toMatchObject({ outcome: 'dot 250', mx: 'good.test' })
     expect([bad.contents, good.received.length]).toEqual([[], 1])
     expect(bad.connections()).toBe(1)
@@ -101,7 +105,7 @@ describe('a host that fails before the first transaction leaves the mail to the 
   })
 
   test.each(cases)('as do the addresses of one host, when it %s', async (_, script) => {
-    const { good, send } = await world(script)
+    const { good, send } = await createFixture(script)
     expect(await send('both.test')).toMatchObject({ outcome: 'dot 250', mx: 'both.test' })
     expect(good.received).toHaveLength(1)
   })
@@ -114,7 +118,7 @@ describe('a host that closes within the transaction', () => {
     ['DATA', 'error network'],
     ['dot', 'unknown'],
   ])('at %s ends the attempt (%s): no other host gets what this one may have', async (moment, outcome) => {
-    const { bad, good, send, connections } = await world({ [moment]: CLOSE })
+    const { bad, good, send, connections } = await createFixture({ [moment]: CLOSE })
     expect(await send('bad.test', 'good.test')).toMatchObject({ outcome, mx: 'bad.test' })
     expect(good.received).toEqual([])
     expect([bad.connections(), connections.at(-1)]).toEqual([1, 0])
@@ -126,15 +130,15 @@ describe('TLS that a host offers and breaks', () => {
     ['closes instead of the handshake', `220 go on${CLOSE}`],
     ['answers in clear', '220 go on\r\n250 this is no handshake'],
     ['is silent', '220 go on'],
-  ])('(it %s) is gone without at that host, at once and the next time', async (_, STARTTLS) => {
-    const { bad, send } = await world({ EHLO: OFFERS_TLS, STARTTLS })
+  ])('(it %s) is gone without at that host, immediately and the next time', async (_, STARTTLS) => {
+    const { bad, send } = await createFixture({ EHLO: OFFERS_TLS, STARTTLS })
     expect(await send('bad.test', 'good.test')).toMatchObject({ outcome: 'dot 250', mx: 'bad.test' })
     expect(await send('bad.test', 'good.test')).toMatchObject({ outcome: 'dot 250', mx: 'bad.test' })
     expect(bad.commands.filter(line => line.endsWith('STARTTLS'))).toHaveLength(1)
   })
 
   test('that is refused in words is gone without on the same connection', async () => {
-    const { bad, send } = await world({ EHLO: OFFERS_TLS, STARTTLS: '454 4.7.0 not now' })
+    const { bad, send } = await createFixture({ EHLO: OFFERS_TLS, STARTTLS: '454 4.7.0 not now' })
     expect(await send('bad.test')).toMatchObject({ outcome: 'dot 250' })
     expect(bad.connections()).toBe(1)
   })
@@ -147,7 +151,7 @@ describe('an address that did not answer', () => {
     ['that spoke no SMTP', { greeting: 'SSH-2.0-OpenSSH' }, 2 * MINUTE],
   ]
   test.each(scripts)('%s is passed over for its time while another one takes the mail', async (_, script, ms) => {
-    const { bad, time, send } = await world(script)
+    const { bad, time, send } = await createFixture(script)
     await send('bad.test', 'good.test')
     time.now += ms - 1
     expect(await send('bad.test', 'good.test')).toMatchObject({ mx: 'good.test' })
@@ -158,7 +162,7 @@ describe('an address that did not answer', () => {
   })
 
   test.each(scripts)('%s and is the only one is asked once a minute; the rest is withheld', async (_, script) => {
-    const { bad, time, send } = await world(script)
+    const { bad, time, send } = await createFixture(script)
     const start = time.now
     expect((await send('bad.test')).unreachable?.reason).toContain('127.0.0.1')
     for (let n = 0; n < 3; n++) {
@@ -172,7 +176,7 @@ describe('an address that did not answer', () => {
   })
 
   test('of a relay is asked again within five seconds: nothing goes out without it', async () => {
-    const { bad, time, send } = await world({ greeting: '' }, { host: 'bad.test', implicitTls: false })
+    const { bad, time, send } = await createFixture({ greeting: '' }, { host: 'bad.test', implicitTls: false })
     await send('bad.test')
     time.now += 4_499
     expect((await send('bad.test')).outcome).toBe('withheld')
@@ -185,7 +189,7 @@ describe('an address that did not answer', () => {
   test.each([['554 5.7.1 not you'], ['421 4.3.2 too busy']])(
     'did, when it refused (%s): it is asked again',
     async greeting => {
-      const { bad, send } = await world({ greeting })
+      const { bad, send } = await createFixture({ greeting })
       await send('bad.test')
       await send('bad.test')
       expect(bad.connections()).toBe(2)
@@ -204,7 +208,7 @@ describe('when no host takes it', () => {
     [['bad.test', 'closed.test'], 'error network'],
     [[], 'error network'],
   ])('%j: a failure that may pass counts more than a host without an address', async (hosts, outcome) => {
-    const { send, connections } = await world({ greeting: '554 5.7.1 not you' })
+    const { send, connections } = await createFixture({ greeting: '554 5.7.1 not you' })
     const sent = await send(...hosts)
     expect(sent).toMatchObject({ outcome, mx: undefined })
     expect(sent.conversation.split('\n').filter(Boolean)).toHaveLength(hosts.length)
@@ -213,7 +217,7 @@ describe('when no host takes it', () => {
 })
 
 test('an address that is silent at first contact keeps its place briefly; later it gets the time of the RFC', async () => {
-  const { bad, time, send } = await world({ greeting: ['', '220 slow.test'] }, undefined, {
+  const { bad, time, send } = await createFixture({ greeting: ['', '220 slow.test'] }, undefined, {
     ...QUICK,
     first: 20,
     greeting: 60_000,

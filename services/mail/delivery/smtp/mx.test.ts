@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMx, type Lookup } from './mx.ts'
 
-const fault = (code: string) => Object.assign(new Error(code), { code })
+const error = (code: string) => Object.assign(new Error(code), { code })
 
 /** A strict fake of DNS: names that are not listed do not exist. Counts questions. */
 function fakeDns(zone: {
@@ -14,8 +14,8 @@ function fakeDns(zone: {
   const find = <T>(type: string, table: Record<string, T[] | string> = {}, name: string): T[] => {
     asked.push(`${type} ${name}`)
     const found = table[name]
-    if (typeof found === 'string') throw fault(found)
-    if (!found) throw fault('ENOTFOUND')
+    if (typeof found === 'string') throw error(found)
+    if (!found) throw error('ENOTFOUND')
     return found
   }
   const lookup: Lookup = {
@@ -58,7 +58,7 @@ describe('hostsOf', () => {
     expect(asked).toEqual([])
   })
 
-  test('answers are kept for five minutes, failures for one, and questions at once are one', async () => {
+  test('answers are kept for five minutes, failures for one, and questions in parallel are one', async () => {
     const { hostsOf, asked, later } = resolver({ mx: { 'a.test': [{ exchange: 'mx.a.test', priority: 5 }] } })
     await Promise.all([hostsOf('a.test'), hostsOf('a.test'), hostsOf('gone.test')])
     expect(asked).toHaveLength(2)

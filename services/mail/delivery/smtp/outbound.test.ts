@@ -5,7 +5,7 @@ import { until } from '../../../../test/support/time/until.ts'
 import { createOutbound } from './outbound.ts'
 import type { Deadlines } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { Transaction } from './transaction.ts'
+import type { Transaction } from './transaction-types.ts'
 import type { Relay, Route, Transport } from './transport.ts'
 
 const stops: (() => Promise<void>)[] = []
@@ -61,7 +61,7 @@ describe('a transaction', () => {
     expect(sent.outcomes).toMatchObject([{ kind: 'reply', stage: 'dot', reply: { code: 250, enhanced: '2.0.0' } }])
     expect(sent).toMatchObject({ mx: 'localhost', ip: '127.0.0.1', dsn: true, tls: undefined })
     expect(receiver.received[0]?.content.toString()).toBe(`${content}\r\n`)
-    expect(receiver.faults).toEqual([])
+    expect(receiver.protocolErrors).toEqual([])
     expect(sent.conversation).toContain('C: MAIL FROM:<a@example.com>')
     expect(sent.conversation).not.toContain('dots')
   })
@@ -77,7 +77,7 @@ describe('a transaction', () => {
       outcomes.map(outcome => (outcome.kind === 'reply' ? `${outcome.stage} ${outcome.reply.code}` : outcome.kind)),
     ).toEqual(['dot 250', 'rcpt 550', 'dot 250', 'rcpt 451'])
     expect(receiver.received[0]?.rcpts.map(({ email }) => email)).toEqual(['a@x.test', 'b@x.test'])
-    expect(receiver.faults).toEqual([])
+    expect(receiver.protocolErrors).toEqual([])
   })
 
   test.each([
@@ -94,7 +94,7 @@ describe('a transaction', () => {
       await transport.send(route('localhost'), transaction(), 100)
       expect(receiver.received).toHaveLength(1)
       expect(receiver.connections()).toBe(1)
-      expect(receiver.faults).toEqual([])
+      expect(receiver.protocolErrors).toEqual([])
     }
   })
 
@@ -172,7 +172,7 @@ describe('connections', () => {
     expect(Math.max(...connections)).toBe(1)
   })
 
-  test('that the server closed meanwhile are replaced', async () => {
+  test('that the server closed in between are replaced', async () => {
     const { transport, receiver } = await setUp()
     await transport.send(route('localhost'), transaction(), 100)
     await transport.send(route('localhost'), transaction({ recipients: to('drop@x.test') }), 100)

@@ -2,7 +2,7 @@
 import { Connector, type ConnectorOptions } from './hosts.ts'
 import { createPool } from './pool.ts'
 import type { Session } from './session.ts'
-import type { RecipientOutcome, Transaction } from './transaction.ts'
+import type { RecipientOutcome, Transaction } from './transaction-types.ts'
 import type { Route, Sent, Transport, Unopened } from './transport.ts'
 
 /** Dependencies of {@link createOutbound}. */
@@ -59,7 +59,7 @@ export function createOutbound(options: OutboundOptions): Transport {
           return sent(started, undefined, all({ kind: 'withheld' }), '')
         }
         const outcomes = transaction === 'closed' ? undefined : await session.transact(transaction)
-        // A kept connection that the server closed since says nothing about the message: take another.
+        // A kept connection that the server has closed is no evidence about the message: take another.
         if (!outcomes || (held && outcomes.every(closedBefore))) {
           pool.gone(session)
           return undefined
@@ -90,7 +90,7 @@ function sent(started: number, session: Session | undefined, outcomes: Recipient
   }
 }
 
-/** The connection broke, or the server said that it closes, before anything of the message went out. */
+/** The connection broke, or the server announced its end, before anything of the message was sent. */
 function closedBefore(outcome: RecipientOutcome): boolean {
   return (
     outcome.kind === 'error' || (outcome.kind === 'reply' && outcome.stage === 'mail' && outcome.reply.code === 421)

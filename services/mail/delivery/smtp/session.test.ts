@@ -11,7 +11,7 @@ import { transaction as transactionOf } from '../../../../test/support/mail/smtp
 import { createOutbound } from './outbound.ts'
 import { type Deadlines, Session } from './session.ts'
 import { createTlsPolicy } from './tls-policy.ts'
-import type { RecipientOutcome, Transaction } from './transaction.ts'
+import type { RecipientOutcome, Transaction } from './transaction-types.ts'
 
 const QUICK: Deadlines = { connect: 5_000, greeting: 5_000, command: 5_000, data: 5_000, block: 5_000, dot: 5_000 }
 const PLAIN = '250-scripted.test\r\n250 8BITMIME'
@@ -78,7 +78,7 @@ describe('replies in pieces', () => {
   })
 })
 
-describe('a server that closes says so with 421', () => {
+describe('a server that closes sends 421', () => {
   const cases: [string, Script, string[]][] = [
     ['instead of MAIL', { MAIL: `421 4.7.0 too many${CLOSE}` }, ['mail 421', 'mail 421']],
     ['instead of the first RCPT', { RCPT: `421 4.7.0 too many${CLOSE}` }, ['rcpt 421', 'rcpt 421']],
@@ -204,7 +204,7 @@ describe('a reply that never ends', () => {
     },
   )
 
-  test('line after line in time for itself does not put off the deadline of the whole', async () => {
+  test('lines that arrive in time do not extend the deadline of the reply', async () => {
     const lines = Array(100).fill('250-more').join('\r\n')
     const server = await serve({ MAIL: lines, RCPT: '', DATA: '' }, 10)
     const session = await open(server, { command: 50 })
@@ -222,18 +222,21 @@ describe('replies that do not match their number', () => {
     ['none', { MAIL: '', RCPT: '', DATA: '' }],
     ['refusals for everything, one too many', { MAIL: '550 no\r\n550 no', RCPT: '503 no', DATA: '503 no' }],
   ]
-  test.each(cases)('%s: nobody is told "delivered", and the next message gets its own answers', async (_, script) => {
-    const server = await serve(script)
-    const send = transportTo(server, { command: 300, data: 300 })
-    const first = await send()
-    expect(show(first.outcomes)).not.toContain('dot 250')
-    const second = await send()
-    // Whole messages only, as many as somebody was told of, and no command inside one.
-    expect(server.contents).toEqual(show(second.outcomes)[0] === 'dot 250' ? [String(transaction().content)] : [])
-    expect(server.commands.filter(line => /^\d+ (Subject|hello)/.test(line))).toEqual([])
-  })
+  test.each(cases)(
+    '%s: no delivery is reported as done, and the next message gets its own replies',
+    async (_, script) => {
+      const server = await serve(script)
+      const send = transportTo(server, { command: 300, data: 300 })
+      const first = await send()
+      expect(show(first.outcomes)).not.toContain('dot 250')
+      const second = await send()
+      // Complete messages only, as many as reported, and no command inside one.
+      expect(server.contents).toEqual(show(second.outcomes)[0] === 'dot 250' ? [String(transaction().content)] : [])
+      expect(server.commands.filter(line => /^\d+ (Subject|hello)/.test(line))).toEqual([])
+    },
+  )
 
-  test('something said between two messages costs the connection, not the message', async () => {
+  test('data between two messages costs the connection, not the message', async () => {
     const server = await serve({ dot: ['250 2.0.0 taken\r\n250 2.0.0 taken twice', '250 2.0.0 taken'] })
     const send = transportTo(server)
     await send()
@@ -321,7 +324,7 @@ describe('what a server offers', () => {
     ['8BITMIME', { utf8: true }, '5.6.7'],
     [`SIZE ${size - 1}`, {}, '5.3.4'],
     ['SIZE 1', {}, '5.3.4'],
-  ])('%s alone cannot take it, which nobody is asked (%o)', async (offer, given, enhanced) => {
+  ])('%s alone cannot accept it, which is decided without a command (%o)', async (offer, given, enhanced) => {
     const server = await serve({ EHLO: `250-scripted.test\r\n250 ${offer}` })
     const session = await open(server)
     expect(await session.transact(transaction(given))).toMatchObject([
@@ -332,7 +335,7 @@ describe('what a server offers', () => {
     expect(session.wire.usable).toBe(true)
   })
 
-  test('without 8BITMIME the message goes in 7 bits, by its own size, and the log says so', async () => {
+  test('without 8BITMIME the message is sent in 7 bits, with its own size, and the log records it', async () => {
     const server = await serve({ EHLO: '250-scripted.test\r\n250 SIZE 1000' })
     const session = await open(server)
     const content = Buffer.from('Subject: hello\r\n\r\n=C3=A9\r\n')
@@ -369,7 +372,7 @@ describe('what a server offers', () => {
     ])
   })
 
-  test('what is slipped in behind the answer to STARTTLS is not believed', async () => {
+  test('data injected after the reply to STARTTLS is ignored', async () => {
     const server = await serve({
       EHLO: '250-scripted.test\r\n250 STARTTLS',
       STARTTLS: '220 go on\r\n250-evil.test\r\n250-PIPELINING\r\n250 AUTH PLAIN',

@@ -1,8 +1,8 @@
 /** One SMTP session: greeting to QUIT, and the transactions in it, pipelined where the server allows (RFC 2920). */
-import type { Stage } from '../rules/outcome.ts'
+import type { Stage } from '../rules/classify-reply.ts'
 import { Conversation, type Reply } from '../rules/smtp-reply.ts'
 import { Wire, WireError } from './smtp-wire.ts'
-import type { Recipient, RecipientOutcome, Transaction } from './transaction.ts'
+import type { Recipient, RecipientOutcome, Transaction } from './transaction-types.ts'
 
 /** Longest waits per stage, in milliseconds (RFC 5321 section 4.5.3.2). */
 export interface Deadlines {
@@ -17,8 +17,8 @@ export interface Deadlines {
 }
 
 /**
- * The values of the RFC; the connect time is ours, and so is the patience at first: thousands of hosts that say nothing
- * would hold the places of all mail. An address that needs longer gets the time of the RFC from the second time on.
+ * The values of the RFC, except the connect time and the first greeting: thousands of silent hosts would occupy the
+ * places of all mail. An address that needs longer gets the time of the RFC from the second attempt on.
  */
 export const DEADLINES: Deadlines = {
   connect: 30_000,
@@ -160,12 +160,15 @@ export class Session {
 
   async #reset(): Promise<void> {
     const { code, text } = await this.wire.command('RSET', this.options.deadlines.command)
-    // What a server that cannot reset says to the next message may be about the last one.
+    // The reply of a server that cannot reset may belong to the last message.
     if (code !== 250) this.wire.destroy(`the server did not reset: ${code} ${text}`)
     this.#dirty = false
   }
 
-  /** The transaction as this server takes it, converted to 7 bits where it must be; a reply says what cannot be done. */
+  /**
+   * The transaction in a form that this server accepts, converted to 7 bits where required; a reply when that is
+   * impossible.
+   */
   async #fit(transaction: Transaction): Promise<Transaction | Reply> {
     if (transaction.utf8 && !this.offers('SMTPUTF8')) return NO_SMTPUTF8
     let fitting = transaction
@@ -315,7 +318,7 @@ const NO_8BITMIME: Reply = {
   text: 'the receiving server does not take 8-bit mail (8BITMIME)',
 }
 
-/** A server that says so closes the connection, whatever the command was (RFC 5321 section 3.8). */
+/** A server that sends it closes the connection, whatever the command was (RFC 5321 section 3.8). */
 const CLOSING = 421
 
 function isClosing(outcome: RecipientOutcome): boolean {
@@ -332,7 +335,7 @@ function completed(settled: readonly PromiseSettledResult<Reply>[]): Reply[] {
   return settled.map((_, index) => replies[index] ?? last)
 }
 
-/** Bytes written at once; larger contents wait for the socket in between. */
+/** Bytes written in one step; larger contents wait for the socket in between. */
 const ONE_WRITE = 256 * 1024
 
 /** Doubles a dot at the start of a line (RFC 5321 section 4.5.2). */

@@ -72,7 +72,7 @@ describe('signMessage', () => {
       'List-Archive: <https://example.com/>',
     ],
     ...['Sender: a@example.com', 'Resent-From: a@example.com'],
-  ])('a field that says who sent it, or where complaints go, is signed: %s', async field => {
+  ])('a field that names the sender, or where to send complaints, is signed: %s', async field => {
     const { content } = await signMessage(Buffer.from(`${field}\r\n${header}\r\nhello\r\n`), keys, now())
     expect((await verdicts(content)).sort()).toEqual(['ed pass', 'rsa pass'])
     const changed = Buffer.from(content.toString('latin1').replace(field, `${field}x`), 'latin1')
@@ -83,7 +83,7 @@ describe('signMessage', () => {
     ['ASCII', 'Subject: a\r\n\r\nb\r\n', false, false],
     ['an 8-bit body', 'Subject: a\r\n\r\n\u00e9\r\n', true, false],
     ['an 8-bit header', 'Subject: \u00e9\r\n\r\nb\r\n', true, true],
-  ])('tells what a server must offer: %s', async (_, text, eightBit, utf8Header) => {
+  ])('lists the extensions that a server must offer: %s', async (_, text, eightBit, utf8Header) => {
     expect(await signMessage(Buffer.from(text), [], 0)).toMatchObject({ eightBit, utf8Header })
   })
 

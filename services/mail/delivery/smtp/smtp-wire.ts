@@ -145,7 +145,7 @@ export class Wire {
     })
   }
 
-  /** Says good-bye when that still makes sense, and closes without waiting. */
+  /** Sends QUIT when that still makes sense, and closes without waiting. */
   quit(): void {
     if (this.#error) return
     this.#socket.end('QUIT\r\n')
@@ -154,7 +154,7 @@ export class Wire {
     setTimeout(() => socket.destroy(), 2_000).unref()
   }
 
-  /** Cuts the connection at once. */
+  /** Cuts the connection immediately. */
   destroy(reason: string): void {
     this.#fail(new WireError('network', reason))
   }
@@ -204,7 +204,7 @@ export class Wire {
   }
 }
 
-/** Resolves with an event of the socket, rejects with its error, its end or the deadline. Leaves no listeners behind. */
+/** Resolves with an event of the socket, rejects with its error, its end or the deadline. Removes its listeners. */
 function settled(socket: Socket, event: string, deadlineMs: number, kind: 'network' | 'tls'): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (error?: WireError) => {

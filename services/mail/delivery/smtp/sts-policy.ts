@@ -126,7 +126,7 @@ async function download(host: string, addresses: readonly string[], { ca, port =
   }
 }
 
-/** Section 3.3 allows DNS names of the subjectAltName only, and wildcards only as the whole leftmost label. */
+/** Section 3.3 allows DNS names of the subjectAltName only, and wildcards only as the complete leftmost label. */
 function checkPolicyHost(host: string, certificate: PeerCertificate): Error | undefined {
   const options = { subject: 'never', partialWildcards: false } as const
   const fits = new X509Certificate(certificate.raw).checkHost(host, options) !== undefined

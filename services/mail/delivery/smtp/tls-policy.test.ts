@@ -7,7 +7,7 @@ const ENFORCED: FetchedPolicy = { id: '1', mode: 'enforce', mx: ['mx.example.net
 const TEN_MINUTES = 10 * 60_000
 
 /** A store whose fetches are answered by the test, and a clock that the test moves. */
-function world(answers: (FetchedPolicy | Error)[]) {
+function createFixture(answers: (FetchedPolicy | Error)[]) {
   const asked: { domain: string; known: FetchedPolicy | undefined }[] = []
   const time = { now: 1_000_000 }
   const policy = createTlsPolicy({
@@ -23,8 +23,8 @@ function world(answers: (FetchedPolicy | Error)[]) {
 }
 
 describe('a policy', () => {
-  test('is asked for once in ten minutes, by callers at once too', async () => {
-    const { policy, asked, time } = world([ENFORCED, ENFORCED])
+  test('is asked for once in ten minutes, by callers in parallel too', async () => {
+    const { policy, asked, time } = createFixture([ENFORCED, ENFORCED])
     const both = await Promise.all([policy.policyOf('example.net'), policy.policyOf('example.net')])
     expect(both).toEqual([
       { mode: 'enforce', mx: ['mx.example.net'] },
@@ -39,7 +39,7 @@ describe('a policy', () => {
   })
 
   test('stays as it was known while the host does not answer', async () => {
-    const { policy, time } = world([ENFORCED, new Error('timeout')])
+    const { policy, time } = createFixture([ENFORCED, new Error('timeout')])
     await policy.policyOf('example.net')
     time.now += TEN_MINUTES + 1
     expect(await policy.policyOf('example.net')).toEqual({ mode: 'enforce', mx: ['mx.example.net'] })
@@ -49,7 +49,7 @@ describe('a policy', () => {
     ['no answer at all', new Error('refused')],
     ['mode none', { id: false, mode: 'none' } as FetchedPolicy],
   ])('is none with %s', async (_, answer) => {
-    const { policy } = world([answer])
+    const { policy } = createFixture([answer])
     expect(await policy.policyOf('example.net')).toBeUndefined()
   })
 
@@ -61,7 +61,7 @@ describe('a policy', () => {
 
 describe('a host whose handshake failed', () => {
   test('is spoken to in clear for three days, unless a policy forbids it', () => {
-    const { policy, time } = world([])
+    const { policy, time } = createFixture([])
     const enforced = { mode: 'enforce' as const, mx: ['mx.example.net'] }
     expect(policy.modeOf('mx.example.net', undefined)).toBe('opportunistic')
     policy.rememberClear('mx.example.net')
@@ -74,7 +74,7 @@ describe('a host whose handshake failed', () => {
   })
 
   test('of fifty thousand is forgotten with the others: memory has a bound', () => {
-    const { policy } = world([])
+    const { policy } = createFixture([])
     for (let n = 0; n <= 50_000; n++) policy.rememberClear(`mx${n}.example.net`)
     expect(policy.modeOf('mx0.example.net', undefined)).toBe('opportunistic')
     expect(policy.modeOf('mx50000.example.net', undefined)).toBe('off')

@@ -1,7 +1,7 @@
 /** What delivery asks of a way out: SMTP to receivers or to a relay, or the captured mail. */
 import type { StsPolicy } from '../rules/tls-requirement.ts'
 import type { TlsFacts } from './smtp-wire.ts'
-import type { Recipient, RecipientOutcome, Transaction } from './transaction.ts'
+import type { Recipient, RecipientOutcome, Transaction } from './transaction-types.ts'
 
 /** Where a transaction goes: hosts in order, one key for connections that may be shared. */
 export interface Route {

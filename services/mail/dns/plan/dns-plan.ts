@@ -2,6 +2,7 @@
  * Desired records + what stands at the provider → what to do, with a reason for each. Foreign records are only ever
  * changed in two ways: our terms go into an SPF record, and what the owner accepted by name is replaced.
  */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { GuidanceRow } from '../records/guidance.ts'
 import { canonicalValue, type RecordType, sameRecord } from '../records/record.ts'
 import { planDkim } from './plan-dkim.ts'
@@ -37,7 +38,7 @@ function planRow(row: GuidanceRow & { type: RecordType }, input: PlanInput): Pla
   const context: RowContext = { row, zone, wanted, here, input, accepted: input.accepted.has(row.id) }
   const cname = here.find(record => record.type === 'CNAME')
   if (cname)
-    return item(context, 'conflict', `${name} is a CNAME to ${cname.value}; no other record can stand beside it.`, {
+    return item(context, 'conflict', sentence('dns_plan.cname', { name, target: cname.value }), {
       before: cname,
       code: 'cname_in_the_way',
     })
@@ -60,48 +61,51 @@ const PLANNERS: Readonly<Record<GuidanceRow['purpose'], Planner>> = {
 /** A value that stands beside others: the proof of one account among several. */
 function planValue(context: RowContext): PlanItem {
   const same = context.here.find(record => sameRecord(record, context.wanted))
-  if (same) return item(context, 'keep', 'It is there.', { before: same })
-  return item(context, 'create', 'It is missing.')
+  if (same) return item(context, 'keep', sentence('dns_plan.present'), { before: same })
+  return item(context, 'create', sentence('dns_plan.missing'))
 }
 
 function planAddress(context: RowContext): PlanItem {
   const { here, wanted, input, row } = context
   const same = here.find(record => sameRecord(record, wanted))
   if (same?.proxied)
-    return replaceOrConflict(context, same, 'proxied', `${wanted.name} is proxied, which hides its SMTP service.`)
-  if (same) return item(context, 'keep', 'It is there.', { before: same })
+    return replaceOrConflict(context, same, 'proxied', sentence('dns_plan.proxied', { name: wanted.name }))
+  if (same) return item(context, 'keep', sentence('dns_plan.present'), { before: same })
   const planned = new Set(
     input.rows.filter(other => other.purpose === 'a').map(other => canonicalValue(other.type, other.value)),
   )
   const other = here.find(record => record.type === row.type && !planned.has(canonicalValue(record.type, record.value)))
-  if (!other) return item(context, 'create', 'It is missing.')
+  if (!other) return item(context, 'create', sentence('dns_plan.missing'))
   if (isOurs(input.owned, other))
-    return item(context, 'update', 'The address of the server changed.', { before: other })
-  return replaceOrConflict(context, other, 'foreign_value', `${wanted.name} points to ${other.value}.`)
+    return item(context, 'update', sentence('dns_plan.server_address_changed'), { before: other })
+  return replaceOrConflict(
+    context,
+    other,
+    'foreign_value',
+    sentence('dns_plan.other_address', { name: wanted.name, value: other.value }),
+  )
 }
 
 /** Limits that hold for every change: locked and disabled records, the provider's TXT length. */
 function settle(planned: PlanItem, input: PlanInput): PlanItem {
   const { before, action, value, type, name } = planned
   const zone = input.zoneOf(name)
-  const conflict = (code: ConflictCode, reason: string): PlanItem => {
+  const conflict = (code: ConflictCode, reason: Sentence): PlanItem => {
     const { acceptable: _, ...rest } = planned
     return { ...rest, action: 'conflict', code, reason }
   }
   if (before?.disabled && (action === 'keep' || action === 'update'))
-    return conflict('disabled', `The record at ${name} is disabled; enable it at your DNS provider.`)
+    return conflict('disabled', sentence('dns_plan.disabled', { name }))
   if (before?.locked && (action === 'update' || action === 'delete'))
-    return conflict('locked', `The record at ${name} is locked; unlock it at your DNS provider.`)
+    return conflict('locked', sentence('dns_plan.locked', { name }))
   const bytes = Buffer.byteLength(value)
   if (type === 'TXT' && zone && bytes > zone.maxTxt && (action === 'create' || action === 'update'))
-    return conflict('too_long', `The value has ${bytes} bytes; your DNS provider takes ${zone.maxTxt} in a TXT record.`)
+    return conflict('too_long', sentence('dns_plan.too_long', { bytes, limit: zone.maxTxt }))
   return planned
 }
 
 function outside(row: GuidanceRow & { type: RecordType }): PlanItem {
-  const reason = row.writable
-    ? `Your DNS account does not hold a zone for ${row.name}.`
-    : 'It is not written by us; the operator of this service or you set it.'
+  const reason = row.writable ? sentence('dns_plan.no_zone', { name: row.name }) : sentence('dns_plan.set_by_hand')
   const { id, name, type, value, ttl } = row
   return { row: id, action: 'skip', name, type, value, ttl, reason, warnings: [] }
 }
@@ -119,7 +123,7 @@ function planStale(input: PlanInput, items: readonly PlanItem[]): PlanItem[] {
     if (!zone || !stored || wanted || used.has(stored.id) || !isOurs(input.owned, stored)) return []
     const { row, name, type, value } = entry
     const { ttl } = stored
-    const reason = 'We wrote it, and it is no longer needed.'
+    const reason = sentence('dns_plan.no_longer_needed')
     return [
       settle(
         { row, action: 'delete', name, type, value, ttl, zone: zone.id, before: stored, reason, warnings: [] },
@@ -143,7 +147,7 @@ export function outdatedRows(rows: readonly GuidanceRow[], owned: readonly Owned
   return new Set(outdatedEntries(rows, owned).map(({ row }) => row))
 }
 
-/** Outdated entries of the ledger whose record somebody else has taken away: nothing is left to do about them. */
+/** Outdated entries of the ledger whose record was removed by another party: there is nothing left to do. */
 export function vanished({
   rows,
   owned,

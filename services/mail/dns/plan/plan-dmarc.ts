@@ -1,4 +1,5 @@
 /** Planning of the DMARC record: created where no policy applies, never weakened, an owner's own record left alone. */
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { isDmarc, parseDmarc, weakenings } from '../records/dmarc.ts'
 import type { StoredRecord } from '../records/record.ts'
 import { isOurs, item, type PlanItem, type RowContext, servedOf } from './plan-item.ts'
@@ -12,7 +13,7 @@ export function planDmarc(context: RowContext): PlanItem {
     return item(
       context,
       'conflict',
-      `${context.wanted.name} has ${records.length} DMARC records; receivers ignore them all. Leave one.`,
+      sentence('dns_plan.dmarc_several', { name: context.wanted.name, count: records.length }),
       {
         before: first,
         code: 'several_records',
@@ -23,26 +24,27 @@ export function planDmarc(context: RowContext): PlanItem {
 
 function planPresent(context: RowContext, record: StoredRecord): PlanItem {
   const { wanted, input, accepted } = context
-  if (record.value === wanted.value) return item(context, 'keep', 'It is there.', { before: record })
+  if (record.value === wanted.value) return item(context, 'keep', sentence('dns_plan.present'), { before: record })
   const before = parseDmarc(record.value)
   const after = parseDmarc(wanted.value)
   if (!before || !after)
-    return item(context, 'conflict', `Receivers cannot read the record: ${record.value}`, {
+    return item(context, 'conflict', sentence('dns_plan.dmarc_invalid', { value: record.value }), {
       before: record,
       code: 'broken_record',
     })
   const losses = weakenings(before, after)
-  if (accepted) return item(context, 'update', `Replaces ${record.value}, as you chose.`, { before: record })
+  if (accepted)
+    return item(context, 'update', sentence('dns_plan.dmarc_replaced', { value: record.value }), { before: record })
   if (losses.length > 0 && isOurs(input.owned, record))
-    return item(context, 'conflict', `This would weaken the policy: ${losses.join('; ')}.`, {
+    return item(context, 'conflict', sentence('dns_plan.dmarc_weaker', { losses }), {
       before: record,
       code: 'weaker_policy',
       acceptable: true,
     })
   if (losses.length === 0 && isOurs(input.owned, record))
-    return item(context, 'update', 'The policy that you chose changed.', { before: record })
-  const warnings = before.obsolete.map(tag => `The tag ${tag} has no meaning any more (RFC 9989).`)
-  return item(context, 'keep', 'The domain has a policy of its own; it stays.', { before: record, warnings })
+    return item(context, 'update', sentence('dns_plan.dmarc_changed'), { before: record })
+  const warnings = before.obsolete.map(tag => sentence('dns.dmarc_obsolete_tag', { tag }))
+  return item(context, 'keep', sentence('dns_plan.dmarc_own'), { before: record, warnings })
 }
 
 /** A record of a sub-domain overrides the organisation's: `p=none` below `p=reject` would weaken it. */
@@ -50,15 +52,15 @@ function planMissing(context: RowContext): PlanItem {
   const { wanted, input, accepted } = context
   const inherited = input.inheritedDmarc
   if (inherited.kind === 'temporary')
-    return item(context, 'conflict', `The policy above cannot be read now (${inherited.reason}); try again later.`, {
+    return item(context, 'conflict', sentence('dns.dmarc_unknown', { reason: inherited.reason }), {
       code: 'policy_unknown',
     })
   const after = parseDmarc(wanted.value)
   if (inherited.kind !== 'inherited' || !after || accepted)
-    return item(context, 'create', 'The domain has no DMARC record.')
+    return item(context, 'create', sentence('dns_plan.dmarc_missing'))
   const { record, effective, at } = inherited
   const applied = { ...record, p: effective }
   const losses = weakenings(applied, after)
-  if (losses.length === 0) return item(context, 'create', `Strengthens the policy of ${at}.`)
-  return item(context, 'skip', `The policy of ${at} applies (${effective}); a record here would weaken it.`)
+  if (losses.length === 0) return item(context, 'create', sentence('dns_plan.dmarc_stronger', { at }))
+  return item(context, 'skip', sentence('dns_plan.dmarc_inherited', { at, policy: effective }))
 }

@@ -1,4 +1,5 @@
 /** The words of planning: what a plan follows from, what it consists of, and whose a record is. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { DmarcDiscovery } from '../records/dmarc.ts'
 import type { GuidanceRow } from '../records/guidance.ts'
 import { type RecordType, type StoredRecord, sameRecord, type WantedRecord } from '../records/record.ts'
@@ -61,7 +62,7 @@ export interface PlanItem {
   ttl: number
   /** The stored record that is kept, changed or deleted. */
   before?: StoredRecord
-  reason: string
+  reason: Sentence
   code?: ConflictCode
   /** The owner may accept this conflict, and the record is then replaced. */
   acceptable?: true
@@ -69,7 +70,7 @@ export interface PlanItem {
   restores?: true
   /** Makes room: what the row needs shows when this is done. */
   frees?: true
-  warnings: string[]
+  warnings: Sentence[]
 }
 
 /** A row on its way through planning. */
@@ -87,7 +88,7 @@ export interface RowContext {
 export function item(
   { row, zone, wanted }: Pick<RowContext, 'row' | 'zone' | 'wanted'>,
   action: PlanItem['action'],
-  reason: string,
+  reason: Sentence,
   more: Partial<PlanItem> = {},
 ): PlanItem {
   const { name, type, value, ttl } = wanted
@@ -105,9 +106,9 @@ export function replaceOrConflict(
   context: RowContext,
   before: StoredRecord,
   code: ConflictCode,
-  reason: string,
+  reason: Sentence,
 ): PlanItem {
-  if (context.accepted) return item(context, 'update', `${reason} You chose to replace it.`, { before })
+  if (context.accepted) return item(context, 'update', sentence('dns_plan.replace_chosen', { reason }), { before })
   return item(context, 'conflict', reason, { before, code, acceptable: true })
 }
 

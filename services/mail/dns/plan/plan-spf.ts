@@ -1,5 +1,6 @@
 /** Planning of the SPF record: created, or our terms merged into the one that is there; never a second record. */
 
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type StoredRecord, sameRecord } from '../records/record.ts'
 import { isSpf, mergeSpf, newSpf, parseSpf, type SpfMerge, withoutSpfTerms } from '../records/spf.ts'
 import { SpfSyntaxError } from '../records/spf-term.ts'
@@ -13,10 +14,10 @@ export function planSpf(context: RowContext): PlanItem {
   const { here, input, wanted } = context
   const records = servedOf(here.filter(record => record.type === 'TXT' && isSpf(record.value)))
   const [first] = records
-  if (!first) return item(context, 'create', 'The domain has no SPF record.')
+  if (!first) return item(context, 'create', sentence('dns_plan.spf_missing'))
   if (records.length > 1) return planSeveral(context, records)
   if (isOurs(input.owned, first) && first.value !== wanted.value)
-    return item(context, 'update', 'The sending servers changed.', { before: first })
+    return item(context, 'update', sentence('dns_plan.spf_servers_changed'), { before: first })
   return planMerge(context, first)
 }
 
@@ -27,22 +28,20 @@ function planMerge(context: RowContext, record: StoredRecord): PlanItem {
     merge = mergeSpf(withoutStale(record.value, input), input.spfTerms)
   } catch (error) {
     if (!(error instanceof SpfSyntaxError)) throw error
-    return item(context, 'conflict', `The SPF record is broken: ${error.message}. Correct it first.`, {
+    return item(context, 'conflict', sentence('dns_plan.spf_invalid', { reason: error.sentence }), {
       before: record,
       code: 'broken_record',
     })
   }
   const warnings = [...merge.warnings]
   if (Buffer.byteLength(merge.value) > COMFORTABLE_LENGTH)
-    warnings.push(
-      `The record has ${Buffer.byteLength(merge.value)} bytes; beyond ${COMFORTABLE_LENGTH} some resolvers fail.`,
-    )
+    warnings.push(sentence('dns_plan.spf_long', { bytes: Buffer.byteLength(merge.value), limit: COMFORTABLE_LENGTH }))
   if (merge.value === record.value)
-    return item(context, 'keep', 'The record names our servers.', { before: record, warnings })
+    return item(context, 'keep', sentence('dns_plan.spf_present'), { before: record, warnings })
   const reason =
     merge.added.length > 0
-      ? `Adds ${merge.added.join(' ')} to the record that is there.`
-      : 'Takes out terms that we added and that are no longer needed.'
+      ? sentence('dns_plan.spf_added', { terms: merge.added.join(' ') })
+      : sentence('dns_plan.spf_stale')
   return item({ row, zone: context.zone, wanted: { ...wanted, value: merge.value } }, 'update', reason, {
     before: record,
     warnings,
@@ -94,7 +93,7 @@ function mechanismsOf(value: string): string[] {
 }
 
 /**
- * Two records are a permanent error already. When one of them is the one that we created (somebody added theirs in
+ * Two records are a permanent error already. When one of them is the one that we created (another party added theirs in
  * the same moment), ours gives way; anything else is for the owner to decide, with a merged proposal.
  */
 function planSeveral(context: RowContext, records: readonly StoredRecord[]): PlanItem {
@@ -103,16 +102,14 @@ function planSeveral(context: RowContext, records: readonly StoredRecord[]): Pla
   const [foreign, ...more] = records.filter(record => !ours.includes(record))
   const [own] = ours
   if (own && foreign && more.length === 0)
-    return item(
-      { ...context, wanted: { ...wanted, value: own.value } },
-      'delete',
-      'Another SPF record appeared; ours gives way and is merged into it.',
-      { before: own, frees: true },
-    )
+    return item({ ...context, wanted: { ...wanted, value: own.value } }, 'delete', sentence('dns_plan.spf_merged'), {
+      before: own,
+      frees: true,
+    })
   return item(
     { ...context, wanted: { ...wanted, value: proposal(records, input.spfTerms) } },
     'conflict',
-    `The domain has ${records.length} SPF records, which is a permanent error; leave one, as proposed.`,
+    sentence('dns_plan.spf_several', { count: records.length }),
     {
       ...(records[0] ? { before: records[0] } : {}),
       code: 'several_records',

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { isPublicAddress } from '../../../platform/network/public-address.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
 import type { Config } from '../../../platform/process/config.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { ServerAddress } from '../dns-transport.ts'
 import { createAliyun } from './aliyun/aliyun.ts'
 import { createCloudflare } from './cloudflare/cloudflare.ts'
@@ -70,9 +71,8 @@ export async function addressOf(
   const addresses = isIP(host) ? [host] : await resolveHost(host)
   const ip = config.DNS_ALLOW_PRIVATE ? addresses[0] : addresses.find(isPublicAddress)
   if (ip) return { ip, port }
-  const reason =
-    addresses.length === 0 ? 'cannot be resolved' : 'has a private address, which this installation does not allow'
-  throw new DnsProviderError('rfc2136', 'unavailable', `The DNS server ${host} ${reason}.`)
+  const reason = addresses.length === 0 ? 'dns_provider.host_unknown' : 'dns_provider.host_private'
+  throw new DnsProviderError('rfc2136', 'unavailable', sentence(reason, { host }))
 }
 
 async function resolveHost(host: string): Promise<string[]> {

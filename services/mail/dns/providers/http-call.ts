@@ -1,5 +1,7 @@
 /** One HTTP call to a DNS provider: limited, timed and counted. Errors tell whether a write may have taken effect. */
+
 import type { z } from 'zod'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type CallBudget, DnsProviderError, type ProviderType } from './provider.ts'
 
 /** Dependencies of the cloud providers' clients. */
@@ -76,23 +78,21 @@ async function send(provider: ProviderType, context: CloudContext, call: HttpCal
     throw new DnsProviderError(
       provider,
       refused ? 'unavailable' : lost,
-      refused
-        ? 'The DNS provider cannot be reached.'
-        : 'The connection to the DNS provider was lost before its answer.',
+      sentence(refused ? 'dns_provider.unreachable' : 'dns_provider.connection_lost'),
     )
   }
   const json = parseObject(body)
   // A limit of the gateway, which sends no JSON: the provider never saw the call.
   if (!json && response.status === 429) {
     const retryAfter = secondsToWait(response.headers.get('retry-after'), context.now(), DEFAULT_WAIT)
-    throw new DnsProviderError(provider, 'rate_limited', `The DNS provider asks to wait ${retryAfter} s.`, {
+    throw new DnsProviderError(provider, 'rate_limited', sentence('dns_provider.wait', { seconds: retryAfter }), {
       code: '429',
       retryAfter,
     })
   }
   // A gateway in front of the provider answers with its own page; whether the provider executed the call is unknown.
   if (!json)
-    throw new DnsProviderError(provider, lost, `The DNS provider answered ${response.status} and no JSON.`, {
+    throw new DnsProviderError(provider, lost, sentence('dns_provider.no_json', { status: response.status }), {
       code: String(response.status),
     })
   return { status: response.status, headers: response.headers, json }
@@ -119,18 +119,14 @@ export function readAnswer<S extends z.ZodType>(
 ): z.output<S> {
   const { success, data } = schema.safeParse(value)
   if (success) return data
-  throw new DnsProviderError(
-    provider,
-    write ? 'unknown_outcome' : 'unavailable',
-    'The DNS provider answered in a form that is not known.',
-  )
+  throw new DnsProviderError(provider, write ? 'unknown_outcome' : 'unavailable', sentence('dns_provider.unknown_form'))
 }
 
 /** A failed read has no outcome that could be unknown. */
 function ofRead(error: DnsProviderError): DnsProviderError {
   if (error.kind !== 'unknown_outcome') return error
-  const { provider, message, code, requestId } = error
-  return new DnsProviderError(provider, 'unavailable', message, {
+  const { provider, sentence: reason, code, requestId } = error
+  return new DnsProviderError(provider, 'unavailable', reason, {
     ...(code === undefined ? {} : { code }),
     ...(requestId === undefined ? {} : { requestId }),
   })

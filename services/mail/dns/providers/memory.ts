@@ -1,4 +1,5 @@
 /** A provider in memory for tests. The conformance suite runs it beside the real ones. */
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { isWithin, longestZone } from '../records/names.ts'
 import { type StoredRecord, sameRecord } from '../records/record.ts'
 import { type Batch, type Change, type DnsProvider, DnsProviderError, type Zone } from './provider.ts'
@@ -25,7 +26,8 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
   })
   const recordsOf = (zone: Zone) => {
     const found = zones.find(({ name }) => name === zone.id)
-    if (!found) throw new DnsProviderError('memory', 'zone_not_found', `There is no zone ${zone.id}.`)
+    if (!found)
+      throw new DnsProviderError('memory', 'zone_not_found', sentence('dns_provider.no_zone', { zone: zone.id }))
     return found.records
   }
   const at = (zone: Zone, id: string) => recordsOf(zone).findIndex(record => record.id === id)
@@ -49,19 +51,23 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
       }),
     async create(zone, record) {
       if (!isWithin(record.name, zone.name))
-        throw new DnsProviderError('memory', 'invalid', `${record.name} is not in ${zone.name}.`)
+        throw new DnsProviderError(
+          'memory',
+          'invalid',
+          sentence('dns_provider.outside_zone', { name: record.name, zone: zone.name }),
+        )
       const here = recordsOf(zone).filter(({ name }) => name === record.name)
       if (here.some(stored => sameRecord(stored, record)))
-        throw new DnsProviderError('memory', 'duplicate', 'The record exists.')
+        throw new DnsProviderError('memory', 'duplicate', sentence('dns_provider.record_exists'))
       if (here.some(({ type }) => type === 'CNAME') || (record.type === 'CNAME' && here.length > 0))
-        throw new DnsProviderError('memory', 'conflict', 'A CNAME stands alone.')
+        throw new DnsProviderError('memory', 'conflict', sentence('dns_provider.cname_conflict', { name: record.name }))
       const made = { ...record, id: `m${++serial}` }
       recordsOf(zone).push(made)
       return { ...made }
     },
     async update(zone, before, record) {
       const index = at(zone, before.id)
-      if (index < 0) throw new DnsProviderError('memory', 'changed', 'The record is gone.')
+      if (index < 0) throw new DnsProviderError('memory', 'changed', sentence('dns_provider.record_gone'))
       const changed = { ...record, id: before.id }
       recordsOf(zone)[index] = changed
       return { ...changed }
@@ -82,7 +88,7 @@ export function createMemoryProvider(zones: readonly MemoryZone[], batch: Memory
           .toSorted(),
       )
     if (batch === 'guarded' && shown(records) !== shown(seen))
-      throw new DnsProviderError('memory', 'changed', 'The record set changed in the meantime.')
+      throw new DnsProviderError('memory', 'changed', sentence('dns_provider.records_changed'))
     const before = records.map(record => ({ ...record }))
     try {
       const made: (StoredRecord | undefined)[] = []

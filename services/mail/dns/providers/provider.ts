@@ -2,6 +2,7 @@
  * The contract of DNS providers, at the level of single records. A provider knows nothing of mail: SPF, DKIM and DMARC
  * are planned above it. Values are canonical: TXT joined and unquoted, names in lower case without the last dot.
  */
+import { type Sentence, SentenceError } from '../../../platform/sentences/sentence.ts'
 import type { ZoneFacts } from '../plan/plan-item.ts'
 import type { RecordType, StoredRecord, WantedRecord } from '../records/record.ts'
 
@@ -12,8 +13,8 @@ export type ProviderType = 'cloudflare' | 'aliyun' | 'dnspod' | 'rfc2136'
 export interface Zone extends ZoneFacts {
   /** Name servers that the provider assigned; empty when it does not say. */
   nameServers: string[]
-  /** What keeps written records from being served, in words. */
-  warnings: string[]
+  /** What keeps written records from being served. */
+  warnings: Sentence[]
 }
 
 /** A name to read, and the types that may be written there. */
@@ -92,8 +93,8 @@ export type ProviderErrorKind =
   | 'unavailable'
   | 'unknown_outcome'
 
-/** The message is for the owner of the account. Never contains headers or secrets. */
-export class DnsProviderError extends Error {
+/** The sentence is for the owner of the account. Never contains headers or secrets. */
+export class DnsProviderError extends SentenceError {
   readonly kind: ProviderErrorKind
   readonly provider: DnsProvider['type']
   /** The provider's own error code and request id, for its support. */
@@ -106,11 +107,10 @@ export class DnsProviderError extends Error {
   constructor(
     provider: DnsProvider['type'],
     kind: ProviderErrorKind,
-    message: string,
+    given: Sentence,
     more: { code?: string; requestId?: string; permission?: string; retryAfter?: number } = {},
   ) {
-    super(message)
-    this.name = 'DnsProviderError'
+    super(given)
     this.provider = provider
     this.kind = kind
     this.code = more.code

@@ -1,5 +1,6 @@
 /** DKIM key records (RFC 6376 3.6.1, RFC 8301, RFC 8463): written, read, and compared by key instead of by text. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { parseTagList } from './tag-list.ts'
 
 /** The signature algorithms that we sign with. */
@@ -7,10 +8,10 @@ export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
 /** How a published key record compares with our key. */
 export type DkimVerdict =
-  | { kind: 'same'; warnings: string[] }
+  | { kind: 'same'; warnings: Sentence[] }
   | { kind: 'revoked' }
   | { kind: 'other_key' }
-  | { kind: 'invalid'; reason: string }
+  | { kind: 'invalid'; reason: Sentence }
 
 const BASE64 = /^[a-z0-9+/]+={0,2}$/i
 
@@ -36,14 +37,13 @@ export function publicKeyValue(key: KeyObject): string {
  */
 export function evaluateDkim(txt: string, algorithm: DkimAlgorithm, publicKey: string): DkimVerdict {
   const tagList = parseTagList(txt)
-  if (!tagList) return { kind: 'invalid', reason: 'it is not a list of tag=value pairs' }
+  if (!tagList) return { kind: 'invalid', reason: sentence('dns.dkim_no_tags') }
   const given = tagList.get('p')
-  if (given === undefined) return { kind: 'invalid', reason: 'it has no p= tag' }
-  if (tagList.has('v') && tagList.get('v') !== 'DKIM1') return { kind: 'invalid', reason: 'its version is not DKIM1' }
+  if (given === undefined) return { kind: 'invalid', reason: sentence('dns.dkim_no_key') }
+  if (tagList.has('v') && tagList.get('v') !== 'DKIM1') return { kind: 'invalid', reason: sentence('dns.dkim_version') }
   if (strip(given) === '') return { kind: 'revoked' }
   // Panels that escape what was pasted with quotes publish them inside the key, and verifiers then read no key.
-  if (!BASE64.test(strip(given)))
-    return { kind: 'invalid', reason: 'its p= is not base64 (quotes or backslashes in it?)' }
+  if (!BASE64.test(strip(given))) return { kind: 'invalid', reason: sentence('dns.dkim_not_base64') }
   if (!sameKey(strip(given), publicKey)) return { kind: 'other_key' }
   const reason = unusable(tagList, algorithm)
   if (reason) return { kind: 'invalid', reason }
@@ -60,20 +60,20 @@ export function rsaBits(publicKey: string): number | undefined {
   }
 }
 
-function unusable(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm): string | undefined {
+function unusable(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm): Sentence | undefined {
   const type = tagList.get('k') ?? 'rsa'
   const wanted = algorithm === 'ed25519-sha256' ? 'ed25519' : 'rsa'
-  if (type !== wanted) return `it says k=${type}, the key is ${wanted}`
-  if (excludes(tagList.get('h'), ['sha256'])) return 'its h= tag does not allow sha256'
-  if (excludes(tagList.get('s'), ['*', 'email'])) return 'its s= tag does not allow email'
+  if (type !== wanted) return sentence('dns.dkim_key_type', { type, wanted })
+  if (excludes(tagList.get('h'), ['sha256'])) return sentence('dns.dkim_no_sha256')
+  if (excludes(tagList.get('s'), ['*', 'email'])) return sentence('dns.dkim_no_email')
   return undefined
 }
 
-function warningsOf(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm, publicKey: string): string[] {
-  const warnings: string[] = []
-  if (list(tagList.get('t')).includes('y')) warnings.push('The flag t=y asks receivers to ignore failures; remove it.')
+function warningsOf(tagList: ReadonlyMap<string, string>, algorithm: DkimAlgorithm, publicKey: string): Sentence[] {
+  const warnings: Sentence[] = []
+  if (list(tagList.get('t')).includes('y')) warnings.push(sentence('dns.dkim_testing'))
   const bits = algorithm === 'rsa-sha256' ? rsaBits(publicKey) : undefined
-  if (bits !== undefined && bits < 2048) warnings.push(`The key has ${bits} bits; use 2048 (RFC 8301).`)
+  if (bits !== undefined && bits < 2048) warnings.push(sentence('dns.dkim_short_key', { bits }))
   return warnings
 }
 

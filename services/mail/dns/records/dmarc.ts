@@ -1,4 +1,5 @@
 /** DMARC policy records (RFC 9989): read, found by tree walk, compared in strength, never weakened. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Lookup } from './lookup.ts'
 import { parseTagList } from './tag-list.ts'
 
@@ -62,13 +63,13 @@ function encoded(address: string): string {
 }
 
 /** In what the new record asks less of receivers than the old one; empty when it is at least as strong. */
-export function weakenings(before: DmarcRecord, after: DmarcRecord): string[] {
+export function weakenings(before: DmarcRecord, after: DmarcRecord): Sentence[] {
   const lower = (['p', 'sp', 'np'] as const).filter(tag => STRENGTH[after[tag]] < STRENGTH[before[tag]])
   const looser = (['adkim', 'aspf'] as const).filter(tag => before[tag] === 's' && after[tag] === 'r')
   return [
-    ...lower.map(tag => `${tag} goes from ${before[tag]} to ${after[tag]}`),
-    ...looser.map(tag => `${tag} goes from strict to relaxed`),
-    ...(after.testing && !before.testing ? ['t=y asks receivers not to enforce'] : []),
+    ...lower.map(tag => sentence('dns_plan.loss_value', { tag, before: before[tag], after: after[tag] })),
+    ...looser.map(tag => sentence('dns_plan.loss_alignment', { tag })),
+    ...(after.testing && !before.testing ? [sentence('dns_plan.loss_testing')] : []),
   ]
 }
 
@@ -78,7 +79,7 @@ export type DmarcDiscovery =
   | { kind: 'inherited'; at: string; txt: string; record: DmarcRecord; effective: DmarcPolicy }
   | { kind: 'several'; at: string; values: string[] }
   | { kind: 'none' }
-  | { kind: 'temporary'; reason: string }
+  | { kind: 'temporary'; reason: Sentence }
 
 /**
  * The names of the tree walk (RFC 9989 4.10): the domain itself, then upwards; from more than eight labels the walk
@@ -95,7 +96,11 @@ export async function discoverDmarc(domain: string, lookup: Lookup): Promise<Dma
   const above: Found[] = []
   for (const name of treeWalk(domain)) {
     const answer = await lookup(`_dmarc.${name}`, 'TXT')
-    if (answer.kind === 'temporary') return { kind: 'temporary', reason: `_dmarc.${name}: ${answer.reason}` }
+    if (answer.kind === 'temporary')
+      return {
+        kind: 'temporary',
+        reason: sentence('dns.source', { source: `_dmarc.${name}`, reason: answer.reason }),
+      }
     const values = answer.kind === 'found' ? answer.values.filter(isDmarc) : []
     if (values.length > 1 && name === domain) return { kind: 'several', at: name, values }
     const found = only(name, values)

@@ -1,11 +1,14 @@
 /** Evaluates DNS answers for one record: what was observed, what is wrong, what to do. Temporary errors decide nothing. */
+
+import { joined } from '../../../platform/sentences/compose.ts'
+import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { GuidanceRow } from './guidance.ts'
 import type { Answer } from './lookup.ts'
 import { type EvaluationContext, type Match, matchRow } from './match-record.ts'
 
 /** The answer of one server; `server` is its name for people. */
 export interface ServerAnswer {
-  server: string
+  server: Sentence | string
   answer: Answer
 }
 
@@ -20,16 +23,16 @@ export interface RecordCheck {
   row: string
   status: 'not_started' | 'pending' | 'verified' | 'failed' | 'temporary_failure' | 'conflict'
   observed: string[]
-  errors: string[]
-  warnings: string[]
-  instructions: string[]
+  errors: Sentence[]
+  warnings: Sentence[]
+  instructions: Sentence[]
 }
 
 interface EvaluatedAnswer extends ServerAnswer {
   match: Match | undefined
 }
 
-const REPEATED = 'Nothing to do: the check is repeated. If it stays so, look at the name servers of the zone.'
+const REPEATED = sentence('dns.check_repeated')
 
 /** Authoritative servers decide; outdated resolvers make a record pending, and without authoritative answers can only confirm. */
 export function evaluateRow(row: GuidanceRow, views: Views, context: EvaluationContext): RecordCheck {
@@ -44,7 +47,7 @@ export function evaluateRow(row: GuidanceRow, views: Views, context: EvaluationC
   const bad = decisive.find(({ match }) => match?.kind !== 'ok')
   const good = decisive.find(({ match }) => match?.kind === 'ok')
   if (bad && good) return partial(row, bad, good, observed)
-  if (bad?.match) return verdict(row, bad.match, observed, context)
+  if (bad?.match) return resultOf(row, bad.match, observed, context)
   return confirmed(row, decisive, recursive, observed)
 }
 
@@ -59,23 +62,22 @@ function confirmed(
   if (old.length === 0) return check(row, 'verified', { observed, warnings: [...warnings, ...unresolved(recursive)] })
   return check(row, 'pending', {
     observed,
-    warnings: [...warnings, `The record is published; ${names(old)} still answers from its cache.`],
-    instructions: ['Nothing to do: wait until the cached answer expires.'],
+    warnings: [...warnings, sentence('dns.cached', { servers: old.map(({ server }) => server) })],
+    instructions: [sentence('dns.wait_for_cache')],
   })
 }
 
 /** Name servers answer while every resolver fails: typical of a zone with invalid DNSSEC signatures. */
-function unresolved(recursive: readonly EvaluatedAnswer[]): string[] {
+function unresolved(recursive: readonly EvaluatedAnswer[]): Sentence[] {
   if (recursive.length === 0 || recursive.some(({ match }) => match !== undefined)) return []
-  const said = silent(recursive).join(', ')
-  return [`Your name servers have the record, but no resolver can tell (${said}); if it stays so, look at DNSSEC.`]
+  return [sentence('dns.unresolved', { reasons: silent(recursive) })]
 }
 
 function partial(row: GuidanceRow, bad: EvaluatedAnswer, good: EvaluatedAnswer, observed: string[]): RecordCheck {
   return check(row, 'pending', {
     observed,
-    warnings: [`${good.server} has the record, ${bad.server} does not yet.`],
-    instructions: ['Wait a few minutes; if it stays so, ask your DNS provider why its servers differ.'],
+    warnings: [sentence('dns.servers_differ', { present: good.server, absent: bad.server })],
+    instructions: [sentence('dns.wait_for_servers')],
   })
 }
 
@@ -95,7 +97,7 @@ function withoutAuthority(
     })
   if (row.need === 'optional') return check(row, 'not_started', { observed })
   const errors = silent(all)
-  if (errors.length === 0) errors.push('The authoritative servers of the zone could not be asked.')
+  if (errors.length === 0) errors.push(sentence('dns.no_authority'))
   return check(row, context.established ? 'temporary_failure' : 'pending', {
     observed,
     warnings: errors,
@@ -103,7 +105,7 @@ function withoutAuthority(
   })
 }
 
-function verdict(row: GuidanceRow, match: Match, observed: string[], context: EvaluationContext): RecordCheck {
+function resultOf(row: GuidanceRow, match: Match, observed: string[], context: EvaluationContext): RecordCheck {
   const { kind, errors, warnings } = match
   if (kind === 'missing') {
     if (row.need === 'optional') return check(row, 'not_started', { observed, warnings })
@@ -117,9 +119,10 @@ function verdict(row: GuidanceRow, match: Match, observed: string[], context: Ev
 }
 
 /** The instruction for setting the record manually. */
-function instruction(row: GuidanceRow): string {
-  if (row.purpose === 'ptr') return `Ask for the PTR record ${row.name} → ${row.value}. ${row.note ?? ''}`.trim()
-  return `Add at your DNS provider: ${row.type} ${row.name} with the value ${row.value}`
+function instruction({ purpose, type, name, value, note }: GuidanceRow): Sentence {
+  if (purpose !== 'ptr') return sentence('dns.add_record', { type, name, value })
+  const request = sentence('dns.request_ptr', { name, value })
+  return note ? joined([request, note]) : request
 }
 
 function check(row: GuidanceRow, status: RecordCheck['status'], more: Partial<RecordCheck>): RecordCheck {
@@ -127,17 +130,15 @@ function check(row: GuidanceRow, status: RecordCheck['status'], more: Partial<Re
 }
 
 function observedIn(entries: readonly ServerAnswer[]): string[] {
-  return unique(entries.flatMap(({ answer }) => (answer.kind === 'found' ? answer.values : []))).slice(0, 20)
+  return [...new Set(entries.flatMap(({ answer }) => (answer.kind === 'found' ? answer.values : [])))].slice(0, 20)
 }
 
-function silent(entries: readonly ServerAnswer[]): string[] {
-  return entries.flatMap(({ server, answer }) => (answer.kind === 'temporary' ? [`${server}: ${answer.reason}`] : []))
+function silent(entries: readonly ServerAnswer[]): Sentence[] {
+  return entries.flatMap(({ server, answer }) =>
+    answer.kind === 'temporary' ? [sentence('dns.source', { source: server, reason: answer.reason })] : [],
+  )
 }
 
-function names(entries: readonly ServerAnswer[]): string {
-  return entries.map(({ server }) => server).join(', ')
-}
-
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)]
+function unique(list: readonly Sentence[]): Sentence[] {
+  return [...new Map(list.map(entry => [inEnglish(entry), entry])).values()]
 }

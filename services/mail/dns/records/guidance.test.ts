@@ -132,9 +132,9 @@ test.each<[string, Partial<SendingHost>, string[], ReturnType<typeof spfViolatio
     ['ip4:192.0.2.10', 'ip6:2001:db8::a'],
     { unreadable: [], unnamed: false },
   ],
-])('what keeps SPF from naming our servers: %s', (_, change, terms, faults) => {
+])('what keeps SPF from naming our servers: %s', (_, change, terms, errors) => {
   const changed = { ...host, ...change }
   expect(spfTerms({}, changed)).toEqual(terms)
-  expect(spfViolations(changed)).toEqual(faults)
+  expect(spfViolations(changed)).toEqual(errors)
   expect(guidance(domain, changed).find(({ id }) => id === 'spf')?.writable).toBe(terms.length > 0)
 })

@@ -1,4 +1,5 @@
 /** Which records a sending domain needs: the one list behind guidance, plan, zone file and checks. */
+import { inEnglish, type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { DkimAlgorithm } from './dkim.ts'
 import { dkimName, dkimRecord } from './dkim.ts'
 import { type DmarcPolicy, newDmarc } from './dmarc.ts'
@@ -56,7 +57,7 @@ export interface GuidanceRow {
   /** One click can write it where the account holds the zone. */
   writable: boolean
   /** What to do by hand, where the value alone does not say it. */
-  note?: string
+  note?: Sentence
 }
 
 /** The label that carries the ownership proof: not the apex, so that it delegates and bloats nothing. */
@@ -133,7 +134,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       name: `_smtp._tls.${name}`,
       value: `v=TLSRPTv1; rua=mailto:postmaster@${name}`,
       writable: false,
-      note: 'Useful where this domain also receives mail: other servers then report TLS problems (RFC 8460).',
+      note: sentence('dns.note_tls_rpt'),
     }),
     row({
       id: 'mta_sts',
@@ -143,7 +144,7 @@ export function guidance(domain: GuidanceDomain, host: SendingHost): GuidanceRow
       name: `_mta-sts.${name}`,
       value: 'v=STSv1; id=1',
       writable: false,
-      note: `Useful where this domain also receives mail: needs a policy at https://mta-sts.${name}/.well-known/mta-sts.txt, and a new id whenever the policy changes (RFC 8461).`,
+      note: sentence('dns.note_mta_sts', { url: `https://mta-sts.${name}/.well-known/mta-sts.txt` }),
     }),
   ]
 }
@@ -159,10 +160,8 @@ function dkimRow(domain: string, key: GuidanceKey): Row {
     type: 'TXT',
     name: dkimName(key.selector, domain),
     value: dkimRecord(key.algorithm, revoked ? '' : key.public_key),
-    ...(revoked ? { note: 'This key is revoked; the record may go.' } : {}),
-    ...(key.state === 'retiring'
-      ? { note: 'The old key: keep the record while queued mail may carry its signature.' }
-      : {}),
+    ...(revoked ? { note: sentence('dns.note_revoked_key') } : {}),
+    ...(key.state === 'retiring' ? { note: sentence('dns.note_retiring_key') } : {}),
   }
 }
 
@@ -187,7 +186,7 @@ function ptrRow(hostname: string, ip: string): Row {
     name: reverseName(ip),
     value: hostname,
     writable: false,
-    note: `Set at whoever gave you the address ${ip} (hosting or IP provider), not at your DNS provider.`,
+    note: sentence('dns.note_ptr', { ip }),
   }
 }
 
@@ -214,7 +213,7 @@ export function zoneFile(domain: string, rows: readonly GuidanceRow[]): string {
     const value =
       row.type === 'TXT' ? quoteTxt(row.value) : row.type === 'A' || row.type === 'AAAA' ? row.value : `${row.value}.`
     const line = `${row.name}. ${row.ttl} IN ${row.type} ${value}`
-    return isForOthers(row) ? `; ${row.note ?? 'optional'}\n; ${line}` : line
+    return isForOthers(row) ? `; ${inEnglish(row.note ?? 'optional')}\n; ${line}` : line
   })
   return `; Records of ${domain} for sending mail. An SPF or DMARC record that exists already is changed, not doubled.\n${lines.join('\n')}\n`
 }

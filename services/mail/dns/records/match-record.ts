@@ -1,5 +1,6 @@
 /** Compares an answer with the wanted record; one matcher for each purpose. */
 
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { evaluateDkim } from './dkim.ts'
 import { type DmarcDiscovery, isDmarc, parseDmarc } from './dmarc.ts'
 import type { GuidanceRow } from './guidance.ts'
@@ -24,9 +25,9 @@ export interface EvaluationContext {
 /** How an answer compares with a row. */
 export interface Match {
   kind: 'ok' | 'missing' | 'mismatch' | 'conflict' | 'temporary'
-  errors: string[]
-  warnings: string[]
-  instructions?: string[]
+  errors: Sentence[]
+  warnings: Sentence[]
+  instructions?: Sentence[]
 }
 
 type Matcher = (row: GuidanceRow, values: readonly string[], context: EvaluationContext) => Match
@@ -44,14 +45,18 @@ const MATCHERS: Readonly<Record<GuidanceRow['purpose'], Matcher>> = {
   dmarc: matchDmarc,
   a: matchAddress,
   ptr: matchPtr,
-  mta_sts: (_, values) => (values.some(value => /^v=STSv1\s*;/.test(value)) ? ok() : missing('No MTA-STS record.')),
-  tls_rpt: (_, values) => (values.some(value => /^v=TLSRPTv1\s*;/.test(value)) ? ok() : missing('No TLS-RPT record.')),
+  mta_sts: (_, values) =>
+    values.some(value => /^v=STSv1\s*;/.test(value)) ? ok() : missing(sentence('dns.mta_sts_missing')),
+  tls_rpt: (_, values) =>
+    values.some(value => /^v=TLSRPTv1\s*;/.test(value)) ? ok() : missing(sentence('dns.tls_rpt_missing')),
 }
 
 function matchOwnership(row: GuidanceRow, values: readonly string[]): Match {
   if (provesOwnership(values, row.value)) return ok()
   return missing(
-    values.length === 0 ? `There is no TXT record at ${row.name}.` : `The TXT records at ${row.name} are of others.`,
+    values.length === 0
+      ? sentence('dns.txt_missing', { name: row.name })
+      : sentence('dns.ownership_other', { name: row.name }),
   )
 }
 
@@ -69,39 +74,39 @@ function matchDkim(row: GuidanceRow, values: readonly string[]): Match {
   if (key === '')
     return verdicts.every(({ kind }) => kind === 'revoked' || kind === 'invalid')
       ? ok()
-      : mismatch('The revoked key is still published.')
+      : mismatch(sentence('dns.revoked_key_published'))
   const same = verdicts.find(verdict => verdict.kind === 'same')
   const [first] = verdicts
   if (same)
     return ok(
       values.length > 1
-        ? [...same.warnings, `${row.name} has ${values.length} TXT records; leave only the key.`]
+        ? [...same.warnings, sentence('dns.dkim_several', { name: row.name, count: values.length })]
         : same.warnings,
     )
-  if (!first) return missing(`There is no TXT record at ${row.name}.`)
-  if (first.kind === 'invalid') return mismatch(`The record cannot be used: ${first.reason}.`)
-  return mismatch(first.kind === 'revoked' ? 'The record revokes the key (empty p=).' : 'The record holds another key.')
+  if (!first) return missing(sentence('dns.txt_missing', { name: row.name }))
+  if (first.kind === 'invalid') return mismatch(sentence('dns.dkim_unusable', { reason: first.reason }))
+  return mismatch(sentence(first.kind === 'revoked' ? 'dns.dkim_revoked' : 'dns.dkim_other_key'))
 }
 
 function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }: EvaluationContext): Match {
   const records = values.filter(isSpf)
   const [txt] = records
-  if (txt === undefined) return missing(`${row.name} has no SPF record.`)
+  if (txt === undefined) return missing(sentence('dns.spf_missing', { name: row.name }))
   if (records.length > 1)
     return {
       kind: 'conflict',
-      errors: [`${row.name} has ${records.length} SPF records, which receivers take as a permanent error.`],
+      errors: [sentence('dns.spf_several', { name: row.name, count: records.length })],
       warnings: [],
-      instructions: ['Leave one SPF record that names all senders.'],
+      instructions: [sentence('dns.spf_keep_one')],
     }
   const merged = mergedOrError(txt, spfTerms)
-  if ('error' in merged) return mismatch(`The record is broken: ${merged.error}.`)
+  if ('error' in merged) return mismatch(sentence('dns.spf_invalid', { reason: merged.error }))
   if (spf && spf.errors.length > 0)
     return {
       kind: 'mismatch',
       errors: spf.errors,
       warnings: spf.warnings,
-      instructions: ['Take terms out of the record that are not needed any more, or replace includes by addresses.'],
+      instructions: [sentence('dns.spf_shorten')],
     }
   const warnings = [...merged.warnings, ...(spf?.warnings ?? [])]
   const passes =
@@ -110,34 +115,37 @@ function matchSpf(row: GuidanceRow, values: readonly string[], { spfTerms, spf }
     Object.values(spf.results).every(result => result === 'pass')
   if (passes) return ok(warnings)
   if (merged.added.length === 0) return spf && !spf.temporary ? shadowed(spf, warnings) : ok(warnings)
-  if (spf?.temporary) return { kind: 'temporary', errors: ['A part of the record cannot be looked up now.'], warnings }
+  if (spf?.temporary) return { kind: 'temporary', errors: [sentence('dns.spf_incomplete')], warnings }
   return {
     kind: 'mismatch',
-    errors: [`The record does not name our servers (${merged.added.join(' ')}).`],
+    errors: [sentence('dns.spf_without_us', { terms: merged.added.join(' ') })],
     warnings,
-    instructions: [`Change the record to: ${merged.value}`],
+    instructions: [sentence('dns.spf_change_to', { value: merged.value })],
   }
 }
 
 /** The record names our servers; an address that still does not pass is refused by an earlier, wider term. */
-function shadowed({ results }: SpfEvaluation, warnings: string[]): Match {
+function shadowed({ results }: SpfEvaluation, warnings: Sentence[]): Match {
   const refused = Object.entries(results).filter(([, result]) => result !== 'pass')
   if (refused.length === 0) return ok(warnings)
-  const verdicts = refused.map(([ip, result]) => `${result} for ${ip}`).join(', ')
   return {
     kind: 'mismatch',
-    errors: [`The record names our servers, but an earlier term answers first: ${verdicts}.`],
+    errors: [
+      sentence('dns.spf_shadowed', {
+        results: refused.map(([ip, result]) => sentence('dns.spf_result', { result, ip })),
+      }),
+    ],
     warnings,
-    instructions: ['Put the terms of our servers before the term that refuses them.'],
+    instructions: [sentence('dns.spf_reorder')],
   }
 }
 
-function mergedOrError(txt: string, terms: readonly string[]): ReturnType<typeof mergeSpf> | { error: string } {
+function mergedOrError(txt: string, terms: readonly string[]): ReturnType<typeof mergeSpf> | { error: Sentence } {
   try {
     return mergeSpf(txt, terms)
   } catch (error) {
     if (!(error instanceof SpfSyntaxError)) throw error
-    return { error: error.message }
+    return { error: error.sentence }
   }
 }
 
@@ -145,27 +153,28 @@ function matchDmarc(row: GuidanceRow, values: readonly string[], { dmarc }: Eval
   const records = values.filter(isDmarc)
   const [txt] = records
   if (txt === undefined) {
-    if (dmarc?.kind === 'inherited') return ok([`The policy of ${dmarc.at} applies (${dmarc.effective}).`])
+    if (dmarc?.kind === 'inherited')
+      return ok([sentence('dns.dmarc_inherited', { at: dmarc.at, policy: dmarc.effective })])
     if (dmarc?.kind === 'temporary')
       return {
         kind: 'temporary',
-        errors: [`The policy above cannot be read now (${dmarc.reason}); try again later.`],
+        errors: [sentence('dns.dmarc_unknown', { reason: dmarc.reason })],
         warnings: [],
       }
-    return missing(`${row.name} has no DMARC record.`)
+    return missing(sentence('dns.dmarc_missing', { name: row.name }))
   }
   if (records.length > 1)
     return {
       kind: 'conflict',
-      errors: [`${row.name} has ${records.length} DMARC records; receivers ignore them all.`],
+      errors: [sentence('dns.dmarc_several', { name: row.name, count: records.length })],
       warnings: [],
-      instructions: ['Leave one DMARC record.'],
+      instructions: [sentence('dns.dmarc_keep_one')],
     }
   const record = parseDmarc(txt)
-  if (!record) return mismatch('Receivers cannot read the record.')
+  if (!record) return mismatch(sentence('dns.dmarc_invalid'))
   return ok([
-    ...record.obsolete.map(tag => `The tag ${tag} has no meaning any more (RFC 9989).`),
-    ...(record.testing ? ['The flag t=y asks receivers not to enforce the policy.'] : []),
+    ...record.obsolete.map(tag => sentence('dns.dmarc_obsolete_tag', { tag })),
+    ...(record.testing ? [sentence('dns.dmarc_testing')] : []),
   ])
 }
 
@@ -173,28 +182,28 @@ function matchAddress(row: GuidanceRow, values: readonly string[]): Match {
   const addresses = values.map(value => canonicalValue(row.type, value))
   if (addresses.includes(canonicalValue(row.type, row.value))) return ok()
   return addresses.length === 0
-    ? missing(`${row.name} has no ${row.type} record.`)
-    : mismatch(`${row.name} points to ${addresses.join(', ')}.`)
+    ? missing(sentence('dns.address_missing', { name: row.name, type: row.type }))
+    : mismatch(sentence('dns.address_other', { name: row.name, values: addresses }))
 }
 
 /** Forward-confirmed reverse DNS: address → name → the same address (RFC 1912 2.1). */
 function matchPtr(row: GuidanceRow, values: readonly string[], { hostAddresses }: EvaluationContext): Match {
-  if (values.length === 0) return missing('The address has no PTR record; many receivers refuse mail from it.')
-  if (!values.includes(row.value))
-    return mismatch(`The address is named ${values.join(', ')}, the server says ${row.value}.`)
+  if (values.length === 0) return missing(sentence('dns.ptr_missing'))
+  if (!values.includes(row.value)) return mismatch(sentence('dns.ptr_other', { names: values, hostname: row.value }))
   const ip = row.id.slice('ptr:'.length)
-  if (hostAddresses && !hostAddresses.includes(ip)) return mismatch(`${row.value} does not point back to ${ip}.`)
-  return ok(values.length > 1 ? ['The address has several PTR records; leave one.'] : [])
+  if (hostAddresses && !hostAddresses.includes(ip))
+    return mismatch(sentence('dns.ptr_not_confirmed', { hostname: row.value, ip }))
+  return ok(values.length > 1 ? [sentence('dns.ptr_several')] : [])
 }
 
-function ok(warnings: readonly string[] = []): Match {
+function ok(warnings: readonly Sentence[] = []): Match {
   return { kind: 'ok', errors: [], warnings: [...warnings] }
 }
 
-function missing(error: string): Match {
+function missing(error: Sentence): Match {
   return { kind: 'missing', errors: [error], warnings: [] }
 }
 
-function mismatch(error: string): Match {
+function mismatch(error: Sentence): Match {
   return { kind: 'mismatch', errors: [error], warnings: [] }
 }

@@ -2,7 +2,9 @@
  * Walks the whole tree of an SPF record (RFC 7208 4 and 5): does it pass our servers, and does it stay within the
  * limits that turn a record into a permerror? Terms after a match are visited too, because other senders reach them.
  */
+
 import ipaddr from 'ipaddr.js'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Answer, Lookup } from './lookup.ts'
 import { canonicalName } from './names.ts'
 import { isSpf, parseSpf } from './spf.ts'
@@ -12,6 +14,8 @@ import { type SpfResult, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 const SPF_LOOKUP_LIMIT = 10
 /** Lookups that find nothing (RFC 7208 4.6.4 recommends two). */
 const SPF_VOID_LIMIT = 2
+/** Hosts of one mx mechanism (RFC 7208 4.6.4). */
+const MX_LIMIT = 10
 /** Where counting stops: enough to say by how much a record is over, not enough to be led around. */
 const VISIT_LIMIT = 40
 
@@ -22,8 +26,8 @@ export interface SpfEvaluation {
   lookups: number
   voids: number
   /** What makes receivers answer permerror. */
-  errors: string[]
-  warnings: string[]
+  errors: Sentence[]
+  warnings: Sentence[]
   /** A lookup failed for now; the counts are a lower bound. */
   temporary: boolean
 }
@@ -34,8 +38,8 @@ interface Walk {
   lookups: number
   voids: number
   temporary: boolean
-  errors: string[]
-  warnings: string[]
+  errors: Sentence[]
+  warnings: Sentence[]
   open: string[]
 }
 
@@ -52,11 +56,9 @@ export async function evaluateSpf(
   const walk: Walk = { lookup, addresses, lookups: 0, voids: 0, temporary: false, errors: [], warnings: [], open: [] }
   const matches = await visit(walk, domain, txt)
   if (walk.lookups > SPF_LOOKUP_LIMIT)
-    walk.errors.push(
-      `The record needs ${walk.lookups} DNS lookups; more than ${SPF_LOOKUP_LIMIT} are a permanent error.`,
-    )
+    walk.errors.push(sentence('dns.spf_lookups', { count: walk.lookups, limit: SPF_LOOKUP_LIMIT }))
   if (walk.voids > SPF_VOID_LIMIT)
-    walk.errors.push(`${walk.voids} of its lookups find nothing; more than ${SPF_VOID_LIMIT} are a permanent error.`)
+    walk.errors.push(sentence('dns.spf_void_lookups', { count: walk.voids, limit: SPF_VOID_LIMIT }))
   const overall = walk.errors.length > 0 ? 'permerror' : undefined
   // What a failed lookup would have said comes before the term that matched: only a pass is taken at its word.
   const results = addresses.map(ip => {
@@ -76,7 +78,7 @@ export async function evaluateSpf(
 async function visit(walk: Walk, domain: string, txt: string): Promise<Matches> {
   const matches: Matches = new Map()
   if (walk.open.includes(domain)) {
-    walk.errors.push(`The record of ${domain} includes itself.`)
+    walk.errors.push(sentence('dns.spf_loop', { domain }))
     return matches
   }
   let terms: SpfTerm[]
@@ -84,7 +86,7 @@ async function visit(walk: Walk, domain: string, txt: string): Promise<Matches> 
     terms = parseSpf(txt).terms
   } catch (error) {
     if (!(error instanceof SpfSyntaxError)) throw error
-    walk.errors.push(`The record of ${domain} is broken: ${error.message}.`)
+    walk.errors.push(sentence('dns.spf_included_invalid', { domain, reason: error.sentence }))
     return matches
   }
   walk.open.push(domain)
@@ -135,7 +137,7 @@ async function match(walk: Walk, domain: string, term: SpfTerm & { kind: 'mechan
       return (await count(walk, target(domain, term), 'A')) ? [...walk.addresses] : []
     default:
       walk.lookups++
-      walk.warnings.push('The mechanism ptr is slow and unreliable; RFC 7208 asks not to use it.')
+      walk.warnings.push(sentence('dns.spf_ptr'))
       return []
   }
 }
@@ -155,12 +157,16 @@ async function recordOf(walk: Walk, name: string): Promise<string | undefined> {
   }
   const answer = await count(walk, name, 'TXT')
   if (!answer) {
-    if (!walk.temporary && walk.lookups <= VISIT_LIMIT) walk.errors.push(`${name} has no SPF record but is included.`)
+    if (!walk.temporary && walk.lookups <= VISIT_LIMIT) walk.errors.push(sentence('dns.spf_included_missing', { name }))
     return undefined
   }
   const records = answer.filter(isSpf)
   if (records.length === 1) return records[0]
-  walk.errors.push(`${name} has ${records.length === 0 ? 'no' : `${records.length}`} SPF records but is included.`)
+  walk.errors.push(
+    records.length === 0
+      ? sentence('dns.spf_included_missing', { name })
+      : sentence('dns.spf_included_several', { name, count: records.length }),
+  )
   return undefined
 }
 
@@ -188,9 +194,9 @@ async function hosts(
 
 async function exchangers(walk: Walk, name: string): Promise<string[]> {
   const names = ((await ask(walk, name, 'MX')) ?? []).map(value => value.split(' ')[1] ?? '').filter(Boolean)
-  if (names.length > 10)
-    walk.errors.push(`mx of ${name} has ${names.length} hosts; more than 10 are a permanent error.`)
-  return names.slice(0, 10)
+  if (names.length > MX_LIMIT)
+    walk.errors.push(sentence('dns.spf_mx_hosts', { name, count: names.length, limit: MX_LIMIT }))
+  return names.slice(0, MX_LIMIT)
 }
 
 /** One lookup that counts; undefined when nothing was found. */

@@ -1,5 +1,6 @@
 /** One term of an SPF record, by the whole syntax of RFC 7208 12: what receivers cannot read is a permanent error for them. */
 import ipaddr from 'ipaddr.js'
+import { SentenceError, sentence } from '../../../platform/sentences/sentence.ts'
 
 /** Result of a match by qualifier (RFC 7208 4.6.2). */
 export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral'
@@ -11,12 +12,7 @@ export type SpfTerm = { gap: string; text: string } & (
 )
 
 /** A record that cannot be parsed: receivers answer permerror. */
-export class SpfSyntaxError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'SpfSyntaxError'
-  }
-}
+export class SpfSyntaxError extends SentenceError {}
 
 const RESULTS: Readonly<Record<string, SpfResult>> = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' }
 /** Mechanisms and what follows their name; `?` marks what may be left out. */
@@ -37,7 +33,6 @@ const MACRO_STRING = new RegExp(String.raw`^(?:${MACRO}|[\x21-\x24\x26-\x7e])*$`
 const DOMAIN_END = new RegExp(String.raw`(?:\.(?:\d*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\.?|${MACRO})$`, 'i')
 /** Longest name that a term may have; DNS has none that are longer. */
 const NAME_LENGTH = 255
-const NO_NAME = 'lacks a name that receivers can read'
 const CIDR = /(?:\/(?<v4>0|[1-9]\d?))?(?:\/\/(?<v6>0|[1-9]\d{0,2}))?$/
 
 /** True for a mechanism with a value, as people may add it to their domain: `include:_spf.example.net`. */
@@ -67,38 +62,44 @@ export function parseTerm(gap: string, text: string): SpfTerm {
     const name = (modifier.groups.name ?? '').toLowerCase()
     const value = modifier.groups.value ?? ''
     const good = name === 'redirect' || name === 'exp' ? isDomainSpec(value) : MACRO_STRING.test(value)
-    if (!good) throw new SpfSyntaxError(`"${text}" ${NO_NAME}`)
+    if (!good) throw new SpfSyntaxError(sentence('dns.spf_term_no_name', { term: text }))
     return { gap, text, kind: 'modifier', name, value }
   }
   const match = /^(?<qualifier>[+?~-]?)(?<name>[a-z0-9]+)(?<value>[:/][\x21-\x7e]*)?$/i.exec(text)
   const name = match?.groups?.name?.toLowerCase() ?? ''
   const value = match?.groups?.value ?? ''
   const form = MECHANISMS[name]
-  if (!match?.groups || !form) throw new SpfSyntaxError(`"${text}" is no term of SPF`)
+  if (!match?.groups || !form) throw new SpfSyntaxError(sentence('dns.spf_no_term', { term: text }))
   const violation = violationOf(form, value)
-  if (violation) throw new SpfSyntaxError(`"${text}" ${violation}`)
+  if (violation) throw new SpfSyntaxError(sentence(violation, { term: text }))
   return { gap, text, kind: 'mechanism', result: RESULTS[match.groups.qualifier || '+'] ?? 'pass', name, value }
 }
 
+type Violation =
+  | 'dns.spf_term_no_name'
+  | 'dns.spf_term_no_network'
+  | 'dns.spf_term_no_value'
+  | 'dns.spf_term_with_value'
+
 /** What is wrong after the name of a mechanism; undefined: nothing. */
-function violationOf(form: (typeof MECHANISMS)[string], value: string): string | undefined {
-  if (form === 'none') return value === '' ? undefined : 'takes no value'
+function violationOf(form: (typeof MECHANISMS)[string], value: string): Violation | undefined {
+  if (form === 'none') return value === '' ? undefined : 'dns.spf_term_with_value'
   if (form === 'domain? cidr') return hostViolation(value)
   if (form === 'domain?' && value === '') return undefined
-  if (!/^:./.test(value)) return 'lacks its value'
+  if (!/^:./.test(value)) return 'dns.spf_term_no_value'
   const afterColon = value.slice(1)
-  if (form === 'ip4' || form === 'ip6') return isNetwork(form, afterColon) ? undefined : 'is no network'
-  return isDomainSpec(afterColon) ? undefined : NO_NAME
+  if (form === 'ip4' || form === 'ip6') return isNetwork(form, afterColon) ? undefined : 'dns.spf_term_no_network'
+  return isDomainSpec(afterColon) ? undefined : 'dns.spf_term_no_name'
 }
 
 /** `[":" domain] ["/" bits] ["//" bits]` */
-function hostViolation(value: string): string | undefined {
+function hostViolation(value: string): Violation | undefined {
   const cidr = CIDR.exec(value)
   const { v4 = '0', v6 = '0' } = cidr?.groups ?? {}
-  if (Number(v4) > 32 || Number(v6) > 128) return 'is no network'
+  if (Number(v4) > 32 || Number(v6) > 128) return 'dns.spf_term_no_network'
   const name = value.slice(0, cidr?.index)
   if (name === '') return undefined
-  return name.startsWith(':') && isDomainSpec(name.slice(1)) ? undefined : NO_NAME
+  return name.startsWith(':') && isDomainSpec(name.slice(1)) ? undefined : 'dns.spf_term_no_name'
 }
 
 function isNetwork(family: 'ip4' | 'ip6', text: string): boolean {

@@ -30,17 +30,20 @@ describe('what is printed is what was read', () => {
     ['v=spf1 include:', 'lacks its value'],
     ['v=spf1 all:x', 'takes no value'],
     ['v=spf1 redirect=a.example redirect=b.example', 'twice'],
-    ['v=spf1 "quoted"', 'no term'],
-    ['v=spf1 ä', 'no term'],
+    ['v=spf1 "quoted"', 'not an SPF term'],
+    ['v=spf1 ä', 'not an SPF term'],
     ['v=DMARC1', 'does not begin'],
     ...(
       [
         [
-          'no network',
+          'not a network',
           ['ip4:192.0.2.300', 'ip4:192.0.2', 'ip4:192.0.2.1/33', 'ip4:192.0.2.1/032', 'ip4:192.0.2.1//24'],
         ],
-        ['no network', ['ip4:2001:db8::1', 'ip4:192.0.2.1:25', 'ip6:192.0.2.1', 'ip6:2001:db8::/129', 'ip6:fe80::1%1']],
-        ['no network', ['a/33', 'mx//129', 'a:example.com/24//200', 'a/24/64']],
+        [
+          'not a network',
+          ['ip4:2001:db8::1', 'ip4:192.0.2.1:25', 'ip6:192.0.2.1', 'ip6:2001:db8::/129', 'ip6:fe80::1%1'],
+        ],
+        ['not a network', ['a/33', 'mx//129', 'a:example.com/24//200', 'a/24/64']],
         ['receivers can read', ['a/032', 'a:', 'mx:', 'a:localhost', 'a:192.0.2.1', 'a:example.-com']],
         [
           'receivers can read',
@@ -151,7 +154,9 @@ describe('merge', () => {
   })
 
   test('an earlier term that fails our server is reported', () => {
-    expect(mergeSpf('v=spf1 -ip4:192.0.2.10 -all', OURS).warnings).toEqual([expect.stringContaining('-ip4:192.0.2.10')])
+    expect(mergeSpf('v=spf1 -ip4:192.0.2.10 -all', OURS).warnings).toEqual([
+      { code: 'dns.spf_term_first', params: { term: '-ip4:192.0.2.10' } },
+    ])
   })
 
   test('a broken record is not touched', () =>

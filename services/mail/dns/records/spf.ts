@@ -1,4 +1,5 @@
 /** SPF records (RFC 7208) as text: parsed without loss, printed back byte for byte, and merged instead of doubled. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { parseTerm, SpfSyntaxError, type SpfTerm } from './spf-term.ts'
 
 /** A parsed record. */
@@ -19,14 +20,14 @@ export function isSpf(txt: string): boolean {
 
 /** Parses a record. Throws {@link SpfSyntaxError} naming the term that is wrong. */
 export function parseSpf(txt: string): SpfRecord {
-  if (!isSpf(txt)) throw new SpfSyntaxError('it does not begin with v=spf1')
-  if (txt.length > MOST_LENGTH) throw new SpfSyntaxError(`it has more than ${MOST_LENGTH} characters`)
+  if (!isSpf(txt)) throw new SpfSyntaxError(sentence('dns.spf_no_version'))
+  if (txt.length > MOST_LENGTH) throw new SpfSyntaxError(sentence('dns.spf_too_long', { limit: MOST_LENGTH }))
   const rest = txt.slice(6)
   // Only the first blank of a gap begins a match: beginning at each one would take time with the square of the gap.
   const terms = [...rest.matchAll(/(?<! )( +)([^ ]+)/g)].map(match => parseTerm(match[1] ?? ' ', match[2] ?? ''))
   for (const name of ['redirect', 'exp'])
     if (terms.filter(term => term.kind === 'modifier' && term.name === name).length > 1)
-      throw new SpfSyntaxError(`${name}= stands twice`)
+      throw new SpfSyntaxError(sentence('dns.spf_modifier_twice', { name }))
   return { version: txt.slice(0, 6), terms, tail: /(?<! ) *$/.exec(rest)?.[0] ?? '' }
 }
 
@@ -40,7 +41,7 @@ export interface SpfMerge {
   value: string
   /** Terms that were added; empty when the record says it all already. */
   added: string[]
-  warnings: string[]
+  warnings: Sentence[]
 }
 
 /** The record for a domain that has none. Softfail by default: a forgotten sender is marked, not lost. */
@@ -91,7 +92,7 @@ function normalise(term: SpfTerm): string {
 }
 
 /** Says when an earlier term with the same value but another qualifier answers before ours. */
-function shadows(record: SpfRecord, ours: readonly string[]): string[] {
+function shadows(record: SpfRecord, ours: readonly string[]): Sentence[] {
   return ours.flatMap(text => {
     const wanted = parseTerm(' ', text)
     const shadow = record.terms.find(
@@ -102,6 +103,6 @@ function shadows(record: SpfRecord, ours: readonly string[]): string[] {
         term.name === wanted.name &&
         term.value.toLowerCase() === wanted.value.toLowerCase(),
     )
-    return shadow ? [`The term ${shadow.text} comes first and does not pass our server; take it out.`] : []
+    return shadow ? [sentence('dns.spf_term_first', { term: shadow.text })] : []
   })
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Interruption, interrupted, Killed } from '../../../../test/support/dns/interrupted-provider.ts'
+import { verbatim } from '../../../platform/sentences/compose.ts'
 import { planDns, questionsOf } from '../../dns/plan/dns-plan.ts'
 import type { OwnedRecord } from '../../dns/plan/plan-item.ts'
 import { planRemoval } from '../../dns/plan/plan-removal.ts'
@@ -85,7 +86,7 @@ function failing(
   return broken
 }
 const providerError = (kind: DnsProviderError['kind'], more: { retryAfter?: number; permission?: string } = {}) =>
-  new DnsProviderError('memory', kind, `it is ${kind}`, more)
+  new DnsProviderError('memory', kind, verbatim(`it is ${kind}`), more)
 
 describe('an application', () => {
   test('writes everything into an empty zone, and a second one writes nothing', async () => {
@@ -258,7 +259,7 @@ describe('errors of the provider', () => {
       )
       expect(stopped).toBeUndefined()
       expect(items.map(({ status }) => status)).toEqual(['failed', 'done', 'done', 'done', 'done'])
-      expect(items[0]?.message).toBe(`it is ${kind}`)
+      expect(items[0]?.message).toEqual(verbatim(`it is ${kind}`))
     },
   )
 

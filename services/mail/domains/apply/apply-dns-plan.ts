@@ -4,6 +4,7 @@
  * current records.
  */
 import { createHash } from 'node:crypto'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { OwnedRecord, PlanItem } from '../../dns/plan/plan-item.ts'
 import { type DnsProvider, DnsProviderError, type Question } from '../../dns/providers/provider.ts'
 import type { Ledger } from './ledger.ts'
@@ -25,7 +26,6 @@ export interface ApplyOptions extends Pick<Run, 'note' | 'replaced'> {
   vanished?: (state: ZoneState, owned: readonly OwnedRecord[]) => OwnedRecord[]
 }
 
-const PLAN_CHANGED = 'The zone changed since this plan was made; look at the new plan.'
 /** Rounds of planning: the first does the work, later ones see what other programs changed in the meantime. */
 const MAX_ROUNDS = 4
 
@@ -63,7 +63,7 @@ export async function applyDnsPlan(
     zones: run.zones,
     stopped: {
       kind: 'unsettled',
-      message: 'The zone changes all the time; another program seems to write the same records.',
+      message: sentence('dns_plan.unsettled'),
     },
   }
 }
@@ -85,5 +85,5 @@ async function applyRound(run: Run, planner: DnsPlanner, options: ApplyOptions):
 /** Before the first write, the DNS plan has to be the one that its owner saw. */
 function refuseUnexpected({ provider, results }: Run, plan: readonly PlanItem[], expected: string | undefined): void {
   if (expected !== undefined && results.size === 0 && dnsPlanId(plan) !== expected)
-    throw new DnsProviderError(provider.type, 'changed', PLAN_CHANGED)
+    throw new DnsProviderError(provider.type, 'changed', sentence('dns_plan.changed'))
 }

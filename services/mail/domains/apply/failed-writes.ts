@@ -28,7 +28,7 @@ export async function afterFailedBatch(
   error: DnsProviderError,
   attempt: number,
 ): Promise<BatchOutcome | 'repeat'> {
-  const { kind, message } = error
+  const { kind, sentence: message } = error
   if (kind === 'changed' || kind === 'not_found') return 'plan_again'
   // A permission may be missing for one record only; that shows when each is written alone.
   if (kind !== 'unknown_outcome' && (kind === 'permission' || !FATAL.includes(kind))) return 'refused'
@@ -55,7 +55,7 @@ export async function afterFailedWrite(
   error: DnsProviderError,
   attempt: number,
 ): Promise<'done' | 'repeat' | 'stop'> {
-  const { kind, message } = error
+  const { kind, sentence: message } = error
   if (kind === 'duplicate') return 'done'
   if (kind === 'changed' || kind === 'not_found') return 'stop' // the next round plans from the current records
   if (kind === 'unknown_outcome') {

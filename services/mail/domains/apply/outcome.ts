@@ -1,4 +1,5 @@
 /** The outcome of applying a DNS plan: a status for each item, and why the rest was not tried. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
 import type { DnsProviderError, ProviderErrorKind, Zone } from '../../dns/providers/provider.ts'
 import { sameRecord } from '../../dns/records/record.ts'
@@ -7,7 +8,7 @@ import type { WrittenRecords } from './zone-state.ts'
 /** An item with its result. `pending`: the provider accepted it but does not list it yet. */
 export interface AppliedItem extends PlanItem {
   status: 'done' | 'kept' | 'pending' | 'failed' | 'conflict' | 'skipped' | 'not_done'
-  message?: string
+  message?: Sentence
 }
 
 /** The outcome of an application. */
@@ -16,7 +17,7 @@ export interface Applied {
   /** The zones that hold the names, as they were last read. */
   zones: readonly Zone[]
   /** Why the remaining items were not tried. `retryAfter` in seconds. */
-  stopped?: { kind: ProviderErrorKind | 'unsettled'; message: string; retryAfter?: number; permission?: string }
+  stopped?: { kind: ProviderErrorKind | 'unsettled'; message: Sentence; retryAfter?: number; permission?: string }
 }
 
 /** What happened so far. Results are stored by {@link attemptKey}, items by {@link itemKey}. */
@@ -51,7 +52,7 @@ function resultOf({ results, wanted, written }: Progress, item: PlanItem): Pick<
   const result = results.get(attemptKey(item)) ?? { status: statusWithoutAttempt(item) }
   const hidden = [...written.values()].some(own => own.hidden && sameRecord(own.record, item))
   if (result.status !== 'done' || !(hidden || wanted.has(attemptKey(item)))) return result
-  return { status: 'pending', message: 'The provider took the record but does not list it yet.' }
+  return { status: 'pending', message: sentence('dns_plan.not_listed') }
 }
 
 function statusWithoutAttempt({ action }: PlanItem): AppliedItem['status'] {
@@ -63,7 +64,7 @@ function statusWithoutAttempt({ action }: PlanItem): AppliedItem['status'] {
 /** The provider error that ended an application, as part of its outcome. */
 export function stoppedBy({
   kind,
-  message,
+  sentence: message,
   retryAfter,
   permission,
 }: DnsProviderError): NonNullable<Applied['stopped']> {

@@ -6,7 +6,8 @@ import { newId } from '../../../platform/ids.ts'
 import { SecretError } from '../../../platform/security/secrets.ts'
 import { type DnsDeps, openCredentials, sealCredentials } from '../../dns/dns-context.ts'
 import type { DnsCredentials } from '../../dns/providers/rules/dns-credentials.ts'
-import type { DnsAccountDoc, ManagedBy } from '../../store/documents.ts'
+import type { ManagedBy } from '../../store/documents.ts'
+import type { DnsAccountDoc } from './store/dns-accounts.ts'
 import {
   deleteDnsAccount,
   insertDnsAccount,

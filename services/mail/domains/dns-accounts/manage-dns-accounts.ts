@@ -1,12 +1,13 @@
 /** DNS accounts of people: credentials are tried before they are stored, sealed, and never given back. */
 import { newId } from '../../../platform/ids.ts'
 import { ProblemError } from '../../../platform/problems.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type DnsDeps, providerOf, sealCredentials } from '../../dns/dns-context.ts'
 import { DnsProviderError } from '../../dns/providers/provider.ts'
 import type { DnsCredentials } from '../../dns/providers/rules/dns-credentials.ts'
 import { refuseManaged } from '../../managed.ts'
-import type { DnsAccountDoc } from '../../store/documents.ts'
 import { asProblem } from '../publish-records.ts'
+import type { DnsAccountDoc } from './store/dns-accounts.ts'
 import { deleteDnsAccount, findDnsAccount, insertDnsAccount, updateDnsAccount } from './store/dns-accounts.ts'
 
 /** Credentials with the name that their owner gives them. */
@@ -32,10 +33,7 @@ export async function createDnsAccount(deps: DnsDeps, userId: string, given: Giv
     updated_at: now,
   }
   if (!(await insertDnsAccount(deps.db, account)))
-    throw new ProblemError(
-      'conflict',
-      `You have an account of ${given.provider} already; replace its credentials instead.`,
-    )
+    throw new ProblemError('conflict', sentence('detail.dns_account_exists', { provider: given.provider }))
   return account
 }
 
@@ -48,7 +46,7 @@ export async function replaceCredentials(
 ): Promise<DnsAccountDoc> {
   const account = await getDnsAccount(deps, userId, id)
   refuseManaged(account, {})
-  if (account.provider !== given.provider) throw invalid('/provider', 'The provider of an account stays the same.')
+  if (account.provider !== given.provider) throw invalid('/provider', sentence('detail.dns_account_provider'))
   const credentials = withoutName(given)
   return update(deps, id, {
     name: given.name ?? account.name,
@@ -67,14 +65,14 @@ export async function testDnsAccount(deps: DnsDeps, userId: string, id: string):
     return await update(deps, id, { tested: { at, ok: true, zones: zones.map(({ name }) => name) } })
   } catch (error) {
     if (!(error instanceof DnsProviderError)) throw error
-    return update(deps, id, { tested: { at, ok: false, zones: [], message: error.message } })
+    return update(deps, id, { tested: { at, ok: false, zones: [], message: error.sentence } })
   }
 }
 
 /** An account of the user, or 404. */
 export async function getDnsAccount({ db }: DnsDeps, userId: string, id: string): Promise<DnsAccountDoc> {
   const account = await findDnsAccount(db, userId, id)
-  if (!account) throw new ProblemError('not_found', 'There is no such DNS account.')
+  if (!account) throw new ProblemError('not_found', sentence('detail.dns_account_unknown'))
   return account
 }
 
@@ -96,7 +94,7 @@ async function tryCredentials(
     return { at: deps.clock.now(), ok: true, zones: zones.map(({ name }) => name) }
   } catch (error) {
     const refused = error instanceof DnsProviderError && ['auth', 'permission', 'zone_not_found'].includes(error.kind)
-    if (refused) throw invalid('/credentials', error.message)
+    if (refused) throw invalid('/credentials', error.sentence)
     return asProblem(() => Promise.reject(error))
   }
 }
@@ -107,7 +105,7 @@ async function update(
   change: Parameters<typeof updateDnsAccount>[2],
 ): Promise<DnsAccountDoc> {
   const changed = await updateDnsAccount(deps.db, id, change)
-  if (!changed) throw new ProblemError('not_found', 'There is no such DNS account.')
+  if (!changed) throw new ProblemError('not_found', sentence('detail.dns_account_unknown'))
   return changed
 }
 
@@ -115,6 +113,8 @@ function withoutName({ name: _, ...credentials }: GivenCredentials): DnsCredenti
   return credentials as DnsCredentials
 }
 
-function invalid(pointer: string, message: string): ProblemError {
-  return new ProblemError('validation_failed', message, { faults: [{ pointer, code: 'refused', message }] })
+function invalid(pointer: string, reason: Sentence): ProblemError {
+  return new ProblemError('validation_failed', reason, {
+    errors: [{ pointer, reason: sentence('field.refused', { reason }) }],
+  })
 }

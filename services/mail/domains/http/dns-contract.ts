@@ -1,7 +1,10 @@
 /** The operations on a domain's DNS: checks, zone file, plan and apply, DKIM keys; and on DNS accounts. */
+
 import { z } from 'zod'
 import { pageOf, pageQuery } from '../../../platform/cursor-pages.ts'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { sentenceCode, sentenceCodes, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import { dnsCredentials } from '../../dns/providers/rules/dns-credentials.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { managedBy, recordParams } from '../../http/shared/records.ts'
@@ -27,9 +30,20 @@ export const dnsCheck = z
     /** What changed with it, as in `domain.verified`. */
     event: z.string().nullable(),
     records: z.array(
-      dnsRecord.pick({ id: true, status: true, observed: true, errors: true, warnings: true, instructions: true }),
+      dnsRecord.pick({
+        id: true,
+        status: true,
+        observed: true,
+        errors: true,
+        errors_codes: true,
+        warnings: true,
+        warnings_codes: true,
+        instructions: true,
+        instructions_codes: true,
+      }),
     ),
     errors: texts,
+    errors_codes: sentenceCodes,
     ms: z.int(),
     queries: z.int(),
   })
@@ -48,10 +62,14 @@ export const planItem = z
     /** Value that stands there now. */
     before: z.string().nullable(),
     reason: z.string(),
+    reason_code: sentenceCode,
+    reason_params: sentenceParams,
+    /** Kind of the conflict. */
     code: z.string().nullable(),
     /** Naming the record in `accept` replaces what stands there. */
     acceptable: z.boolean(),
     warnings: texts,
+    warnings_codes: sentenceCodes,
   })
   .meta({ id: 'DnsPlanItem' })
 
@@ -110,6 +128,7 @@ export const planDnsOperation = endpoint({
     id: z.string(),
     items: z.array(planItem),
     warnings: texts,
+    warnings_codes: sentenceCodes,
   }),
 })
 
@@ -129,6 +148,8 @@ export const applyDnsOperation = endpoint({
       planItem.extend({
         status: z.enum(['done', 'kept', 'pending', 'failed', 'conflict', 'skipped', 'not_done']),
         message: z.string().nullable(),
+        message_code: sentenceCode.nullable(),
+        message_params: sentenceParams.nullable(),
       }),
     ),
     /** Why the rest was not tried. */
@@ -136,11 +157,14 @@ export const applyDnsOperation = endpoint({
       .strictObject({
         fault: z.string(),
         message: z.string(),
+        message_code: sentenceCode,
+        message_params: sentenceParams,
         retry_after: z.number().nullable(),
         permission: z.string().nullable(),
       })
       .nullable(),
     warnings: texts,
+    warnings_codes: sentenceCodes,
   }),
 })
 
@@ -173,7 +197,7 @@ export const rotateDkimOperation = endpoint({
     algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']).optional(),
     selector: z
       .string()
-      .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is one label in lower case')
+      .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, reason('field.dns_label'))
       .optional(),
     /** PEM of a private key to import; never given back. */
     private_key: z.string().max(8_000).meta({ format: 'pem' }).optional(),
@@ -213,7 +237,14 @@ export const dnsAccount = z
     id: z.string(),
     provider: z.enum(['cloudflare', 'aliyun', 'dnspod', 'rfc2136']),
     name: z.string(),
-    tested: z.strictObject({ at: time, ok: z.boolean(), zones: texts, message: z.string().nullable() }),
+    tested: z.strictObject({
+      at: time,
+      ok: z.boolean(),
+      zones: texts,
+      message: z.string().nullable(),
+      message_code: sentenceCode.nullable(),
+      message_params: sentenceParams.nullable(),
+    }),
     managed_by: managedBy.nullable(),
     created_at: time,
     updated_at: time,

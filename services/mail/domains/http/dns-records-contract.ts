@@ -1,11 +1,12 @@
 /** How DNS records, their checks and the settings of a domain look in the mail API. */
 import { z } from 'zod'
+import { sentenceCode, sentenceCodes, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import { isMechanism } from '../../dns/records/spf-term.ts'
 
 const time = z.iso.datetime()
 const texts = z.array(z.string())
 
-/** One record of a domain's guidance with the verdict of the last check. */
+/** One record of a domain's guidance with the result of the last check. */
 export const dnsRecord = z
   .strictObject({
     id: z.string(),
@@ -22,11 +23,16 @@ export const dnsRecord = z
     /** Values that DNS really gave. */
     observed: texts,
     errors: texts,
+    errors_codes: sentenceCodes,
     warnings: texts,
+    warnings_codes: sentenceCodes,
     instructions: texts,
+    instructions_codes: sentenceCodes,
     /** One click can write it, where the DNS account holds its zone. */
     writable: z.boolean(),
     note: z.string().nullable(),
+    note_code: sentenceCode.nullable(),
+    note_params: sentenceParams.nullable(),
     checked_at: time.nullable(),
   })
   .meta({ id: 'DnsRecord' })
@@ -79,4 +85,5 @@ export const checkSummary = z.strictObject({
   /** Set while a verified domain's proof is missing. */
   failing_since: time.nullable(),
   errors: texts,
+  errors_codes: sentenceCodes,
 })

@@ -1,12 +1,14 @@
 /** DNS facts as answers of the mail API. */
 import type { z } from 'zod'
 import { showManagedBy } from '../../../accounts/http/account-view.ts'
+import { sentenceFields, sentenceListFields } from '../../../platform/http/sentence-fields.ts'
 import type { PlanItem } from '../../dns/plan/plan-item.ts'
 import { type GuidanceRow, guidance, type SendingHost } from '../../dns/records/guidance.ts'
-import type { DkimKeyDoc, DnsAccountDoc, DnsCheckDoc, DomainDoc } from '../../store/documents.ts'
 import type { AppliedItem } from '../apply/outcome.ts'
-import type { Published } from '../publish-records.ts'
-import type { applyDnsOperation, dkimKey, dnsAccount, dnsCheck, planItem } from './dns-contract.ts'
+import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
+import type { DomainDnsPlan, Published } from '../publish-records.ts'
+import type { DkimKeyDoc, DnsCheckDoc, DomainDoc, RecordCheckDoc } from '../store/domain-model.ts'
+import type { applyDnsOperation, dkimKey, dnsAccount, dnsCheck, planDnsOperation, planItem } from './dns-contract.ts'
 import type { checkSummary, dnsRecord, dnsSettings } from './dns-records-contract.ts'
 
 type Json<S extends z.ZodType> = z.input<S>
@@ -20,13 +22,19 @@ function showRecord({ note, ...row }: GuidanceRow, { check }: DomainDoc): Json<t
   const found = check?.records.find(record => record.row === row.id)
   return {
     ...row,
-    note: note ?? null,
+    ...sentenceFields('note', note),
     status: found?.status ?? 'not_started',
     observed: found?.observed ?? [],
-    errors: found?.errors ?? [],
-    warnings: found?.warnings ?? [],
-    instructions: found?.instructions ?? [],
+    ...showFindings(found),
     checked_at: found ? (check?.at.toISOString() ?? null) : null,
+  }
+}
+
+function showFindings(found: Pick<RecordCheckDoc, 'errors' | 'warnings' | 'instructions'> | undefined) {
+  return {
+    ...sentenceListFields('errors', found?.errors ?? []),
+    ...sentenceListFields('warnings', found?.warnings ?? []),
+    ...sentenceListFields('instructions', found?.instructions ?? []),
   }
 }
 
@@ -45,7 +53,12 @@ export function showSettings({ dns }: DomainDoc): Json<typeof dnsSettings> {
 export function showSummary({ check, next_check_at }: DomainDoc): Json<typeof checkSummary> | null {
   if (!check) return null
   const { at, failing_since, errors } = check
-  return { at: at.toISOString(), next_at: iso(next_check_at), failing_since: iso(failing_since), errors }
+  return {
+    at: at.toISOString(),
+    next_at: iso(next_check_at),
+    failing_since: iso(failing_since),
+    ...sentenceListFields('errors', errors),
+  }
 }
 
 /** One check of the history. */
@@ -59,15 +72,20 @@ export function showCheck(check: DnsCheckDoc): Json<typeof dnsCheck> {
     by,
     outcome,
     event: event ?? null,
-    records: records.map(({ row, ...record }) => ({ id: row, ...record })),
-    errors,
+    records: records.map(({ row, status, observed, ...found }) => ({
+      id: row,
+      status,
+      observed,
+      ...showFindings(found),
+    })),
+    ...sentenceListFields('errors', errors),
     ms,
     queries,
   }
 }
 
 /** One step of a plan. */
-export function showItem(item: PlanItem): Json<typeof planItem> {
+function showItem(item: PlanItem): Json<typeof planItem> {
   const { row, action, type, name, value, ttl, before, reason, code, acceptable, warnings } = item
   return {
     record: row,
@@ -77,28 +95,37 @@ export function showItem(item: PlanItem): Json<typeof planItem> {
     value,
     ttl,
     before: before?.value ?? null,
-    reason,
+    ...sentenceFields('reason', reason),
     code: code ?? null,
     acceptable: acceptable ?? false,
-    warnings,
+    ...sentenceListFields('warnings', warnings),
   }
+}
+
+/** A DNS plan. */
+export function showPlan({ id, items, warnings }: DomainDnsPlan): Json<typeof planDnsOperation.response> {
+  return { object: 'dns_plan', id, items: items.map(showItem), ...sentenceListFields('warnings', warnings) }
 }
 
 /** The outcome of one click. */
 export function showPublished({ items, stopped, warnings }: Published): Json<typeof applyDnsOperation.response> {
-  const show = (item: AppliedItem) => ({ ...showItem(item), status: item.status, message: item.message ?? null })
+  const show = (item: AppliedItem) => ({
+    ...showItem(item),
+    status: item.status,
+    ...sentenceFields('message', item.message),
+  })
   return {
     object: 'dns_result',
     items: items.map(show),
     stopped: stopped
       ? {
           fault: stopped.kind,
-          message: stopped.message,
+          ...sentenceFields('message', stopped.message),
           retry_after: stopped.retryAfter ?? null,
           permission: stopped.permission ?? null,
         }
       : null,
-    warnings,
+    ...sentenceListFields('warnings', warnings),
   }
 }
 
@@ -134,7 +161,7 @@ export function showAccount({
     id: _id,
     provider,
     name,
-    tested: { at: at.toISOString(), ok, zones, message: message ?? null },
+    tested: { at: at.toISOString(), ok, zones, ...sentenceFields('message', message) },
     managed_by: showManagedBy(managed_by),
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),

@@ -1,17 +1,17 @@
 /** The DNS of a domain over HTTP: checks, zone file, plan and apply, DKIM keys. */
-import { createLane } from '../../../platform/concurrency/fair-limiter.ts'
+import { createFairLimiter } from '../../../platform/concurrency/fair-limiter.ts'
 import { toPage } from '../../../platform/cursor-pages.ts'
 import { bind } from '../../../platform/http/web-app.ts'
 import { type DnsDeps, sendingHost } from '../../dns/dns-context.ts'
 import { guidance, zoneFile } from '../../dns/records/guidance.ts'
 import type { MailHttpDeps, Router } from '../../http/shared/context.ts'
 import { refuseManaged } from '../../managed.ts'
-import type { DomainDoc } from '../../store/documents.ts'
 import { planDomainDns, publishDns } from '../publish-records.ts'
 import { getDomain } from '../register-domain.ts'
 import type { RequestedChecks } from '../requested-checks.ts'
 import { activateKey, requestKey, revokeKey } from '../rotate-dkim.ts'
 import { listChecks } from '../store/dns-checks.ts'
+import type { DomainDoc } from '../store/domain-model.ts'
 import {
   activateDkimOperation,
   applyDnsOperation,
@@ -22,7 +22,7 @@ import {
   verifyDomainOperation,
   zoneFileOperation,
 } from './dns-contract.ts'
-import { showCheck, showItem, showKey, showPublished } from './dns-views.ts'
+import { showCheck, showKey, showPlan, showPublished } from './dns-views.ts'
 
 /** New keys of an account are made one after the other. */
 const ROTATIONS = { perKey: 1, waiting: 10 }
@@ -35,7 +35,7 @@ export function mountDomainDns(
   checks: RequestedChecks,
 ): void {
   const domainOf = (userId: string, id: string) => getDomain(dns, userId, id)
-  const rotations = createLane(ROTATIONS)
+  const rotations = createFairLimiter(ROTATIONS)
   const target = ({ _id, name }: DomainDoc) => ({ type: 'domain', id: _id, name })
 
   bind(router, authorise, verifyDomainOperation, async ({ params }, { account }) => {
@@ -57,10 +57,10 @@ export function mountDomainDns(
 
   bind(router, authorise, planDnsOperation, async ({ params, body }, { account }) => {
     const domain = await domainOf(account.id, params.id)
-    const { id, items, warnings } = await checks.change(domain, () =>
+    const plan = await checks.change(domain, () =>
       planDomainDns(dns, domain, body.accept ? { accept: body.accept } : {}),
     )
-    return { object: 'dns_plan' as const, id, items: items.map(showItem), warnings }
+    return showPlan(plan)
   })
 
   bind(router, authorise, applyDnsOperation, async ({ params, body }, caller, context) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import { normaliseDomain } from './domain-name.ts'
 
 test.each([
@@ -38,9 +39,10 @@ test.each([
   ['percent signs', '%65xample.com', 'not a domain name'],
   ['a line end', 'example.com\r\nevil.com', 'not a domain name'],
   ['NUL', 'example.com\0', 'not a domain name'],
-])('refused: %s', (_, input, reason) =>
-  expect(normaliseDomain(input)).toEqual({ ok: false, reason: expect.stringContaining(reason) }),
-)
+])('refused: %s', (_, input, reason) => {
+  const name = normaliseDomain(input)
+  expect(name.ok ? name.name : inEnglish(name.reason)).toContain(reason)
+})
 
 test.each([
   [231, true],

@@ -6,6 +6,7 @@ import { sessionCookie } from '../../../accounts/http/session-cookie.ts'
 import { type Authorise, factsOf, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { Foundation } from '../../../platform/process/run.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type CheckedToken, type CheckToken, createTokenCheck } from '../../credentials/check-token.ts'
 import { sendsForReal } from '../../credentials/rules/token-limits.ts'
 import type { Submitter } from '../../submission/submission.ts'
@@ -28,7 +29,7 @@ export interface PresentedToken {
   expiresAt: Date | undefined
 }
 
-const TOKEN_OR_LOGIN = 'Send a token in the header `Authorization: Bearer …`, or log in.'
+const TOKEN_OR_LOGIN = sentence('detail.login_or_token')
 
 /**
  * The guard of the mail API. A Bearer header decides alone, whatever cookie comes along. Throws 401 `not_logged_in`
@@ -56,13 +57,13 @@ export function authoriseWith({
   return createAuthorise({ db, secrets, clock, cookie: sessionCookie(config.APP_BASE_URL), checkToken })
 }
 
-/** Refuses a token for certain domains where the answer is about the account as a whole. */
-export function requireWholeAccount({ token }: Principal): void {
+/** Refuses a token that is restricted to domains where the response covers the account. */
+export function requireUnrestricted({ token }: Principal): void {
   if (token && token.domains.length > 0)
-    throw new ProblemError('insufficient_scope', 'This is about all domains of the account; the token is for some.')
+    throw new ProblemError('insufficient_scope', sentence('detail.needs_all_domains'))
 }
 
-/** What the door needs to know of a caller that sends over HTTP. */
+/** The submitter for a caller that sends over HTTP. */
 export function submitterOf({ account, token }: Principal): Submitter {
   return {
     userId: account.id,
@@ -77,9 +78,9 @@ function byToken(checked: CheckedToken, access: Access): Principal {
   const { account } = checked
   if (checked.kind === 'legacy') {
     if (access.kind === 'account' && access.legacy) return { account, via: 'legacy', scopes: [access.scope] }
-    throw new ProblemError('insufficient_scope', 'The configured API_TOKEN only sends mail.')
+    throw new ProblemError('insufficient_scope', sentence('detail.legacy_token'))
   }
-  if (access.kind !== 'account') throw new ProblemError('forbidden', 'This needs a login; tokens do not open it.')
+  if (access.kind !== 'account') throw new ProblemError('forbidden', sentence('detail.needs_login'))
   const { token } = checked
   for (const scope of scopesFor(access)) requireScope(token, scope)
   return {
@@ -100,14 +101,16 @@ function requireScope(
   { mode, scopes }: { mode: PresentedToken['mode']; scopes: readonly string[] },
   needed: Scope,
 ): void {
-  if (sendsForReal(mode, needed)) throw new ProblemError('insufficient_scope', `A test token never has ${needed}.`)
-  if (!scopes.includes(needed)) throw new ProblemError('insufficient_scope', `The token lacks the scope ${needed}.`)
+  if (sendsForReal(mode, needed))
+    throw new ProblemError('insufficient_scope', sentence('detail.test_token_scope', { scope: needed }))
+  if (!scopes.includes(needed))
+    throw new ProblemError('insufficient_scope', sentence('detail.lacks_scope', { scope: needed }))
 }
 
 function bearerOf(context: WebContext): string | undefined {
   const header = context.get('authorization')
   if (header === '') return undefined
   const match = /^Bearer +(?<value>[^\s]+) *$/i.exec(header)
-  if (!match?.groups?.value) throw new ProblemError('invalid_token', 'Authorization must be "Bearer <token>".')
+  if (!match?.groups?.value) throw new ProblemError('invalid_token', sentence('detail.bearer'))
   return match.groups.value
 }

@@ -9,7 +9,7 @@ import type { Principal } from './authorise.ts'
 /** A router of the web layer. */
 export type Router = ReturnType<typeof createRouter>
 
-/** Handed to every file that puts operations on the router. */
+/** Dependencies of every file that mounts operations. */
 export interface MailHttpDeps extends Pick<Foundation, 'config' | 'mongo' | 'clock' | 'secrets' | 'log' | 'metrics'> {
   authorise: Authorise<Access, Principal>
   audit: Audit

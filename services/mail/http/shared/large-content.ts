@@ -1,11 +1,13 @@
 /**
- * The large texts of a request, decoded in turns before the request is validated: base64 of 33 MiB takes 100 ms at once.
+ * The large texts of a request, decoded in turns before the request is validated: base64 of 33 MiB takes 100 ms in one step.
  * Those of other fields stay {@link LargeText}, which validation refuses without looking into it.
  */
+
 import { isUtf8 } from 'node:buffer'
 import { concatInTurns, nextTurn } from '../../../platform/concurrency/event-loop-turns.ts'
 import { LargeText } from '../../../platform/json/json-text.ts'
 import { ProblemError } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { Base64Decoder, DecodedBase64 } from '../../message/base64.ts'
 import { EMAIL_LIMITS } from '../../submission/rules/email-parts.ts'
 
@@ -47,7 +49,7 @@ async function joinText(record: Record<string, unknown>, field: string): Promise
   const value = record[field]
   if (!(value instanceof LargeText) || value.bytes > EMAIL_LIMITS.text) return
   const bytes = Buffer.concat(value.blocks)
-  if (!isUtf8(bytes)) throw new ProblemError('invalid_json', `The body is not valid JSON: ${field} is not UTF-8.`)
+  if (!isUtf8(bytes)) throw new ProblemError('invalid_json', sentence('detail.json_utf8', { field }))
   record[field] = bytes.toString()
   await nextTurn()
 }

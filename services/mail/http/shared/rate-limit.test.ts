@@ -12,18 +12,18 @@ async function database() {
   await ensureIndexes(mongo.db, [requestLimits])
   return mongo
 }
-/** A process with a limit; `ask` gives what the answer says: limit, remaining, reset and how long to wait. */
+/** A process with a limit; `ask` returns the response's limit, remaining, reset and wait. */
 function limit({ db }: Mongo, rate: Partial<Rate> = {}) {
   const take = createRateLimit(db, { name: 'test', points: 3, seconds: 60, ...rate })
   return async (key: string) => {
     const headers = new Map<string, string>()
     const context = { set: (name: string, value: string) => void headers.set(name, value) } as unknown as WebContext
-    const told = await take(context, key).catch((error: unknown) => {
+    const sent = await take(context, key).catch((error: unknown) => {
       if (error instanceof ProblemError && error.code === 'rate_limited') return error.retryAfter
       throw error
     })
     const number = (name: string) => Number(headers.get(`RateLimit-${name}`))
-    return { limit: number('Limit'), left: number('Remaining'), reset: number('Reset'), wait: told ?? 0, headers }
+    return { limit: number('Limit'), left: number('Remaining'), reset: number('Reset'), wait: sent ?? 0, headers }
   }
 }
 const leftOf = async (ask: ReturnType<typeof limit>, key: string, times: number) => {
@@ -35,7 +35,7 @@ const leftOf = async (ask: ReturnType<typeof limit>, key: string, times: number)
   return left
 }
 
-test('what is left is told with each request, down to nothing and no further', async () => {
+test('the remaining budget is sent with each request, down to 0', async () => {
   const ask = limit(await database())
   expect(await leftOf(ask, 'usr_1', 5)).toEqual([2, 1, 0, 'refused', 'refused'])
   const refused = await ask('usr_1')
@@ -67,7 +67,7 @@ test.each(['__proto__', 'constructor', 'a b', '$where', 'a.b', '名前', ''])(
   },
 )
 
-test('a limit of 0 is none: nothing is counted and nothing told', async () => {
+test('a limit of 0 is none: nothing is counted or sent', async () => {
   const mongo = await database()
   const ask = limit(mongo, { points: 0 })
   for (let n = 0; n < 10; n++) expect((await ask('usr_1')).headers.size).toBe(0)
@@ -76,7 +76,7 @@ test('a limit of 0 is none: nothing is counted and nothing told', async () => {
 
 test('the budget is full again when its time is over, also for who was refused', async () => {
   const ask = limit(await database(), { seconds: 1 })
-  // All at once, and again if the second is over before the last of them.
+  // All in parallel, and again if the second is over before the last of them.
   const askMuch = () => Promise.all(Array.from({ length: 4 }, () => ask('usr_1')))
   await until(async () => (await askMuch()).some(({ wait }) => wait > 0))
   let again = await ask('usr_1')
@@ -100,7 +100,7 @@ test.each([
   ['ahead', 3_600_000],
   ['behind', -3_600_000],
 ])(
-  'a process whose clock is an hour %s shares the budget of the others, and tells the right time',
+  'a process whose clock is an hour %s shares the budget of the others, and sends the right time',
   async (_, ahead) => {
     const mongo = await database()
     const right = limit(mongo)

@@ -1,4 +1,4 @@
-/** How fast an account may call, counted over all processes and told in every answer. */
+/** Request rate of an account, counted over all processes and sent in every response. */
 import { RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '../../../accounts/http/audit-caller.ts'
 import { type Db, defineCollection } from '../../../platform/database/mongo.ts'
@@ -7,6 +7,7 @@ import { type Authorise, factsOf, type WebContext } from '../../../platform/http
 import { clientNetwork } from '../../../platform/network/ip-networks.ts'
 import { ProblemError } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 
 /** Counters of requests; written by the limiter alone. */
 export const requestLimits = defineCollection<CounterDoc>('request_limits', [
@@ -72,17 +73,17 @@ export function createRateLimit(db: Db, { name, points, seconds }: Rate): TakeRe
       },
     )
     const reset = Math.max(1, Math.ceil(result.msBeforeNext / 1000))
-    tellRate(context, { limit: points, left: refused ? 0 : result.remainingPoints, resetSeconds: reset })
+    setRateHeaders(context, { limit: points, left: refused ? 0 : result.remainingPoints, resetSeconds: reset })
     if (refused)
-      throw new ProblemError('rate_limited', `At most ${points} such requests are allowed in ${seconds} s.`, {
+      throw new ProblemError('rate_limited', sentence('detail.request_rate', { count: points, seconds }), {
         retryAfter: reset,
       })
   }
 }
 
-/** Sets the headers that say what a limit is, what is left of it, and in how many seconds it starts anew. */
-export function tellRate(context: WebContext, told: { limit: number; left: number; resetSeconds: number }): void {
-  context.set('RateLimit-Limit', String(told.limit))
-  context.set('RateLimit-Remaining', String(told.left))
-  context.set('RateLimit-Reset', String(told.resetSeconds))
+/** Sets the headers for the limit, the rest of it, and the seconds until it restarts. */
+export function setRateHeaders(context: WebContext, rate: { limit: number; left: number; resetSeconds: number }): void {
+  context.set('RateLimit-Limit', String(rate.limit))
+  context.set('RateLimit-Remaining', String(rate.left))
+  context.set('RateLimit-Reset', String(rate.resetSeconds))
 }

@@ -1,6 +1,9 @@
 /** Fields that records of several kinds share. */
+
 import { z } from 'zod'
+import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
 import { isNetwork } from '../../../platform/network/ip-networks.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 
 /** The Kubernetes resource that manages a record. */
 export const managedBy = z
@@ -13,7 +16,7 @@ export const networks = z
     z
       .string()
       .max(64)
-      .refine(isNetwork, 'must be a network like 192.0.2.0/24')
+      .refine(isNetwork, reason('field.network'))
       .meta({ format: 'ip-network', examples: ['192.0.2.0/24', '2001:db8::/32'] }),
   )
   .max(50)
@@ -21,18 +24,22 @@ export const networks = z
 /** Path parameter: the id of a record. */
 export const recordParams = z.strictObject({ id: z.string().min(1).max(128) })
 
-/** Where a resource stands, as the operator last saw it. */
+/** State of a resource at the operator's last run. */
 export const resourceState = z
   .strictObject({
     ready: z.boolean(),
     reason: z.string(),
     message: z.string(),
+    message_code: sentenceCode,
+    message_params: sentenceParams,
     conditions: z.array(
       z.strictObject({
         type: z.string(),
         status: z.enum(['True', 'False', 'Unknown']),
         reason: z.string(),
         message: z.string(),
+        message_code: sentenceCode,
+        message_params: sentenceParams,
       }),
     ),
     observed_at: z.iso.datetime(),

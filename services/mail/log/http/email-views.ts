@@ -1,9 +1,9 @@
 /** Stored messages, deliveries and events as the API shows them. */
 import type { z } from 'zod'
-import type { emailAttempt, emailDetail, emailEvent, emailSummary } from '../../http/emails-contract.ts'
 import { domainOf } from '../../message/address.ts'
 import type { DeliveryDoc, EventDoc, MessageDoc, RecipientState } from '../../store/documents.ts'
 import { messageStatus } from '../../store/rules/email-status.ts'
+import type { emailAttempt, emailDetail, emailEvent, emailSummary } from './emails-contract.ts'
 
 const SOURCES = { http: 'api', smtp: 'smtp', system: 'system' } as const
 

@@ -1,17 +1,11 @@
 /** Reading the delivery log: lists, one message, its history, its bytes. */
+
 import type Router from '@koa/router'
 import { atMost } from '../../../platform/concurrency/concurrency-limit.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import {
-  getEmail,
-  getEmailRaw,
-  listEmailAttempts,
-  listEmailEvents,
-  listEmails,
-  previewEmail,
-} from '../../http/emails-contract.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { isFrom } from '../../message/address.ts'
@@ -21,8 +15,16 @@ import type { MessageDoc } from '../../store/documents.ts'
 import { PREVIEW_POLICY, previewPage } from '../rules/preview.ts'
 import { deliveriesOf, eventsOf, findMessage, hasBody, listMessages } from '../store/message-log.ts'
 import { toAttempt, toDetail, toSummary, toTimeline } from './email-views.ts'
+import {
+  getEmail,
+  getEmailRaw,
+  listEmailAttempts,
+  listEmailEvents,
+  listEmails,
+  previewEmail,
+} from './emails-contract.ts'
 
-/** Searches at once in one process: more would take the database's cores from acceptance, and end no sooner. */
+/** Searches in parallel in one process: more would take the database's cores from acceptance, and end no sooner. */
 const SEARCHES = 2
 
 /** What reading needs. */
@@ -63,7 +65,7 @@ export function addLogRoutes(router: Router, { authorise, mongo }: LogRoutesDeps
   })
 }
 
-/** A list with nothing behind it. */
+/** A list without further pages. */
 function listOf<T>(data: T[]) {
   return { object: 'list' as const, data, has_more: false }
 }
@@ -72,7 +74,7 @@ function listOf<T>(data: T[]) {
 export async function ownMessage({ db }: Mongo, { account, token }: Principal, id: string): Promise<MessageDoc> {
   const found = await findMessage(db, account.id, id)
   if (!found || !isFrom(found.from, token?.domains ?? []))
-    throw new ProblemError('not_found', 'There is no message with this id.')
+    throw new ProblemError('not_found', sentence('detail.no_message'))
   return found
 }
 
@@ -85,7 +87,7 @@ export async function detailOf({ db }: Mongo, message: MessageDoc) {
 /** The bytes of a message while they are kept. */
 export async function rawOf(mongo: Mongo, { _id, parts }: MessageDoc): Promise<Buffer> {
   const raw = await readBody(mongo, _id, parts)
-  if (!raw) throw new ProblemError('not_found', 'The body of this message is not kept any more.')
+  if (!raw) throw new ProblemError('not_found', sentence('detail.body_expired'))
   return raw
 }
 
@@ -99,7 +101,7 @@ export function answerRaw(context: WebContext, raw: Buffer, name: string): void 
 /** Answers the page of a preview. */
 export function answerPreview(context: WebContext, raw: Buffer): void {
   context.set('Content-Security-Policy', PREVIEW_POLICY)
-  context.remove('X-Frame-Options') // the policy's frame-ancestors says who may frame it
+  context.remove('X-Frame-Options') // the policy's frame-ancestors decides who may frame it
   context.remove('Origin-Agent-Cluster') // a sandboxed page has an opaque origin, and Chromium warns of the contradiction
   context.set('Referrer-Policy', 'no-referrer')
   context.type = 'text/html; charset=utf-8'

@@ -51,7 +51,7 @@ describe('a tail', () => {
     expect(await follow(log, { at: START }, [late, () => undefined])).toEqual(['a', 'late'])
   })
 
-  test('goes on behind the event that a reader has, and repeats at most some seconds', async () => {
+  test('continues after the last event of a reader, and repeats at most some seconds', async () => {
     const log = logOf(event(-10_000, 'long ago'), event(-1_000, 'just before'), event(0, 'has'), event(1, 'next'))
     expect(await follow(log, { at: START, id: 'has' }, [])).toEqual(['just before', 'next'])
   })

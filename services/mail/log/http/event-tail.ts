@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventDoc } from '../../store/documents.ts'
 
-/** Where a reader stands: the time and id of the last event that it has. */
+/** The position of a reader: time and id of its last event. */
 export interface Position {
   at: Date
   id?: string | undefined
@@ -27,8 +27,8 @@ const OVERLAP_MS = 3_000
 const READ_LIMIT = 5_000
 
 /**
- * Gives the events after `position` in batches, an empty batch when there is nothing new, until the signal. A reader
- * that comes back gets some seconds again: events may be repeated (their ids tell), none is missed.
+ * Yields the events after `position` in batches, an empty batch when there is nothing new, until the signal. A reader
+ * that reconnects gets some seconds again: events may be repeated (with the same ids), none is missed.
  */
 export async function* tail(position: Position, { read, signal, pollMs }: TailOptions): AsyncGenerator<EventDoc[]> {
   const given = new Map<string, number>()

@@ -13,7 +13,7 @@ import { addStreamRoutes } from './events-stream.ts'
 const account = { id: 'usr_1', username: 'ann', role: 'user', lang: 'en', tz: 'UTC', recipientsPerDay: 0 } as const
 const principal: Principal = { account, via: 'session', scopes: [] }
 
-/** The stream alone, behind a guard of the test; `answered` counts the requests whose handler is through. */
+/** The stream alone, with an authoriser of the test; `answered` counts the completed requests. */
 async function start(authorise: (context: WebContext) => Promise<Principal>) {
   const mongo = await freshDatabase()
   const app = createWeb({ log: silentLog, metrics: createMetrics('test'), trustedProxies: [] })

@@ -1,4 +1,5 @@
 /** `GET /api/v1/events/stream`: an account's delivery events as server-sent events. */
+
 import { finished, Readable } from 'node:stream'
 import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
@@ -7,12 +8,13 @@ import type { Mongo } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { type Authorise, bind, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import { streamEvents } from '../../http/emails-contract.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import type { EventDoc } from '../../store/documents.ts'
 import { eventsSince, sentFrom } from '../store/message-log.ts'
 import { toEvent } from './email-views.ts'
+import { streamEvents } from './emails-contract.ts'
 import { type Position, tail } from './event-tail.ts'
 
 /** What streaming needs. */
@@ -31,11 +33,11 @@ export interface StreamDeps {
 
 /** Streams that one account, and one process, may hold open. */
 const STREAM_LIMITS = { account: 5, process: 200 } as const
-/** How far back a stream may start: behind it the lists have everything. */
+/** Earliest start of a stream: older events are in the lists. */
 const MAX_BACK_MS = DAY_MS
 /** A comment so often keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000
-/** The caller is judged again so often: a revoked token ends its streams. */
+/** Interval of repeated authorisation: a revoked token ends its streams. */
 const AUTHORISE_MS = 4_000
 
 /** Adds the stream to a router. */
@@ -49,7 +51,7 @@ export function addStreamRoutes(router: Router, deps: StreamDeps): void {
   bind(router, deps.authorise, streamEvents, async (_, principal, context) => {
     const userId = principal.account.id
     if ((open.get(userId) ?? 0) >= STREAM_LIMITS.account || total >= STREAM_LIMITS.process)
-      throw new ProblemError('rate_limited', `At most ${STREAM_LIMITS.account} streams may be open.`, {
+      throw new ProblemError('rate_limited', sentence('detail.streams', { count: STREAM_LIMITS.account }), {
         retryAfter: 10,
       })
     const position = startOf(context, deps.clock.now())
@@ -83,8 +85,8 @@ async function* lines(
   const userId = principal.account.id
   const domains = principal.token?.domains ?? []
   yield 'retry: 2000\n\n'
-  let judged = clock.now().getTime()
-  let spoken = judged
+  let authorisedAt = clock.now().getTime()
+  let spoken = authorisedAt
   try {
     for await (const found of tail(position, {
       read: (since, limit) => eventsSince(mongo.db, userId, since, limit),
@@ -93,9 +95,9 @@ async function* lines(
     })) {
       const events = await shownOf(mongo, userId, found, domains)
       const now = clock.now().getTime()
-      if (now - judged >= AUTHORISE_MS) {
+      if (now - authorisedAt >= AUTHORISE_MS) {
         await stillAllowed(context, streamEvents.access)
-        judged = now
+        authorisedAt = now
       }
       if (events.length > 0 || now - spoken >= HEARTBEAT_MS) {
         yield events.length > 0 ? events.map(toMessage).join('') : ': still here\n\n'
@@ -103,7 +105,7 @@ async function* lines(
       }
     }
   } catch {
-    // The reader comes back with Last-Event-ID and is told then what is wrong.
+    // The reader reconnects with Last-Event-ID and then gets the error.
   }
 }
 

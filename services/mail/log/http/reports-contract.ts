@@ -1,6 +1,9 @@
 /** The operations that report: statistics of an account, the inbox of capture mode, the state of the queue. */
+
 import { z } from 'zod'
 import { endpoint } from '../../../platform/http/endpoint.ts'
+import { sentenceCode, sentenceParams } from '../../../platform/http/sentence-fields.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
 import type { Access } from '../../http/shared/access.ts'
 
 const READ: Access = { kind: 'account', scope: 'emails:read' }
@@ -10,7 +13,7 @@ const time = z.iso.datetime()
 const count = z.number().int()
 const day = z.iso.date()
 
-/** Recipients by where they stand. */
+/** Recipients by status. */
 const counts = z.strictObject({
   recipients: count,
   delivered: count,
@@ -54,7 +57,7 @@ export const capturedEmail = z
   .meta({ id: 'CapturedEmail' })
 
 const capturedId = z.strictObject({
-  id: z.string().regex(/^em_[0-9a-z]{26}[.][0-9]{1,5}$/, 'This is not the id of a captured message.'),
+  id: z.string().regex(/^em_[0-9a-z]{26}[.][0-9]{1,5}$/, reason('field.captured_id')),
 })
 
 /** `GET /api/v1/inbox`. */
@@ -122,7 +125,7 @@ export const getQueues = endpoint({
         since: time.nullable(),
         /** The reply or error that began the state. */
         reason: z.string().nullable(),
-        /** Allowed at once by the worker that wrote last. */
+        /** Allowed immediately by the worker that wrote last. */
         connections: z.number().int(),
         messages_per_second: z.number().nullable(),
       }),
@@ -146,6 +149,8 @@ export const getHealth = endpoint({
         name: z.enum(['database', 'clock', 'workers', 'queue', 'hostname', 'sending_ip', 'proxies']),
         status: z.enum(['ok', 'warning', 'failing']),
         detail: z.string(),
+        detail_code: sentenceCode,
+        detail_params: sentenceParams,
       }),
     ),
   }),

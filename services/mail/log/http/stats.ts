@@ -3,10 +3,10 @@ import type Router from '@koa/router'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind } from '../../../platform/http/web-app.ts'
-import { ProblemError } from '../../../platform/problems.ts'
+import { refuseFields } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
 import type { Access } from '../../http/shared/access.ts'
-import { type Principal, requireWholeAccount } from '../../http/shared/authorise.ts'
+import { type Principal, requireUnrestricted } from '../../http/shared/authorise.ts'
 import { periodOf } from '../rules/stats-days.ts'
 import { type StatsDayDoc, type StatusCounts, statsOfDays } from '../store/stats.ts'
 import { getStats } from './reports-contract.ts'
@@ -22,11 +22,11 @@ export function addStatsRoute(
   deps: { authorise: Authorise<Access, Principal>; mongo: Mongo; clock: Clock; config: Config },
 ): void {
   bind(router, deps.authorise, getStats, async ({ query }, principal) => {
-    requireWholeAccount(principal)
+    requireUnrestricted(principal)
     const { account } = principal
     const now = deps.clock.now()
     const period = periodOf(query, now)
-    if ('fault' in period) throw new ProblemError('validation_failed', period.fault)
+    if ('error' in period) throw refuseFields([{ pointer: '/since', reason: period.error }])
     const logDays = deps.config.RETENTION_LOG_DAYS
     const counted = await statsOfDays(deps.mongo.db, account.id, period.days, { now, logDays })
     const days = counted.map((day, index) => ({

@@ -32,7 +32,7 @@ test.each([
   expect(page({ html, images: [['logo@example.com', 'data:image/png;base64,QQ==']] })).toBe(shown)
 })
 
-test('an image that stands in many places is put in until the page has 16 MiB of images', () => {
+test('an image that is used in many places is inserted until the page has 16 MiB of images', () => {
   const image = `data:image/png;base64,${'A'.repeat(4 * 1024 * 1024 - 22)}`
   const shown = page({ html: '<img src="cid:a">'.repeat(1_000), images: [['a', image]] })
   expect(shown.match(/data:image/g)).toHaveLength(4)

@@ -1,7 +1,6 @@
 /**
- * Terms by which the message log is searched: whole words, addresses and their parts, Message-IDs and tags. A message
- * and a query are split by the same rules, so a query finds a message when all of the query's terms are among the
- * message's.
+ * Terms of the message log's search: complete words, addresses and their parts, Message-IDs and tags. A message and a
+ * query are split by the same rules, so a query finds a message when all of the query's terms are among the message's.
  */
 import { normaliseEmail } from '../../message/address.ts'
 
@@ -21,7 +20,7 @@ const LOCAL_WORDS = 4
 /** Parent domains of a domain that are indexed, itself included: a.b.example.com, b.example.com, example.com. */
 const DOMAIN_LEVELS = 3
 
-/** Scripts that are written without spaces between words; pairs of characters stand for words there. */
+/** Scripts that are written without spaces between words; pairs of characters are used as words there. */
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const UNSPACED_RUN = new RegExp(`([${UNSPACED}]+)`, 'u')
@@ -43,7 +42,7 @@ export function messageTerms({ from, subject, message_id: messageId, rcpts, tags
   return terms
 }
 
-/** Terms that a message must have to match the text of a search field: an AND of whole words, addresses and ids. */
+/** Terms that a message must have to match the text of a search field: an AND of complete words, addresses and ids. */
 export function queryTerms(text: string): Set<string> {
   const terms = new Set<string>()
   for (const chunk of chunksOf(text)) {
@@ -53,7 +52,7 @@ export function queryTerms(text: string): Set<string> {
   return terms
 }
 
-/** The term of one whole address, domain or Message-ID. */
+/** The term of one complete address, domain or Message-ID. */
 export function exactTerm(value: string): string {
   return trimmed(normaliseEmail(value) ?? value)
 }

@@ -16,7 +16,7 @@ describe('the days of a report', () => {
     expect([days[0], days.at(-1), new Set(days).size]).toEqual([since, until, count])
   })
   test.each([{ since: '2026-11-22' }, { since: '2026-08-21', until: '2026-11-21' }])('%j is refused', given => {
-    expect(periodOf(given, NOW)).toHaveProperty('fault')
+    expect(periodOf(given, NOW)).toHaveProperty('error')
   })
 })
 

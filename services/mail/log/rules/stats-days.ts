@@ -1,19 +1,21 @@
 /** Which days a report covers, and how long the counts of a day or hour may be relied on. */
+
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 
 const MOTION_MS = 4 * DAY_MS
-/** A process whose clock is behind may still accept messages of a period that has ended. */
+/** A process with a slow clock may still accept messages of a period that has ended. */
 const LATE_MS = 2 * HOUR_MS
 /** Bounds of the time that counts hold while messages are in motion. */
 const LEAST_MS = 15_000
 const MOST_MS = 300_000
 /** Most days of one report. */
 const MAX_DAYS = 92
-/** Days of a report when nothing is said. */
+/** Default number of days of a report. */
 const DEFAULT_DAYS = 14
 
-/** A period of whole days, both ends included, or the sentence that says what is wrong. */
-export type Period = { since: string; until: string; days: string[] } | { fault: string }
+/** A period of whole days, both ends included, or the error as a sentence. */
+export type Period = { since: string; until: string; days: string[] } | { error: Sentence }
 
 /** The days from `since` to `until` (as in 2026-11-21, UTC). */
 export function periodOf(
@@ -23,8 +25,8 @@ export function periodOf(
   const last = until ?? toDay(now)
   const first = since ?? toDay(new Date(startOf(last).getTime() - (DEFAULT_DAYS - 1) * DAY_MS))
   const count = (startOf(last).getTime() - startOf(first).getTime()) / DAY_MS + 1
-  if (count < 1) return { fault: 'since lies behind until.' }
-  if (count > MAX_DAYS) return { fault: `A report covers at most ${MAX_DAYS} days.` }
+  if (count < 1) return { error: sentence('field.period_order') }
+  if (count > MAX_DAYS) return { error: sentence('field.period_days', { days: MAX_DAYS }) }
   const days = Array.from({ length: count }, (_, index) => toDay(new Date(startOf(first).getTime() + index * DAY_MS)))
   return { since: first, until: last, days }
 }

@@ -129,7 +129,7 @@ test('a run that is cut short goes on with the account after the last one', asyn
   expect(await run(NOW + 7 * 60 * MINUTE)).toBe(1)
 })
 
-test('two runs at once end with the same counts', async () => {
+test('two runs in parallel end with the same counts', async () => {
   for (let n = 0; n < 20; n++) await give('usr_1', n * 7 * 60 * MINUTE)
   await Promise.all([run(), run(), run()])
   const messages = (await kept()).reduce((sum, [, count]) => sum + Number(count), 0)

@@ -33,7 +33,7 @@ export interface CountRun {
 
 /**
  * Counts what does not hold any more: first the days of all accounts whose messages are in motion, then, once in six
- * hours, older ones. Answers how many days were counted. Several processes may run it at once: counts are replaced.
+ * hours, older ones. Answers how many days were counted. Several processes may run it in parallel: counts are replaced.
  */
 export async function countStatistics(db: Db, run: CountRun): Promise<number> {
   const until = performance.now() + run.mostMs

@@ -19,7 +19,7 @@ async function database(): Promise<Mongo> {
   return mongo
 }
 
-/** Message number n, a second after the one before; odd ones belong to another account unless `user` says otherwise. */
+/** Message number n, a second after the one before; odd ones belong to another account unless `user` is set. */
 function message(n: number, change: Partial<MessageDoc> = {}): MessageDoc {
   const _id = change._id ?? newId('em', START + n * 1_000)
   return {
@@ -77,7 +77,7 @@ describe('making blocks', () => {
     expect(blocks[1]?.last).toBe(first[499]?._id)
   })
 
-  test('by several processes at once makes each of them once', async () => {
+  test('by several processes in parallel makes each of them once', async () => {
     await store(
       mongo,
       numbers(4_000, 5_000).map(n => message(n)),
@@ -130,7 +130,7 @@ describe('checks of blocks', () => {
   })
   afterAll(() => mongo.stop())
 
-  test('find messages that came into a block later: of a clock that is behind', async () => {
+  test('find messages that were added to a block later, with a slow clock', async () => {
     await store(mongo, [message(7, { subject: 'Latecomer', message_id: '<9007.x@late.example>' })])
     expect(await search(mongo, { q: 'latecomer' })).toEqual([])
     expect(await run(mongo, minute(13))).toBe(0)

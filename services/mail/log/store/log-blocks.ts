@@ -48,12 +48,12 @@ const TERMS_MOST = 10_000
 /** Ids are made before their messages are stored: younger ones are not indexed yet. */
 const LAG_MS = 10_000
 /**
- * When a block is compared with its messages again: a process whose clock is behind, or a large message that comes in
- * slowly, has an id in a block that exists. Later once a day, to remove blocks whose messages are gone.
+ * When a block is compared with its messages again: a process with a slow clock, or a large message that arrives
+ * slowly, has an id in an existing block. Later once a day, to remove blocks whose messages are deleted.
  */
 const CHECKS_MS = [2 * MINUTE_MS, 15 * MINUTE_MS, 120 * MINUTE_MS]
 const DAILY_MS = DAY_MS
-/** Blocks that a search asks for at once. */
+/** Blocks that a search asks for in parallel. */
 const AHEAD = 64
 /**
  * Keys of this many blocks are side by side in the index, by their span first. Hashes alone would dirty all of the index
@@ -89,7 +89,7 @@ export interface IndexRun {
 
 /**
  * Makes the blocks that are missing, the oldest first, and checks those whose time has come. Answers how many blocks it
- * wrote. Several processes may run it at once: a block has one place and is written once.
+ * wrote. Several processes may run it in parallel: a block has one place and is written once.
  */
 export async function indexLog(db: Db, { now, signal, mostMs }: IndexRun): Promise<number> {
   const until = performance.now() + mostMs

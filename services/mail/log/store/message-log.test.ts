@@ -124,7 +124,7 @@ describe('pages lead to everything, once', () => {
     [{}, 2, undefined, 3],
     [{}, 5, undefined, 1],
     [{ source: 'api' } as const, 1, undefined, 3],
-    // Looking at two messages a page: pages may be short, the walk is whole all the same.
+    // With two messages a page: pages may be short, all of them are complete.
     [{ source: 'api' } as const, 10, 2, 3],
     [{ q: 'nothing like it' }, 10, 2, 3],
   ])('%j, %i a page, looking at %s', async (filters, limit, scan, pages) => {
@@ -144,7 +144,7 @@ test('the index serves the list: no more documents are read than shown', async (
   expect(plan.executionStats).toMatchObject({ totalDocsExamined: 2 })
 })
 
-test('ids of a time sort between those before and behind it', () => {
+test('ids of a time sort between earlier and later ones', () => {
   expect(firstIdAt(at(2)) <= (made.bounced?._id ?? '')).toBe(true)
   expect(firstIdAt(at(2)) > (made.invoice?._id ?? '')).toBe(true)
   expect(firstIdAt(new Date(-1)).startsWith('em_0000')).toBe(true)

@@ -18,7 +18,7 @@ export interface LogPage {
 /** Messages that one page looks at when a filter applies that no term leads to, or that are not indexed yet. */
 const SCAN = 10_000
 const MAX_MS = 5_000
-/** A page that has searched for this time ends and says where the next one begins. */
+/** A page that has searched for this time ends with a cursor for the next one. */
 const PAGE_MS = 60
 
 /** How far a page looks. For tests. */
@@ -106,7 +106,7 @@ export async function findMessage(db: Db, userId: string, id: string): Promise<M
   return (await collectionOf(db, MESSAGES).findOne({ _id: id, user_id: userId })) ?? undefined
 }
 
-/** Ids of deliveries and events of one message as their numbers say: the tenth recipient comes after the second. */
+/** Sorts ids of deliveries and events of one message by their numbers: the tenth recipient after the second. */
 const byNumber = new Intl.Collator('en', { numeric: true }).compare
 
 /** What of a message is still to be delivered, in the order of its recipients. */

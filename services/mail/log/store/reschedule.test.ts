@@ -68,7 +68,7 @@ describe('a message that waits for its time', () => {
     for (const { exp } of bodies) expect(exp.getTime()).toBeGreaterThanOrEqual(message.expires_at.getTime() + 7 * DAY)
   })
 
-  test('has one time after two calls at once', async () => {
+  test('has one time after two calls in parallel', async () => {
     const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene, 5)
     for (let round = 0; round < 15; round++) {
@@ -82,7 +82,7 @@ describe('a message that waits for its time', () => {
     }
   })
 
-  test('keeps its time as a whole when a part of the change fails', async () => {
+  test('keeps its complete time when a part of the change fails', async () => {
     const scene = await startDeliveryEnvironment()
     const id = await scheduled(scene)
     const before = await all(scene, id)
@@ -111,7 +111,7 @@ describe('nothing moves', () => {
     ['of a message that was never scheduled', {}, {}],
     ['once its time has come', { scheduled_at: new Date(Date.now() - 1) }, {}],
     ['once it was tried', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { att: 1 } }],
-    ['while somebody holds it', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { tok: 'held' } }],
+    ['while a worker holds it', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { tok: 'held' } }],
     ['when it is due already', { scheduled_at: new Date(Date.now() + HOUR) }, { $set: { due: new Date(0) } }],
   ])('%s', async (_, given, change) => {
     const scene = await startDeliveryEnvironment()

@@ -9,7 +9,7 @@ import { MESSAGES } from '../../store/messages.ts'
 
 /**
  * Moves a message to `at`; its lifetime and the time of its bytes move along, all in one transaction, so that two calls
- * at once end with one time. Answers false when it is not waiting for its time any more. A worker claims only what is
+ * in parallel end with one time. Answers false when it is not waiting for its time any more. A worker claims only what is
  * due, so no worker holds a delivery whose time lies ahead. `bodyDays`: how long bodies stay after the lifetime.
  */
 export async function reschedule(

@@ -25,7 +25,7 @@ const give = (user: string, rcpts: Record<string, RecipientStatus>, change: Part
     rcpts: Object.entries(rcpts).map(([email, status]) => ({ email, type: 'to', status })),
     ...change,
   })
-const figures = async (user: string, now: Date, days = [DAY]) =>
+const statistics = async (user: string, now: Date, days = [DAY]) =>
   (await statsOfDays(mongo.db, user, days, { now, logDays: 30 })).map(({ messages, recipients, domains }) => ({
     messages,
     recipients,
@@ -39,7 +39,7 @@ describe('a day', () => {
     await give(user, { 'c@one.example': 'delivered' })
     await give(user, { 'd@one.example': 'delivered' }, { test: true })
     await give(newId('usr'), { 'e@one.example': 'delivered' })
-    expect(await figures(user, morning(NEXT))).toEqual([
+    expect(await statistics(user, morning(NEXT))).toEqual([
       {
         messages: 2,
         recipients: { delivered: 3, bounced: 1 },
@@ -55,12 +55,12 @@ describe('a day', () => {
     const user = newId('usr')
     const times = ['2026-11-19T23:59:59.999Z', `${DAY}T00:00:00.000Z`, `${DAY}T23:59:59.999Z`, `${NEXT}T00:00:00.000Z`]
     for (const time of times) await give(user, { 'a@one.example': 'queued' }, { created_at: new Date(time) })
-    const found = await figures(user, morning(NEXT), ['2026-11-19', DAY, NEXT])
+    const found = await statistics(user, morning(NEXT), ['2026-11-19', DAY, NEXT])
     expect(found.map(({ messages }) => messages)).toEqual([1, 2, 1])
   })
 
   test('on which nothing was sent is empty', async () => {
-    expect(await figures(newId('usr'), morning(NEXT))).toEqual([{ messages: 0, recipients: {}, domains: [] }])
+    expect(await statistics(newId('usr'), morning(NEXT))).toEqual([{ messages: 0, recipients: {}, domains: [] }])
   })
 
   test('names the fifty busiest domains, the same ones each time', async () => {
@@ -68,7 +68,7 @@ describe('a day', () => {
     const domain = (n: number) => `d${String(n).padStart(2, '0')}.example`
     for (let n = 0; n < 60; n++) await give(user, { [`a@${domain(n)}`]: 'delivered' })
     await give(user, { [`a@${domain(59)}`]: 'bounced' })
-    const [found] = await figures(user, morning(NEXT))
+    const [found] = await statistics(user, morning(NEXT))
     expect(found?.messages).toBe(61)
     expect(found?.domains.map(({ domain: name }) => name)).toEqual([
       domain(59),
@@ -77,27 +77,27 @@ describe('a day', () => {
   })
 })
 
-describe('kept figures', () => {
-  test('are given while they can be relied on, and counted anew afterwards', async () => {
+describe('stored statistics', () => {
+  test('are returned while they are reliable, and recounted afterwards', async () => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'deferred' })
     const now = morning(NEXT)
-    const first = await figures(user, now)
+    const first = await statistics(user, now)
     await collectionOf(mongo.db, MESSAGES).updateMany({ user_id: user }, { $set: { 'rcpts.0.status': 'delivered' } })
-    expect(await figures(user, new Date(now.getTime() + 899_999))).toEqual(first)
-    expect(await figures(user, new Date(now.getTime() + 900_000))).toMatchObject([{ recipients: { delivered: 1 } }])
+    expect(await statistics(user, new Date(now.getTime() + 899_999))).toEqual(first)
+    expect(await statistics(user, new Date(now.getTime() + 900_000))).toMatchObject([{ recipients: { delivered: 1 } }])
   })
 
   test.each([
     ['all of its messages', {}],
     ['some of its messages', { 'rcpts.0.status': 'bounced' as const }],
-  ])('outlive %s, though nobody looked for months', async (_, removed) => {
+  ])('outlive %s, even when they were not read for months', async (_, removed) => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'bounced' })
     await give(user, { 'a@one.example': 'delivered' })
-    const first = await figures(user, morning(NEXT))
+    const first = await statistics(user, morning(NEXT))
     await collectionOf(mongo.db, MESSAGES).deleteMany({ user_id: user, ...removed })
-    for (const days of [31, 60, 90]) expect(await figures(user, daysAfter(days))).toEqual(first)
+    for (const days of [31, 60, 90]) expect(await statistics(user, daysAfter(days))).toEqual(first)
   })
 
   test.each<[string, number, 'queued' | 'deferred']>([
@@ -106,35 +106,35 @@ describe('kept figures', () => {
   ])('that were counted %s do not outlive the outcomes', async (_, done, open) => {
     const user = newId('usr')
     for (let n = 0; n < 4; n++) await give(user, { 'a@one.example': n < done ? 'delivered' : open })
-    await figures(user, morning(NEXT))
+    await statistics(user, morning(NEXT))
     const messages = collectionOf(mongo.db, MESSAGES)
     await messages.updateMany({ user_id: user }, { $set: { 'rcpts.0.status': 'delivered' } })
     await messages.deleteOne({ user_id: user })
     const left = [{ messages: 3, recipients: { delivered: 3 } }]
-    expect(await figures(user, daysAfter(29))).toMatchObject(left)
+    expect(await statistics(user, daysAfter(29))).toMatchObject(left)
     await messages.deleteMany({ user_id: user })
-    for (const days of [30, 60, 90]) expect(await figures(user, daysAfter(days))).toMatchObject(left)
+    for (const days of [30, 60, 90]) expect(await statistics(user, daysAfter(days))).toMatchObject(left)
   })
 
   test('give way to a later count of which nothing is done yet either', async () => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'queued' })
-    await figures(user, morning(DAY))
+    await statistics(user, morning(DAY))
     await give(user, { 'b@one.example': 'queued' })
-    expect(await figures(user, morning(NEXT))).toMatchObject([{ messages: 2, recipients: { queued: 2 } }])
+    expect(await statistics(user, morning(NEXT))).toMatchObject([{ messages: 2, recipients: { queued: 2 } }])
   })
 
   test('are of one account: another one with the same day is counted for itself', async () => {
     const [one, two] = [newId('usr'), newId('usr')]
     await give(one, { 'a@one.example': 'delivered' })
-    await figures(one, morning(NEXT))
-    expect(await figures(two, morning(NEXT))).toMatchObject([{ messages: 0 }])
+    await statistics(one, morning(NEXT))
+    expect(await statistics(two, morning(NEXT))).toMatchObject([{ messages: 0 }])
   })
 
-  test('are the same for all that ask at once, and stored once', async () => {
+  test('are the same for all that ask in parallel, and stored once', async () => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'delivered' })
-    const all = await Promise.all(Array.from({ length: 12 }, () => figures(user, morning(NEXT), [DAY, NEXT])))
+    const all = await Promise.all(Array.from({ length: 12 }, () => statistics(user, morning(NEXT), [DAY, NEXT])))
     for (const found of all) expect(found).toEqual(all[0])
     const stored = await collectionOf(mongo.db, STATS_DAYS)
       .find({ _id: { $regex: `^${user}#` } })
@@ -145,8 +145,8 @@ describe('kept figures', () => {
   test('come in the order in which the days were asked for', async () => {
     const user = newId('usr')
     await give(user, { 'a@one.example': 'delivered' })
-    await figures(user, morning(NEXT), [NEXT])
-    const found = await figures(user, morning(NEXT), [NEXT, DAY, '2026-11-19'])
+    await statistics(user, morning(NEXT), [NEXT])
+    const found = await statistics(user, morning(NEXT), [NEXT, DAY, '2026-11-19'])
     expect(found.map(({ messages }) => messages)).toEqual([0, 1, 0])
   })
 })

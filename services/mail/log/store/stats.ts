@@ -127,8 +127,8 @@ async function keep(db: Db, collection: typeof STATS_DAYS, docs: readonly StatsD
 }
 
 /**
- * Messages go after their days: a later count may find fewer, and must not take the place of what is known. What is
- * known are outcomes: an early count has more messages, but says of them that they are queued.
+ * Messages expire after their days: a later count may find fewer, and must not replace what is known. Outcomes are
+ * final: an early count has more messages, but reports them as queued.
  */
 function atLeast(known: StatsDayDoc | undefined, counted: StatsDayDoc): StatsDayDoc {
   const { counted_at, exp } = counted

@@ -35,7 +35,7 @@ describe('slotOf', () => {
     expect(used.size).toBe(parts)
   })
 
-  test('is a whole number below the number of slots, and always the same', () => {
+  test('is an integer below the number of slots, and always the same', () => {
     fc.assert(
       fc.property(
         fc.domain(),

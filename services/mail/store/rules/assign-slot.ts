@@ -7,7 +7,7 @@ interface Provider {
   domains: readonly string[]
 }
 
-/** Receivers with many domains behind one set of servers. Everything else is a site of its own. */
+/** Receivers with many domains on one set of servers. Everything else is a site of its own. */
 const PROVIDERS: readonly Provider[] = [
   { site: 'google', parts: 8, domains: ['gmail.com', 'googlemail.com'] },
   {

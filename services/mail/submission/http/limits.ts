@@ -4,11 +4,11 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { type Authorise, bind } from '../../../platform/http/web-app.ts'
 import type { Config } from '../../../platform/process/config.ts'
-import { getLimits } from '../../http/emails-contract.ts'
 import type { Access } from '../../http/shared/access.ts'
 import type { Principal } from '../../http/shared/authorise.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { recipientsToday } from '../store/quota-leases.ts'
+import { getLimits } from './send-contract.ts'
 
 /** Adds the operation to a router. */
 export function addLimitsRoute(

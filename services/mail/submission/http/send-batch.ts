@@ -1,17 +1,18 @@
 /** `POST /api/v1/emails/batch`: up to 100 messages, each with a result of its own. */
 
 import { nextTurn } from '../../../platform/concurrency/event-loop-turns.ts'
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import { parse, problemBody, toProblem } from '../../../platform/http/web-app.ts'
 import { MAX_ERRORS } from '../../../platform/json/bounded-validation.ts'
-import { type FieldFault, ProblemError } from '../../../platform/problems.ts'
+import { type FieldError, ProblemError } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { keysStandForAnother } from '../../store/messages.ts'
 import { EMAIL_LIMITS } from '../rules/email-parts.ts'
 import { type EmailRequest, emailRequest } from '../rules/email-request.ts'
 import { type Caller, sendEmail } from '../send-email.ts'
 import { LOOKUP_MS } from '../validate-submission.ts'
 import { type EmailAccepted, type SendRoutesDeps, toAnswer, toRefusal } from './sending.ts'
-import { judgeRequest } from './validate-request.ts'
+import { validateRequest } from './validate-request.ts'
 
 type Problem = ReturnType<typeof problemBody>
 
@@ -27,9 +28,9 @@ interface BatchItem {
 
 /**
  * Sends the messages of a batch. `strict`: one message that is not valid, or has a sender that is not allowed, refuses
- * the whole batch before anything is stored. What fails later (a quota that runs out) is a result of its item in both
- * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the whole body; a key that stands
- * for another body refuses the whole batch. `replayed`: nothing was stored, every message had been accepted before.
+ * the complete batch before anything is stored. What fails later (a quota that runs out) is a result of its item in both
+ * modes. With an idempotency key each item has the key `<key>#<index>` and the hash of the body; a key that exists
+ * for another body refuses the complete batch. `replayed`: nothing was stored, every message had been accepted before.
  */
 export async function handleBatch(
   body: readonly unknown[],
@@ -38,9 +39,9 @@ export async function handleBatch(
   deps: SendRoutesDeps,
 ): Promise<{ list: { object: 'list'; data: BatchItem[]; has_more: false }; replayed: boolean }> {
   await refuseReusedKey(caller, deps)
-  const judged = await inTurns(body, item => judge(item, caller, deps))
-  if (mode === 'strict') refuseAll(judged)
-  const results = await inTurns(judged, (item, index) =>
+  const validated = await inTurns(body, item => validateItem(item, caller, deps))
+  if (mode === 'strict') refuseAll(validated)
+  const results = await inTurns(validated, (item, index) =>
     item instanceof ProblemError ? Promise.resolve({ item: failed(index, item) }) : sendItem(item, index, caller, deps),
   )
   const replayed = results.flatMap(result => ('replayed' in result ? [result.replayed] : []))
@@ -78,18 +79,18 @@ async function refuseReusedKey({ idem, submitter }: Caller, { mongo, clock }: Se
   if (!idem) return
   const keys = Array.from({ length: EMAIL_LIMITS.batch }, (_, index) => keyOfItem(idem.key, index))
   const question = keysStandForAnother(mongo, submitter.userId, { keys, hash: idem.hash, now: clock.now() })
-  if (await within(LOOKUP_MS, question)) throw new ProblemError('idempotency_key_reused')
+  if (await withTimeout(LOOKUP_MS, question)) throw new ProblemError('idempotency_key_reused')
 }
 
 function keyOfItem(key: string, index: number): string {
   return `${key}#${index}`
 }
 
-async function judge(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
+async function validateItem(item: unknown, caller: Caller, deps: SendRoutesDeps): Promise<EmailRequest | ProblemError> {
   try {
     const request = parse(emailRequest, item, '') as EmailRequest
-    judgeRequest(request, deps.clock.now())
-    const refused = await deps.judgeSender(caller.submitter, request.from.email)
+    validateRequest(request, deps.clock.now())
+    const refused = await deps.validateSender(caller.submitter, request.from.email)
     return refused ? toRefusal(refused) : request
   } catch (error) {
     if (error instanceof ProblemError) return error
@@ -97,19 +98,23 @@ async function judge(item: unknown, caller: Caller, deps: SendRoutesDeps): Promi
   }
 }
 
-/** Throws the first problem, with the faults of all items under their index. */
-function refuseAll(judged: readonly (EmailRequest | ProblemError)[]): void {
-  const first = judged.find(item => item instanceof ProblemError)
+/** Throws the first problem, with the errors of all items under their index. */
+function refuseAll(validated: readonly (EmailRequest | ProblemError)[]): void {
+  const first = validated.find(item => item instanceof ProblemError)
   if (!first) return
-  const faults = judged.flatMap((item, index): FieldFault[] => {
+  const errors = validated.flatMap((item, index): FieldError[] => {
     if (!(item instanceof ProblemError)) return []
-    if (item.faults.length === 0) return [{ pointer: `/${index}`, code: item.code, message: item.detail }]
-    return item.faults.map(fault => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+    if (item.errors.length === 0) return [{ pointer: `/${index}`, reason: item.sentence, code: item.code }]
+    return item.errors.map(error => ({ ...error, pointer: `/${index}${error.pointer}` }))
   })
-  throw new ProblemError(first.code, `Message ${judged.indexOf(first)}: ${first.detail}`, {
-    faults,
-    ...(first.retryAfter !== undefined && { retryAfter: first.retryAfter }),
-  })
+  throw new ProblemError(
+    first.code,
+    sentence('detail.of_message', { index: validated.indexOf(first), reason: first.sentence }),
+    {
+      errors,
+      ...(first.retryAfter !== undefined && { retryAfter: first.retryAfter }),
+    },
+  )
 }
 
 async function sendItem(

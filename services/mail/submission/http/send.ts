@@ -1,32 +1,29 @@
 /** `POST /api/send`, `/api/v1/emails`, `/emails/raw`: one message in, one durable answer out. */
+
 import type Router from '@koa/router'
 import { createBodyRoom } from '../../../platform/http/body-room.ts'
 import { parse, type WebContext } from '../../../platform/http/web-app.ts'
 import { ProblemError } from '../../../platform/problems.ts'
-import {
-  sendBatch as batchEndpoint,
-  sendEmail as emailEndpoint,
-  sendLegacy,
-  sendRaw,
-} from '../../http/emails-contract.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
 import { opening } from '../../http/shared/opening.ts'
 import { readMime, splitHead } from '../../message/mime-reader.ts'
 import {
-  commonFaults,
   type EmailRequest,
   emailRequest,
+  findCommonErrors,
   lenient,
   recipientsOf,
   type Warning,
 } from '../rules/email-request.ts'
 import { composeEmail, sendEmail, sendRawEmail } from '../send-email.ts'
 import { handleBatch } from './send-batch.ts'
+import { sendBatch as batchEndpoint, sendEmail as emailEndpoint, sendLegacy, sendRaw } from './send-contract.ts'
 import { answerOne, callerOf, type SendRoutesDeps, toRefusal } from './sending.ts'
-import { judgeRequest, refuseFaults } from './validate-request.ts'
+import { refuseErrors, validateRequest } from './validate-request.ts'
 
 const MIB = 1024 * 1024
-/** For bodies on their way to the door; a message takes up to four times its body's size until it is stored. */
+/** For bodies before acceptance; a message takes up to four times its body's size until it is stored. */
 const ROOM_MIB = 160
 
 /** Adds the sending operations to a router. */
@@ -50,7 +47,7 @@ export function addSendRoutes(router: Router, deps: SendRoutesDeps): void {
     return list
   })
   add(sendRaw, async ({ body }, principal, context) => {
-    refuseFaults(commonFaults(body, deps.clock.now()))
+    refuseErrors(findCommonErrors(body, deps.clock.now()))
     const caller = callerOf(context, principal, 'raw', deps.config.TRUSTED_PROXIES)
     return answerOne(context, await sendRawEmail(body, caller, deps), [])
   })
@@ -62,7 +59,7 @@ async function handleOne(
   context: WebContext,
   deps: SendRoutesDeps,
 ) {
-  judgeRequest(request, deps.clock.now())
+  validateRequest(request, deps.clock.now())
   if (dryRun) return previewOf(request, warnings, principal, context, deps)
   // `/api/send` and `/api/v1/emails` are one operation under two addresses.
   const caller = callerOf(context, principal, 'send', deps.config.TRUSTED_PROXIES)
@@ -77,11 +74,11 @@ async function previewOf(
   context: WebContext,
   deps: SendRoutesDeps,
 ) {
-  const refused = await deps.judgeSender(submitterOf(principal), request.from.email)
+  const refused = await deps.validateSender(submitterOf(principal), request.from.email)
   if (refused) throw toRefusal(refused)
   const raw = await composeEmail(request, deps.clock)
   const limit = deps.config.MAX_MESSAGE_BYTES
-  if (raw.length > limit) throw new ProblemError('message_too_large', `The limit is ${limit} bytes.`)
+  if (raw.length > limit) throw new ProblemError('message_too_large', sentence('detail.message_limit', { limit }))
   const { html = null, text = null } = readMime(raw)
   context.status = 200
   return {

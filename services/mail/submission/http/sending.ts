@@ -1,4 +1,4 @@
-/** What all sending operations share: the caller as the door sees it, the idempotency key, the answer. */
+/** Shared by all sending operations: the submitter, the idempotency key, the response. */
 import type { z } from 'zod'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import { readIdempotencyKey } from '../../../platform/http/idempotency-key.ts'
@@ -6,20 +6,21 @@ import { type Authorise, factsOf, type WebContext } from '../../../platform/http
 import { isTrustedProxy } from '../../../platform/network/ip-networks.ts'
 import { type ProblemCode, ProblemError } from '../../../platform/problems.ts'
 import type { Config } from '../../../platform/process/config.ts'
-import { type emailAccepted, IDEMPOTENCY_KEY } from '../../http/emails-contract.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import type { Access } from '../../http/shared/access.ts'
 import { type Principal, submitterOf } from '../../http/shared/authorise.ts'
-import { type TakeRequest, tellRate } from '../../http/shared/rate-limit.ts'
+import { setRateHeaders, type TakeRequest } from '../../http/shared/rate-limit.ts'
 import type { Warning } from '../rules/email-request.ts'
 import type { Caller, SendDeps } from '../send-email.ts'
 import type { Accepted, Refused, Submission, Submitter } from '../submission.ts'
+import { type emailAccepted, IDEMPOTENCY_KEY } from './send-contract.ts'
 
 /** What the sending operations need. */
 export interface SendRoutesDeps extends SendDeps {
   mongo: Mongo
   authorise: Authorise<Access, Principal>
-  /** Judges an envelope sender alone, before anything is stored. */
-  judgeSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
+  /** Validates an envelope sender alone, before anything is stored. */
+  validateSender(submitter: Submitter, mailFrom: string): Promise<Refused | undefined>
   takeSend: TakeRequest
   config: Pick<Config, 'MAX_MESSAGE_BYTES' | 'TRUSTED_PROXIES' | 'RETENTION_LOG_DAYS' | 'RETENTION_BODY_DAYS'>
 }
@@ -36,7 +37,7 @@ const RETRY_AFTER: Partial<Record<ProblemCode, number>> = {
   quota_exceeded: 300,
 }
 
-/** The refusal of the door as a problem. */
+/** A refusal of acceptance as a problem. */
 export function toRefusal({ code, detail, quota }: Refused): ProblemError {
   const retryAfter = quota?.resetSeconds ?? RETRY_AFTER[code]
   return new ProblemError(code, detail, retryAfter === undefined ? {} : { retryAfter })
@@ -62,7 +63,7 @@ export function answerOne(
   warnings: readonly Warning[],
 ): EmailAccepted {
   if (result.kind === 'refused') {
-    if (result.quota) tellRate(context, result.quota)
+    if (result.quota) setRateHeaders(context, result.quota)
     throw toRefusal(result)
   }
   context.set('Location', `/api/v1/emails/${result.id}`)
@@ -93,7 +94,7 @@ function idempotencyOf(context: WebContext, operation: string): Caller['idem'] {
   const known = readIdempotencyKey(
     context,
     IDEMPOTENCY_KEY,
-    () => new ProblemError('invalid_request', 'Idempotency-Key must have 1 to 256 printable ASCII characters.'),
+    () => new ProblemError('invalid_request', sentence('detail.idempotency_key')),
   )
   return known && { key: `${operation}:${known.key}`, hash: known.digest.toString('base64url') }
 }

@@ -1,23 +1,20 @@
 /** The rules between the fields of a message, as problems. */
-import { type FieldFault, ProblemError, problems } from '../../../platform/problems.ts'
-import { type EmailRequest, faultsOf, unsupportedIn } from '../rules/email-request.ts'
 
-/** Throws what a parsed message lacks: fields that are not built yet, then faults between fields. */
-export function judgeRequest(request: EmailRequest, now: Date): void {
+import { ProblemError, refuseFields } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
+import { type EmailRequest, findRequestErrors, type RequestError, unsupportedIn } from '../rules/email-request.ts'
+
+/** Throws what a parsed message lacks: fields that are not supported yet, then errors between fields. */
+export function validateRequest(request: EmailRequest, now: Date): void {
   const unsupported = unsupportedIn(request)
   if (unsupported.length > 0)
-    throw new ProblemError('unsupported_field', `Not supported yet: ${unsupported.join(', ')}.`, {
-      faults: unsupported.map(field => ({
-        pointer: `/${field}`,
-        code: 'unsupported_field',
-        message: problems.unsupported_field.title,
-      })),
+    throw new ProblemError('unsupported_field', sentence('detail.unsupported_fields', { fields: unsupported }), {
+      errors: unsupported.map(field => ({ pointer: `/${field}`, reason: sentence('field.unsupported_field') })),
     })
-  refuseFaults(faultsOf(request, now))
+  refuseErrors(findRequestErrors(request, now))
 }
 
-/** Throws `validation_failed` when there is a fault. */
-export function refuseFaults(faults: readonly FieldFault[]): void {
-  const [first] = faults
-  if (first) throw new ProblemError('validation_failed', `${first.pointer}: ${first.message}`, { faults })
+/** Throws `validation_failed` when there is an error. */
+export function refuseErrors(errors: readonly RequestError[]): void {
+  if (errors.length > 0) throw refuseFields(errors)
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
+import { validate } from '../../../platform/json/bounded-validation.ts'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import {
   attachment,
   base64,
@@ -15,9 +17,11 @@ import {
 } from './email-parts.ts'
 
 const takes = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success
-/** Places and sentences of what is wrong. */
-const faultsOf = (schema: z.ZodType, value: unknown) =>
-  (schema.safeParse(value).error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`)
+/** Places and texts of what is wrong. */
+function errorsOf(schema: z.ZodType, value: unknown): string[] {
+  const result = validate(schema, value)
+  return result.ok ? [] : result.issues.map(({ path, reason }) => `${path.join('.')}: ${inEnglish(reason)}`)
+}
 
 describe('base64', () => {
   const bytes = fc.uint8Array({ maxLength: 300 }).map(list => Buffer.from(list))
@@ -113,8 +117,8 @@ describe('further headers', () => {
     ...['Return-Path', 'Received', 'Authentication-Results', 'Content-Type', 'content-transfer-encoding'],
     ...['DKIM-Signature', 'DomainKey-Signature', 'ARC-Seal', 'Resent-From', 'X-Idempotency-Key'],
   ])('never set %s', name => {
-    expect(faultsOf(headers, { [name]: 'x' })).toEqual([
-      expect.stringMatching(new RegExp(`^${name}: .*set by the service`)),
+    expect(errorsOf(headers, { [name]: 'x' })).toEqual([
+      expect.stringMatching(new RegExp(`^${name}: .*The service sets this header`)),
     ])
   })
 
@@ -141,7 +145,7 @@ describe('further headers', () => {
     const many = (count: number, value: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${String(i).padStart(2, '0')}`, value]))
     expect(takes(headers, many(50, 'x'))).toBe(true)
-    expect(faultsOf(headers, many(51, 'x'))).toEqual([': At most 50 headers are allowed.'])
+    expect(errorsOf(headers, many(51, 'x'))).toEqual([': must have at most 50 entries'])
     // Each counts its name of four, its value, a colon, a blank and a line end.
     const fits = EMAIL_LIMITS.headerBytes / 32 - 8
     expect(takes(headers, many(32, 'ab '.repeat(200).slice(0, fits)))).toBe(true)
@@ -157,18 +161,18 @@ describe('recipients', () => {
     expect(mailboxes.parse([ann, 'bob@example.com'])).toEqual([ann, { name: '', email: 'bob@example.com' }])
   })
 
-  test('are each told when they are wrong, where they stand', () => {
-    expect(faultsOf(mailboxes, ['ann@example.com', 'nobody', { email: 'x' }])).toEqual([
+  test('wrong ones are reported each, with their position', () => {
+    expect(errorsOf(mailboxes, ['ann@example.com', 'nobody', { email: 'x' }])).toEqual([
       expect.stringMatching(/^1: .*nobody/),
       expect.stringMatching(/^2: .*"x"/),
     ])
-    expect(faultsOf(mailboxes, 'nobody')).toEqual([expect.stringMatching(/^: /)])
+    expect(errorsOf(mailboxes, 'nobody')).toEqual([expect.stringMatching(/^: /)])
   })
 
   test('are fifty at most, and no more than fifty are looked at', () => {
     expect(takes(mailboxes, Array(50).fill('ann@example.com'))).toBe(true)
-    expect(faultsOf(mailboxes, [...Array(50).fill('ann@example.com'), 'nobody'])).toEqual([
-      ': At most 50 addresses are allowed.',
+    expect(errorsOf(mailboxes, [...Array(50).fill('ann@example.com'), 'nobody'])).toEqual([
+      ': must have at most 50 entries',
     ])
   })
 })

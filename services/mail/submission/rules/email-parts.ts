@@ -1,5 +1,8 @@
 /** The parts of a message as callers give them over HTTP, each checked so that nothing of it can leave its place. */
+
 import { z } from 'zod'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type Mailbox, readMailbox, WRITTEN_ADDRESS_MAX } from '../../message/address.ts'
 import { DecodedBase64, decodeBase64 } from '../../message/base64.ts'
 
@@ -17,7 +20,7 @@ export const EMAIL_LIMITS = {
   scheduleDays: 30,
 } as const
 
-/** Text without control characters and the line separators of Unicode, as JSON Schema says it: without flags. */
+/** Text without control characters and the line separators of Unicode, as a JSON Schema pattern without flags. */
 const HEADER_TEXT = { type: 'string', pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$` }
 
 /** What an address field takes. */
@@ -28,7 +31,7 @@ export const mailbox = z
   .transform((value: AddressInput, context): Mailbox => {
     const result = readMailbox(value)
     if ('mailbox' in result) return result.mailbox
-    context.issues.push(issueOf(result, value))
+    context.issues.push(issueOf(result.error, value))
     return z.NEVER
   })
   .register(z.globalRegistry, {
@@ -53,15 +56,14 @@ export const mailbox = z
     ],
   })
 
-function issueOf({ fault: message, tooBig }: { fault: string; tooBig?: true }, input: unknown) {
-  if (!tooBig) return { code: 'custom' as const, message, input }
-  return { code: 'too_big' as const, origin: 'string' as const, maximum: WRITTEN_ADDRESS_MAX, message, input }
+function issueOf({ code: message, params = {} }: Sentence, input: unknown) {
+  return { code: 'custom' as const, message, params: { ...params }, input }
 }
 
-/** One address or a list of them; always a list afterwards. A fault points at the field, or at its place in the list. */
+/** One address or a list of them; always a list afterwards. An error points at the field, or at its place in the list. */
 export const mailboxes = mailboxList(0)
 
-/** The same, with at least one address for readers of the contract; `commonFaults` checks that. */
+/** The same, with at least one address for readers of the contract; `findCommonErrors` checks that. */
 export const recipients = mailboxList(1)
 
 function mailboxList(minItems: number) {
@@ -70,11 +72,11 @@ function mailboxList(minItems: number) {
     .transform((value: AddressInput | AddressInput[], context): Mailbox[] => {
       const list = Array.isArray(value) ? value : [value]
       if (list.length > EMAIL_LIMITS.recipients)
-        context.issues.push(issueOf({ fault: `At most ${EMAIL_LIMITS.recipients} addresses are allowed.` }, value))
+        context.issues.push(issueOf(sentence('field.too_many', { count: EMAIL_LIMITS.recipients }), value))
       return list.slice(0, EMAIL_LIMITS.recipients).flatMap((one, index) => {
         const result = readMailbox(one)
         if ('mailbox' in result) return [result.mailbox]
-        context.issues.push({ ...issueOf(result, value), path: Array.isArray(value) ? [index] : [] })
+        context.issues.push({ ...issueOf(result.error, value), path: Array.isArray(value) ? [index] : [] })
         return []
       })
     })
@@ -86,28 +88,28 @@ function mailboxList(minItems: number) {
 
 /** A value of one header line. */
 export const headerText = (max: number) =>
-  z
-    .string()
-    .max(max, { error: `At most ${max} characters are allowed.`, abort: true })
-    .regex(new RegExp(HEADER_TEXT.pattern), 'Line breaks and other control characters are not allowed.')
+  z.string().max(max, { abort: true }).regex(new RegExp(HEADER_TEXT.pattern), reason('field.control_characters'))
 
 /** A body part. */
 export const bodyText = z
   .string()
-  .refine(value => Buffer.byteLength(value) <= EMAIL_LIMITS.text, `At most ${EMAIL_LIMITS.text} bytes are allowed.`)
+  .refine(value => Buffer.byteLength(value) <= EMAIL_LIMITS.text, {
+    message: reason('field.too_many_bytes'),
+    params: { count: EMAIL_LIMITS.text },
+  })
   .meta({ maxLength: EMAIL_LIMITS.text, description: `At most ${EMAIL_LIMITS.text} bytes of UTF-8.` })
 
 /** Strict base64, which may have been decoded already; decoded afterwards. */
 export const base64 = z
   .custom<string | DecodedBase64>(
     value => typeof value === 'string' || value instanceof DecodedBase64,
-    'This must be a text of base64.',
+    reason('field.base64_text'),
   )
   .register(z.globalRegistry, { type: 'string', format: 'byte', contentEncoding: 'base64' })
   .transform((value, context) => {
     const bytes = typeof value === 'string' ? decodeBase64(value) : value.bytes
     if (bytes) return bytes
-    context.addIssue({ code: 'custom', message: 'This is not base64.' })
+    context.addIssue({ code: 'custom', message: reason('field.base64') })
     return z.NEVER
   })
 
@@ -118,8 +120,6 @@ const CONTENT_TYPE =
 /** Types whose bodies have a structure of their own, in which headers could hide. */
 const STRUCTURED = /^(?:[Mm][Uu][Ll][Tt][Ii][Pp][Aa][Rr][Tt]|[Mm][Ee][Ss][Ss][Aa][Gg][Ee])\//
 
-const NO_MEDIA_TYPE = 'This is not a media type like application/pdf; multipart and message types are not allowed.'
-
 /** One attachment; its content comes along, never an address to fetch it from. */
 export const attachment = z.strictObject({
   filename: headerText(255).min(1),
@@ -127,13 +127,13 @@ export const attachment = z.strictObject({
   content_type: z
     .string()
     .max(255, { abort: true })
-    .regex(CONTENT_TYPE, NO_MEDIA_TYPE)
-    .refine(type => !STRUCTURED.test(type), NO_MEDIA_TYPE)
+    .regex(CONTENT_TYPE, reason('field.media_type'))
+    .refine(type => !STRUCTURED.test(type), reason('field.media_type'))
     .meta({ not: { pattern: STRUCTURED.source } })
     .optional(),
   content_id: z
     .string()
-    .regex(/^[A-Za-z0-9_.@+$%-]{1,255}$/, 'A content id has letters, digits and . _ @ + $ % - only.')
+    .regex(/^[A-Za-z0-9_.@+$%-]{1,255}$/, reason('field.content_id'))
     .optional(),
   disposition: z.enum(['attachment', 'inline']).optional(),
 })
@@ -160,17 +160,16 @@ export const headers = z
   })
   .transform((given, context) => {
     const entries = Object.entries(given)
-    const fault = (message: string, path: string[] = []) => context.addIssue({ code: 'custom', message, path })
-    if (entries.length > EMAIL_LIMITS.headers) fault(`At most ${EMAIL_LIMITS.headers} headers are allowed.`)
+    const error = (given: Sentence, path: string[] = []) => context.issues.push({ ...issueOf(given, entries), path })
+    if (entries.length > EMAIL_LIMITS.headers) error(sentence('field.too_many', { count: EMAIL_LIMITS.headers }))
     let bytes = 0
     for (const [name, value] of entries) {
       bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 4
-      if (!HEADER_NAME.test(name)) fault('This is not a header name.', [name])
-      else if (UNFOLDABLE.test(value))
-        fault('A header has no word of 900 characters and no 40 spaces in a row: its lines end after 998.', [name])
-      else if (DENIED.test(name)) fault('This header is set by the service; use the field made for it.', [name])
+      if (!HEADER_NAME.test(name)) error(sentence('field.header_name'), [name])
+      else if (UNFOLDABLE.test(value)) error(sentence('field.header_word'), [name])
+      else if (DENIED.test(name)) error(sentence('field.header_reserved'), [name])
     }
-    if (bytes > EMAIL_LIMITS.headerBytes) fault(`All headers together have at most ${EMAIL_LIMITS.headerBytes} bytes.`)
+    if (bytes > EMAIL_LIMITS.headerBytes) error(sentence('field.header_bytes', { count: EMAIL_LIMITS.headerBytes }))
     return new Map(entries.map(([name, value]) => [name, value.trim()]))
   })
 
@@ -181,20 +180,20 @@ const TAG = /^[A-Za-z0-9_-]{1,256}$/
 export const tags = z
   .array(
     z.strictObject({
-      name: z.string().regex(TAG, 'Letters, digits, _ and - only, at most 256.'),
-      value: z.string().regex(TAG, 'Letters, digits, _ and - only, at most 256.'),
+      name: z.string().regex(TAG, reason('field.tag')),
+      value: z.string().regex(TAG, reason('field.tag')),
     }),
   )
-  .max(EMAIL_LIMITS.tags, `At most ${EMAIL_LIMITS.tags} tags are allowed.`)
+  .max(EMAIL_LIMITS.tags)
 
 /** The caller's own notes on a message. */
 export const metadata = z
-  .record(z.string().regex(KEY, 'A key has letters, digits, _ and - only, at most 64.'), z.string().max(512))
-  .refine(
-    value => Object.keys(value).length <= EMAIL_LIMITS.metadata,
-    `At most ${EMAIL_LIMITS.metadata} keys are allowed.`,
-  )
+  .record(z.string().regex(KEY, reason('field.metadata_key')), z.string().max(512))
+  .refine(value => Object.keys(value).length <= EMAIL_LIMITS.metadata, {
+    message: reason('field.too_many'),
+    params: { count: EMAIL_LIMITS.metadata },
+  })
   .meta({ maxProperties: EMAIL_LIMITS.metadata })
 
 /** A point in time with its zone, as in 2026-12-24T18:00:00Z. */
-export const instant = z.iso.datetime({ offset: true, message: 'A time looks like 2026-12-24T18:00:00Z.' })
+export const instant = z.iso.datetime({ offset: true, message: reason('field.instant') })

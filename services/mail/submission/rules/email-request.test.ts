@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { EMAIL_LIMITS } from './email-parts.ts'
-import { emailRequest, faultsOf, lenient, rawRequest, recipientsOf, unsupportedIn } from './email-request.ts'
+import { emailRequest, findRequestErrors, lenient, rawRequest, recipientsOf, unsupportedIn } from './email-request.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const minimal = { from: 'ann@example.com', to: 'bob@example.net', subject: 'Hello', text: 'Hi' }
 const many = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 const record = (count: number) => Object.fromEntries(many(count, index => [`X-H${index}`, 'v']))
 
-/** The pointers of all faults, of the schema and between fields. */
+/** The pointers of all errors, of the schema and between fields. */
 function pointers(body: unknown): string[] {
   const parsed = emailRequest.safeParse(body)
   if (!parsed.success)
     return parsed.error.issues.map(issue => `/${[...issue.path, ...('keys' in issue ? issue.keys : [])].join('/')}`)
-  return faultsOf(parsed.data, NOW).map(fault => fault.pointer)
+  return findRequestErrors(parsed.data, NOW).map(error => error.pointer)
 }
 
 describe('a message is accepted', () => {
@@ -30,7 +30,7 @@ describe('a message is accepted', () => {
     ['20 metadata keys', { ...minimal, metadata: record(20) }],
     ['a time 30 days ahead', { ...minimal, scheduled_at: '2026-12-21T12:00:00Z' }],
     ['a time with another zone', { ...minimal, scheduled_at: '2026-11-22T09:00:00+08:00' }],
-    ['a time in the past (sent at once)', { ...minimal, scheduled_at: '2026-11-20T12:00:00Z' }],
+    ['a time in the past (sent immediately)', { ...minimal, scheduled_at: '2026-11-20T12:00:00Z' }],
     ['bulk', { ...minimal, stream: 'bulk', test: true }],
     ['the longest header word', { ...minimal, headers: { 'X-A': `${'x'.repeat(899)}${' '.repeat(39)}y` } }],
     ['a header that is called like a prototype', { ...minimal, headers: { constructor: 'x' } }],
@@ -153,7 +153,7 @@ test('headers become a map in the order given', () => {
   ])
 })
 
-test('a recipient named twice stands once in the envelope, under the first field', () => {
+test('a recipient named twice is once in the envelope, under the first field', () => {
   const parsed = emailRequest.parse({
     ...minimal,
     to: ['B@x.example', 'c@x.example'],
@@ -175,7 +175,7 @@ test('unsupported fields are named', () => {
   expect(unsupportedIn(emailRequest.parse(minimal))).toEqual([])
 })
 
-describe('the old address keeps what it knows and says what it left out', () => {
+describe('the old path keeps known fields and lists the dropped ones', () => {
   test('unknown and unsupported fields', () => {
     expect(lenient({ ...minimal, apiVersion: 2, template: { id: 1 } })).toEqual({
       body: minimal,

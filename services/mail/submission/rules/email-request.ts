@@ -1,6 +1,8 @@
 /** What `POST /api/send`, `POST /api/v1/emails` and their kin take: the schemas and the rules between fields. */
+
 import { z } from 'zod'
 import { DAY_MS } from '../../../platform/durations.ts'
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import type { Mailbox } from '../../message/address.ts'
 import {
   attachment,
@@ -30,7 +32,9 @@ const common = {
 
 /** Accepted by the schema only to be refused with a sentence of its own, so the document does not list it. */
 const UNBUILT = z.unknown().meta({ hidden: true })
-/** What zod cannot say of a message (see {@link faultsOf}): conditions do not disturb generated types. */
+/**
+ * Rules of a message that zod cannot express (see {@link findRequestErrors}): conditions do not affect generated types.
+ */
 export const emailRequestKeywords = {
   description: `A message with text, html or both. to, cc and bcc together have at most ${EMAIL_LIMITS.recipients} addresses.`,
   if: { properties: { html: {} }, required: ['html'] },
@@ -48,10 +52,7 @@ export const emailRequest = z
     subject: headerText(EMAIL_LIMITS.subject),
     text: bodyText.optional(),
     html: bodyText.optional(),
-    attachments: z
-      .array(attachment)
-      .max(EMAIL_LIMITS.attachments, `At most ${EMAIL_LIMITS.attachments} attachments are allowed.`)
-      .optional(),
+    attachments: z.array(attachment).max(EMAIL_LIMITS.attachments).optional(),
     headers: headers.optional(),
     ...common,
     template: UNBUILT.optional(),
@@ -88,11 +89,12 @@ export interface Warning {
   message: string
 }
 
-/** A fault between fields: where, which, why. */
-export interface RequestFault {
+/** An error between fields: where, which, why. */
+export interface RequestError {
   pointer: string
+  reason: Sentence
+  /** The code in the answer. */
   code: 'too_small' | 'too_big' | 'missing'
-  message: string
 }
 
 /** One recipient of the envelope. */
@@ -109,34 +111,34 @@ export function recipientsOf(request: { to: Mailbox[]; cc?: Mailbox[] | undefine
   return [...found.values()]
 }
 
-/** Faults of a parsed message that no single field shows. */
-export function faultsOf(request: EmailRequest, now: Date): RequestFault[] {
-  const faults = commonFaults(request, now)
+/** Errors of a parsed message that no single field shows. */
+export function findRequestErrors(request: EmailRequest, now: Date): RequestError[] {
+  const errors = findCommonErrors(request, now)
   if (request.text === undefined && request.html === undefined)
-    faults.push({ pointer: '/text', code: 'missing', message: 'Give text, html or both.' })
-  return faults
+    errors.push({ pointer: '/text', reason: sentence('field.body_missing'), code: 'missing' })
+  return errors
 }
 
-/** Faults of the fields that a raw message shares with a composed one. */
-export function commonFaults(request: EmailRequest | RawRequest, now: Date): RequestFault[] {
-  const faults: RequestFault[] = []
+/** Errors of the fields that a raw message shares with a composed one. */
+export function findCommonErrors(request: EmailRequest | RawRequest, now: Date): RequestError[] {
+  const errors: RequestError[] = []
   const count = recipientsOf(request).length
   if (request.to.length === 0)
-    faults.push({ pointer: '/to', code: 'too_small', message: 'Give at least one recipient in to.' })
+    errors.push({ pointer: '/to', reason: sentence('field.recipient_missing'), code: 'too_small' })
   if (count > EMAIL_LIMITS.recipients)
-    faults.push({
+    errors.push({
       pointer: '/to',
+      reason: sentence('field.recipients', { limit: EMAIL_LIMITS.recipients, count }),
       code: 'too_big',
-      message: `At most ${EMAIL_LIMITS.recipients} recipients are allowed in to, cc and bcc together; these are ${count}.`,
     })
   const latest = new Date(now.getTime() + EMAIL_LIMITS.scheduleDays * DAY_MS)
   if (request.scheduled_at !== undefined && new Date(request.scheduled_at) > latest)
-    faults.push({
+    errors.push({
       pointer: '/scheduled_at',
+      reason: sentence('field.schedule', { days: EMAIL_LIMITS.scheduleDays }),
       code: 'too_big',
-      message: `A message can be scheduled at most ${EMAIL_LIMITS.scheduleDays} days ahead.`,
     })
-  return faults
+  return errors
 }
 
 /** The unsupported fields that a message uses. */
@@ -145,8 +147,8 @@ export function unsupportedIn(request: object): string[] {
 }
 
 /**
- * Takes from the body of `POST /api/send` what a message knows, so that an old caller with fields of its own never
- * breaks; says what was left out. Anything but an object is handed on for the schema to refuse.
+ * Reads the known fields from the body of `POST /api/send`, so that an old caller with fields of its own never breaks;
+ * lists the dropped ones. Anything but an object is passed on for the schema to refuse.
  */
 export function lenient(body: unknown): { body: unknown; warnings: Warning[] } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, warnings: [] }

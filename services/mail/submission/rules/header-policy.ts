@@ -1,4 +1,5 @@
 /** Which header fields a submission may have, over SMTP as over HTTP: how often, in whose name, and which are removed. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { type HeaderField, unfold } from '../../message/headers.ts'
 import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
 
@@ -27,12 +28,16 @@ const ONCE: ReadonlyMap<string, string> = new Map(
   ].map(name => [name.toLowerCase(), name]),
 )
 
-/** The first field that is there too often, in words; undefined when there is none. */
-export function onceFault(fields: readonly HeaderField[]): string | undefined {
+/** The first field that is repeated although it must not be; undefined when there is none. */
+export function findRepeatedField(fields: readonly HeaderField[]): Sentence | undefined {
   const seen = new Set<string>()
   for (const { name } of fields) {
     if (!ONCE.has(name)) continue
-    if (seen.has(name)) return `a message has ${name === 'from' ? 'exactly' : 'at most'} one ${ONCE.get(name)} field`
+    const field = ONCE.get(name) ?? name
+    if (seen.has(name))
+      return name === 'from'
+        ? sentence('detail.field_exactly_once', { field })
+        : sentence('detail.field_at_most_once', { field })
     seen.add(name)
   }
   return undefined
@@ -51,25 +56,25 @@ const IDENTITIES: ReadonlyMap<string, string> = new Map([
   ['resent-sender', 'Resent-Sender'],
 ])
 /** Each is looked up; honest mail has one or two. */
-const TOO_MANY = `Sender, Resent-From and Resent-Sender have more than ${MAX_FROM_MAILBOXES} addresses together`
+const TOO_MANY = sentence('detail.identities', { count: MAX_FROM_MAILBOXES })
 
-/** The addresses of Sender, Resent-From and Resent-Sender, each once; a string is the error in words. */
-export function readIdentities(fields: readonly HeaderField[]): Identity[] | string {
+/** The addresses of Sender, Resent-From and Resent-Sender, each once, or why they cannot be read. */
+export function readIdentities(fields: readonly HeaderField[]): Identity[] | Sentence {
   const found = new Map<string, Identity>()
   for (const { name, value, removed } of fields) {
     const field = removed ? undefined : IDENTITIES.get(name)
     const addresses = field === undefined ? [] : addressesOf(field, value)
-    if (typeof addresses === 'string') return addresses
+    if (!Array.isArray(addresses)) return addresses
     for (const email of addresses) if (field && !found.has(email)) found.set(email, { field, email })
     if (found.size > MAX_FROM_MAILBOXES) return TOO_MANY
   }
   return [...found.values()]
 }
 
-function addressesOf(field: string, value: string): string[] | string {
+function addressesOf(field: string, value: string): string[] | Sentence {
   const addresses = readMailboxes(unfold(value))
   if (addresses === 'too_many') return TOO_MANY
-  if (!addresses) return `the ${field} field is not an address like Name <user@example.com>`
-  if (field !== 'Resent-From' && addresses.length > 1) return `the ${field} field has more than one address`
+  if (!addresses) return sentence('detail.field_address', { field })
+  if (field !== 'Resent-From' && addresses.length > 1) return sentence('detail.field_one_address', { field })
   return addresses
 }

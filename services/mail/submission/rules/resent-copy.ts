@@ -7,7 +7,7 @@ import { parseHeader } from '../../message/headers.ts'
  */
 export function freshCopy(stored: Buffer): Buffer {
   const header = parseHeader(stored)
-  if (typeof header === 'string') return stored
+  if ('code' in header) return stored
   const pieces: Buffer[] = []
   let kept = 0
   for (const [index, { name, start, end }] of header.fields.entries()) {

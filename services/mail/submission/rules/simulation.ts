@@ -1,4 +1,4 @@
-/** What becomes of the recipients of a test message: nothing is sent, but the whole log can be seen. */
+/** Simulated outcomes of the recipients of a test message: nothing is sent, but the log is complete. */
 
 /** One simulated attempt. */
 export interface SimulatedAttempt {

@@ -1,14 +1,15 @@
 /** What a submitted message must be, and what is added to it before it is queued. */
+import { type Sentence, sentence } from '../../../platform/sentences/sentence.ts'
 import { domainOf } from '../../message/address.ts'
 import { encodeHeader } from '../../message/header-encoding.ts'
 import { fieldText, type Header, type HeaderField, parseHeader, unfold } from '../../message/headers.ts'
-import { findLineFault, type LineFault } from '../../message/line-endings.ts'
+import { findLineError, type LineError } from '../../message/line-endings.ts'
 import { MAX_FROM_MAILBOXES, readMailboxes } from '../../message/mailboxes.ts'
 import { removeSender, replaceSenders, replaceUnreadable } from './fallback-sender.ts'
-import { type Identity, onceFault, REMOVED, readIdentities } from './header-policy.ts'
+import { findRepeatedField, type Identity, REMOVED, readIdentities } from './header-policy.ts'
 
 /** Why a submission is refused; the code is one of the register of problems. */
-export interface SubmissionFault {
+export interface SubmissionError {
   code:
     | 'bad_line_endings'
     | 'bad_bytes'
@@ -18,12 +19,12 @@ export interface SubmissionFault {
     | 'mail_loop'
     | 'message_too_large'
     | 'sender_not_allowed'
-  detail: string
+  detail: Sentence
 }
 
 /** A message that was read once; every later check and change uses this reading. */
 export interface ReadMessage {
-  /** In ASCII but for local parts of addresses; fields that were encoded for that say so. */
+  /** In ASCII but for local parts of addresses; fields that were encoded for that are marked. */
   header: Header
   /** Addresses of the one From field, domains as A-labels; at least one. */
   from: readonly [string, ...string[]]
@@ -45,24 +46,25 @@ const SUBJECT_LENGTH = 300
 /**
  * Validates the bytes of a message and reads what acceptance needs. `rest`: what is known of the bytes after `raw`,
  * which holds the whole header. With a fallback sender, a From or Sender that is no address of the internet (`root@web1`)
- * is no fault: it is replaced at once.
+ * is replaced and no error.
  */
 export function readMessage(
   raw: Buffer,
   maxBytes: number,
-  rest?: { size: number; lineFault: LineFault | undefined },
+  rest?: { size: number; lineError: LineError | undefined },
   fallbackSender?: string,
-): ReadMessage | SubmissionFault {
+): ReadMessage | SubmissionError {
   const size = raw.length + (rest?.size ?? 0)
-  if (size > maxBytes) return { code: 'message_too_large', detail: `The limit is ${maxBytes} bytes.` }
-  const lineFault = rest ? rest.lineFault : findLineFault(raw)
-  if (lineFault) return { code: lineFault.code, detail: LINE_FAULTS[lineFault.code](lineFault.at) }
+  if (size > maxBytes)
+    return { code: 'message_too_large', detail: sentence('detail.message_limit', { limit: maxBytes }) }
+  const lineError = rest ? rest.lineError : findLineError(raw)
+  if (lineError) return { code: lineError.code, detail: LINE_ERRORS[lineError.code](lineError.at) }
   const header = parseHeader(raw)
-  if (typeof header === 'string') return badHeader(header)
-  const fault = onceFault(header.fields)
-  if (fault) return badHeader(fault)
+  if ('code' in header) return badHeader(header)
+  const error = findRepeatedField(header.fields)
+  if (error) return badHeader(error)
   const fields = encodeHeader(raw, header, REMOVED)
-  if (typeof fields === 'string') return badHeader(fields)
+  if (!Array.isArray(fields)) return badHeader(fields)
   return readFields({ ...header, fields: fallbackSender ? replaceUnreadable(fields, fallbackSender) : fields })
 }
 
@@ -82,25 +84,25 @@ export function withFallbackSender(read: ReadMessage, fallbackSender: string): R
   return { ...rest, header: { ...rest.header, fields }, from: [fallbackSender] }
 }
 
-const LINE_FAULTS = {
-  bad_line_endings: (at: number) => `There is a bare CR or LF at octet ${at}; lines end in CRLF.`,
-  bad_bytes: (at: number) => `There is a NUL at octet ${at}.`,
-  line_too_long: (at: number) => `The line at octet ${at} has more than 998 octets.`,
+const LINE_ERRORS = {
+  bad_line_endings: (at: number) => sentence('detail.line_ending', { at }),
+  bad_bytes: (at: number) => sentence('detail.nul', { at }),
+  line_too_long: (at: number) => sentence('detail.line_length', { at }),
 }
 
-function readFields(header: Header): ReadMessage | SubmissionFault {
+function readFields(header: Header): ReadMessage | SubmissionError {
   const named = (name: string): HeaderField[] => header.fields.filter(field => field.name === name)
   if (named('received').length > MAX_RECEIVED)
-    return { code: 'mail_loop', detail: `The message has more than ${MAX_RECEIVED} Received fields.` }
+    return { code: 'mail_loop', detail: sentence('detail.received_fields', { count: MAX_RECEIVED }) }
   const [author] = named('from')
-  if (!author) return badHeader('a message has exactly one From field')
+  if (!author) return badHeader(sentence('detail.field_exactly_once', { field: 'From' }))
   const authors = readMailboxes(unfold(author.value))
   if (authors === 'too_many')
-    return { code: 'too_many_authors', detail: `The From field has more than ${MAX_FROM_MAILBOXES} addresses.` }
+    return { code: 'too_many_authors', detail: sentence('detail.authors', { count: MAX_FROM_MAILBOXES }) }
   const [first, ...rest] = authors ?? []
-  if (first === undefined) return badHeader('the From field is not a list of addresses like Name <user@example.com>')
+  if (first === undefined) return badHeader(sentence('detail.from_addresses'))
   const identities = readIdentities(header.fields)
-  if (typeof identities === 'string') return badHeader(identities)
+  if (!Array.isArray(identities)) return badHeader(identities)
   const [subject] = named('subject')
   const [id] = named('message-id')
   const [key] = named('x-idempotency-key')
@@ -115,8 +117,8 @@ function readFields(header: Header): ReadMessage | SubmissionFault {
   }
 }
 
-function badHeader(detail: string): SubmissionFault {
-  return { code: 'bad_header', detail: `${detail[0]?.toUpperCase()}${detail.slice(1)}.` }
+function badHeader(detail: Sentence): SubmissionError {
+  return { code: 'bad_header', detail }
 }
 
 /** What the trace and the missing fields are made of. */
@@ -131,8 +133,8 @@ export interface Stamp {
 }
 
 /**
- * The bytes that are queued: the message without the fields of {@link REMOVED} and with those that were encoded, behind a
- * Received field and, where they are missing, Date and Message-ID (RFC 6409 8). Returns them with the Message-ID.
+ * The bytes that are queued: the message without the fields of {@link REMOVED} and with those that were encoded, after
+ * a Received field and, where they are missing, Date and Message-ID (RFC 6409 8). Returns them with the Message-ID.
  */
 export function finishMessage(raw: Buffer, read: ReadMessage, stamp: Stamp): { raw: Buffer; messageId: string } {
   const messageId = read.messageId || `<${stamp.id}@${domainOf(read.from[0])}>`
@@ -160,8 +162,8 @@ function encodedField(raw: Buffer, { name, value, start }: HeaderField): Buffer 
 }
 
 /**
- * Trace field of RFC 5321 4.4. It says where the message came from only on request: the address of a person at home is
- * nothing that recipients need (the log has it). What the client called itself is reduced to what a host name may hold.
+ * Trace field of RFC 5321 4.4. It contains the origin of the message only on request: recipients do not need the
+ * address of a person at home (the log has it). The client's HELO name is reduced to valid characters of a host name.
  */
 function receivedField({ id, hostname, at, received, showClient, smtputf8 }: Stamp): string {
   const helo = received.from.replace(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'

@@ -7,7 +7,7 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import { inNetwork } from '../../../platform/network/ip-networks.ts'
 import { listen } from '../../../platform/network/listen.ts'
 import type { Log } from '../../../platform/observability/log.ts'
-import { problems } from '../../../platform/problems.ts'
+import { problems, problemTitle } from '../../../platform/problems.ts'
 import type { ListenAddress } from '../../../platform/process/config.ts'
 import type { Clients } from './open-connections.ts'
 import { takeProxyHeader } from './proxy.ts'
@@ -90,10 +90,10 @@ async function pass(socket: Socket, mode: ListenAddress['mode'], options: Entran
   options.admit(mode === 'tls' ? await handshake(socket, options) : socket, origin)
 }
 
-/** On a TLS port nothing can be said before the handshake, and the handshake is what a flood wants to be given. */
+/** On a TLS port nothing can be sent before the handshake, and the handshake is the cost that a flood aims at. */
 function refuseClient(socket: Socket, mode: ListenAddress['mode']): void {
-  const { smtp, title } = problems.too_many_clients
-  if (mode === 'starttls') socket.end(`${smtp} ${title}\r\n`)
+  const reply = `${problems.too_many_clients.smtp} ${problemTitle('too_many_clients')}`
+  if (mode === 'starttls') socket.end(`${reply}\r\n`)
   setTimeout(() => socket.destroy(), mode === 'starttls' ? 1_000 : 0).unref()
 }
 

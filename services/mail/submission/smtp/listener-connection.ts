@@ -16,7 +16,7 @@ export class SubmissionConnection extends SMTPConnection {
   #greeted = false
   #gathering = false
 
-  /** Greets at once. The library waits 100 ms for clients that talk first, which a login makes pointless. */
+  /** Greets immediately. The library waits 100 ms for clients that talk first, which a login makes pointless. */
   override init(): void {
     super.init()
     setImmediate(() => this.connectionReady())

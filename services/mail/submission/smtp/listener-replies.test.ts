@@ -10,7 +10,7 @@ const submitter: Submitter = {
   messagesPerHour: 0,
 }
 
-/** What the library hands over after DATA, as far as it is read. */
+/** The library's session after DATA, as far as it is read. */
 function session(rcptDsn: object, dsn: object = {}) {
   const envelope = { mailFrom: { address: 'a@example.org' }, rcptTo: [{ address: 'b@example.net', dsn: rcptDsn }], dsn }
   return { envelope, hostNameAppearsAs: 'client.example', remoteAddress: '192.0.2.1' } as unknown as SMTPServerSession

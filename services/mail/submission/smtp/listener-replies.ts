@@ -1,25 +1,27 @@
 /** Between the library and the submission service: sessions become submissions, answers become replies. */
+
 import type { SMTPServerSession } from 'smtp-server'
-import { type ProblemCode, problems } from '../../../platform/problems.ts'
+import { type ProblemCode, problems, problemTitle } from '../../../platform/problems.ts'
+import { inEnglish } from '../../../platform/sentences/sentence.ts'
 import { toOrcpt, toXtext } from '../../message/xtext.ts'
 import type { Refused, Submission, Submitter } from '../submission.ts'
 import type { SubmissionConnection } from './listener-connection.ts'
 
-/** A problem in the words of the register. */
+/** A refusal with the title of the problem. */
 export function problemOf(code: ProblemCode): Refused {
-  return { kind: 'refused', code, detail: problems[code].title }
+  return { kind: 'refused', code, detail: { code: `problem.${code}` } }
 }
 
 /** A refusal as the library wants it: its reply code, and a text that begins with the enhanced code. */
 export function toError({ code, detail }: Refused): Error & { responseCode: number } {
   const [reply, enhanced] = replyCodes(code)
-  return Object.assign(new Error(`${enhanced} ${detail}`), { responseCode: reply })
+  return Object.assign(new Error(`${enhanced} ${inEnglish(detail)}`), { responseCode: reply })
 }
 
-/** Says why, and closes the connection. */
-export function sayGoodbye(connection: SubmissionConnection, code: ProblemCode): void {
+/** Sends the reason, and closes the connection. */
+export function closeWithReply(connection: SubmissionConnection, code: ProblemCode): void {
   const [reply, enhanced] = replyCodes(code)
-  connection.send(reply, `${enhanced} ${problems[code].title}`)
+  connection.send(reply, `${enhanced} ${problemTitle(code)}`)
   connection.close()
 }
 
@@ -34,7 +36,10 @@ function replyCodes(code: ProblemCode): [reply: number, enhanced: string] {
 const ORCPT_CHARACTERS = 500
 const ENVID_CHARACTERS = 100
 
-/** The submission of a session whose message came in whole. The library decodes DSN values; they are kept encoded. */
+/**
+ * The submission of a session whose message was received completely. The library decodes DSN values; they are kept
+ * encoded.
+ */
 export function toSubmission(submitter: Submitter, session: SMTPServerSession, raw: Buffer): Submission {
   const { mailFrom, rcptTo, smtpUtf8, bodyType, dsn } = session.envelope
   const ret = dsn?.ret === 'FULL' || dsn?.ret === 'HDRS' ? dsn.ret : undefined

@@ -48,15 +48,15 @@ describe('a session', () => {
     const codes = []
     for (let n = 0; n < 3; n++) codes.push((await client.submit(SENDER, RECIPIENTS, MAIL)).code)
     expect(codes).toEqual([250, 452, 250])
-    await client.ask('QUIT')
+    await client.command('QUIT')
     await until(() => lines.length > 0)
     expect(lines).toMatchObject([{ user: 'usr_1', login: 'crd_1', accepted: 2, refused: 1, login_failures: 1 }])
   })
 
   test('without a login accepts no envelope', async () => {
     const client = await connect(await startListener())
-    await client.ask('EHLO client.example')
-    expect((await client.ask(`MAIL FROM:<${SENDER}>`)).code).toBe(530)
+    await client.command('EHLO client.example')
+    expect((await client.command(`MAIL FROM:<${SENDER}>`)).code).toBe(530)
   })
 
   test.each([
@@ -65,7 +65,7 @@ describe('a session', () => {
   ])('refuses a parameter of %s that is not offered', async (_, lines, expected) => {
     const client = await loggedIn(await startListener())
     const replies = []
-    for (const line of lines) replies.push((await client.ask(line)).text)
+    for (const line of lines) replies.push((await client.command(line)).text)
     expect(replies.at(-1)).toContain(expected.slice(4))
     client.destroy()
   })
@@ -80,7 +80,7 @@ describe('a login that changes between messages', () => {
     const client = await loggedIn(listener)
     expect((await client.submit(SENDER, RECIPIENTS, MAIL)).code).toBe(250)
     isRevoked = true
-    expect((await client.ask(`MAIL FROM:<${SENDER}>`)).code).toBeGreaterThanOrEqual(500)
+    expect((await client.command(`MAIL FROM:<${SENDER}>`)).code).toBeGreaterThanOrEqual(500)
     expect(listener.received).toHaveLength(1)
   })
 
@@ -99,7 +99,7 @@ describe('a login that changes between messages', () => {
   test('is not asked for longer than the database takes to be given up: 451', async () => {
     const listener = await startListener({ renewLogin: () => Promise.reject(new Error('not primary')) })
     const client = await loggedIn(listener)
-    expect((await client.ask(`MAIL FROM:<${SENDER}>`)).code).toBe(451)
+    expect((await client.command(`MAIL FROM:<${SENDER}>`)).code).toBe(451)
   })
 })
 
@@ -128,7 +128,7 @@ describe('an end that comes while a message', () => {
   test('comes in cuts it', async () => {
     const listener = await startListener({ limits: { sessionMs: 300 } })
     const client = await loggedIn(listener)
-    for (const line of [`MAIL FROM:<${SENDER}>`, 'RCPT TO:<b@example.net>', 'DATA']) await client.ask(line)
+    for (const line of [`MAIL FROM:<${SENDER}>`, 'RCPT TO:<b@example.net>', 'DATA']) await client.command(line)
     client.write('From: a@example.org\r\n')
     expect((await client.reply()).text).toMatch(/^421 /)
     await client.closed

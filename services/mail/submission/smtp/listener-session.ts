@@ -1,20 +1,22 @@
 /** One SMTP session: login, envelope and message. */
+
 import type { SMTPServerAddress, SMTPServerDataStream } from 'smtp-server'
 import type { MemoryBudget } from '../../../platform/concurrency/memory-budget.ts'
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { ProblemCode } from '../../../platform/problems.ts'
+import { sentence } from '../../../platform/sentences/sentence.ts'
 import { needsSmtpUtf8, normaliseEmail } from '../../message/address.ts'
 import type { Accept, Accepted, OpenRest, Refused, Submitter } from '../submission.ts'
 import type { SubmissionConnection } from './listener-connection.ts'
-import { problemOf, sayGoodbye, toSubmission } from './listener-replies.ts'
+import { closeWithReply, problemOf, toSubmission } from './listener-replies.ts'
 import { receiveMessage } from './receive.ts'
 
 /** Bounds of a session; times in milliseconds. */
 export interface SessionLimits {
   /** From the greeting to a login. */
   loginMs: number
-  /** Whole session after the login. */
+  /** Complete session after the login. */
   sessionMs: number
   /** Failed logins on one connection. */
   loginFailures: number
@@ -84,7 +86,7 @@ export class Session {
     const { log, isUp, checkLogin, limits } = this.#options
     if (!isUp()) return problemOf('login_unavailable')
     try {
-      const result = await within(LOGIN_MS, checkLogin(username, password, this.#connection.remoteAddress))
+      const result = await withTimeout(LOGIN_MS, checkLogin(username, password, this.#connection.remoteAddress))
       if ('kind' in result) this.#loginFailures++
       else {
         this.#submitter = result
@@ -105,7 +107,7 @@ export class Session {
   /** MAIL FROM: asks whether the login still holds and may send as this address. Never rejects. */
   async beginMessage(sender: SMTPServerAddress): Promise<Refused | undefined> {
     this.#isBeginning = true
-    return within(LOOKUP_MS, this.#validateSender(sender))
+    return withTimeout(LOOKUP_MS, this.#validateSender(sender))
       .catch(() => problemOf('queue_unavailable'))
       .finally(() => {
         this.#isBeginning = false
@@ -130,12 +132,12 @@ export class Session {
     this.#state = 'receiving'
     const toMessage = (raw: Buffer) => toSubmission(submitter, this.#connection.session, raw)
     const received = await receiveMessage(stream, this.#receiveLimits(submitter), head => openRest(toMessage(head)))
-    if (received.kind === 'cut') sayGoodbye(this.#connection, received.code)
+    if (received.kind === 'cut') closeWithReply(this.#connection, received.code)
     if (received.kind === 'refused') {
       this.#refused++
       return problemOf(received.code)
     }
-    if (received.kind !== 'whole') return undefined
+    if (received.kind !== 'complete') return undefined
     this.#state = 'storing'
     const rest = received.rest?.finish()
     const answer = await accept({ ...toMessage(received.raw), ...(rest && { rest }) })
@@ -148,14 +150,14 @@ export class Session {
   /** The message under way is answered. */
   answered(): void {
     this.#state = 'idle'
-    if (this.#goodbye) sayGoodbye(this.#connection, this.#goodbye)
+    if (this.#goodbye) closeWithReply(this.#connection, this.#goodbye)
   }
 
-  /** Says goodbye now, or, while one of these states lasts, after the answer to the message. */
+  /** Ends the session now, or, while one of these states lasts, after the reply to the message. */
   end(code: ProblemCode, ...unless: ('idle' | 'receiving' | 'storing' | 'envelope')[]): void {
     const state = this.#state === 'idle' && this.#hasEnvelope() ? 'envelope' : this.#state
     if (unless.includes(state)) this.#goodbye = code
-    else sayGoodbye(this.#connection, code)
+    else closeWithReply(this.#connection, code)
   }
 
   /** Stops the clock and returns the fields of the session's log line. */
@@ -206,5 +208,9 @@ export class Session {
 function unknownParameter(args: SMTPServerAddress['args'], known: readonly string[]): Refused | undefined {
   const name = Object.keys(args || {}).find(key => !known.includes(key))
   if (name === undefined) return undefined
-  return { kind: 'refused', code: 'unknown_parameter', detail: `The parameter ${name.slice(0, 40)} is not offered.` }
+  return {
+    kind: 'refused',
+    code: 'unknown_parameter',
+    detail: sentence('detail.smtp_parameter', { name: name.slice(0, 40) }),
+  }
 }

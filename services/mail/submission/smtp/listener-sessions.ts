@@ -59,7 +59,7 @@ export class Sessions {
     if (this.#isDraining) session.end('unavailable')
   }
 
-  /** Says goodbye to all: at once, or after the message that was begun. Resolves when the last is closed. */
+  /** Ends all sessions: immediately, or after the message that was begun. Resolves when the last is closed. */
   drain(): Promise<void> {
     this.#isDraining = true
     for (const session of this.#sessions.values()) session.end('unavailable', 'envelope', 'receiving', 'storing')

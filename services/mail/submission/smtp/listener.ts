@@ -69,7 +69,7 @@ export interface ListenerOptions extends Omit<SessionOptions, 'limits' | 'maxMes
 export interface Listener {
   /** Bound ports in the order of SUBMISSION_LISTEN. */
   ports: number[]
-  /** Stops accepting, finishes messages under way, says 421 to the others; bounded by `drainMs`. */
+  /** Stops accepting, finishes messages in flight, sends 421 to the others; bounded by `drainMs`. */
   stop(): Promise<void>
 }
 

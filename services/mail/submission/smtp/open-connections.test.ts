@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createClients } from './open-connections.ts'
 
-test('one address gets its share, all together the whole', () => {
+test('one address gets its share, all together the limit', () => {
   const clients = createClients(3, 2)
   const a = clients.enter('a')
   expect(clients.enter('a')).toBeDefined()

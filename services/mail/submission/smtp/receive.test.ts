@@ -51,7 +51,7 @@ async function feed(stream: PassThrough, chunks: Iterable<string | Buffer>): Pro
   stream.end()
 }
 
-/** How many bytes an account can still take: all that it can have when nobody else has any. */
+/** How many bytes an account can still take: its maximum when no other account has any. */
 function isFree(budget: ReceiveLimits['budget'], bytes: number): boolean {
   const taken = budget.take('usr_1', bytes / 2)
   if (taken) budget.give('usr_1', bytes / 2)
@@ -65,15 +65,15 @@ function collectGarbage(): void {
 }
 
 describe('receiving', () => {
-  test('a message up to the limit comes whole, and its memory counts until it is released', async () => {
+  test('a message up to the limit is received completely, and its memory counts until it is released', async () => {
     const budget = createMemoryBudget(MIB)
     const stream = new PassThrough()
     const received = receiveMessage(stream, limits({ budget }), none)
     await feed(stream, ['12345', '67890'])
     const result = await received
-    expect(result).toMatchObject({ kind: 'whole', raw: Buffer.from('1234567890') })
+    expect(result).toMatchObject({ kind: 'complete', raw: Buffer.from('1234567890') })
     expect(isFree(budget, MIB)).toBe(false)
-    if (result.kind === 'whole') result.release()
+    if (result.kind === 'complete') result.release()
     expect(isFree(budget, MIB)).toBe(true)
   })
 
@@ -99,7 +99,7 @@ describe('receiving', () => {
     expect(await received).toEqual({ kind: 'cut', code: 'message_too_large' })
   })
 
-  test('a sender that goes away leaves no memory behind', async () => {
+  test('a sender that disconnects leaves no counted memory', async () => {
     const budget = createMemoryBudget(MIB)
     const stream = new PassThrough()
     const received = receiveMessage(stream, limits({ budget }), none)
@@ -125,7 +125,7 @@ describe('receiving', () => {
     collectGarbage()
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * MIB) // of 187 MiB that were made
     stream.end()
-    expect(await received).toMatchObject({ kind: 'whole', raw: Buffer.alloc(9_000, 'x') })
+    expect(await received).toMatchObject({ kind: 'complete', raw: Buffer.alloc(9_000, 'x') })
   })
 })
 
@@ -134,13 +134,13 @@ describe('the rate of a sender', () => {
     const [slow, steady] = [new PassThrough(), new PassThrough()]
     const given = limits({ windowMs: 30, bytesPerSecond: 100, maxBytes: MIB })
     const cut = receiveMessage(slow, given, none)
-    const whole = receiveMessage(steady, given, none)
+    const complete = receiveMessage(steady, given, none)
     slow.write('x')
     const feeding = setInterval(() => steady.write('x'.repeat(1000)), 1)
     expect(await cut).toEqual({ kind: 'cut', code: 'too_slow' })
     clearInterval(feeding)
     steady.end()
-    expect(await whole).toMatchObject({ kind: 'whole' })
+    expect(await complete).toMatchObject({ kind: 'complete' })
   })
 
   test('one that was fast and stalls is cut a window later, and frees its memory', async () => {
@@ -168,12 +168,12 @@ describe('the rate of a sender', () => {
     await new Promise(resolve => setTimeout(resolve, 120))
     stored.resolve()
     await fed
-    expect(await received).toMatchObject({ kind: 'whole' })
+    expect(await received).toMatchObject({ kind: 'complete' })
   })
 })
 
 describe('a large message', () => {
-  test('keeps its beginning, hands on the rest in parts of 1 MiB and holds the memory of one', async () => {
+  test('keeps its beginning, passes on the rest in parts of 1 MiB and holds the memory of one', async () => {
     const budget = createMemoryBudget(2 * (HEAD_BYTES * 3 + MIB))
     const to = sink()
     const stream = new PassThrough()
@@ -184,7 +184,7 @@ describe('a large message', () => {
       Array.from({ length: Math.ceil(raw.length / 50_000) }, (_, n) => raw.subarray(n * 50_000, (n + 1) * 50_000)),
     )
     const result = await received
-    if (result.kind !== 'whole') throw new Error(result.kind)
+    if (result.kind !== 'complete') throw new Error(result.kind)
     expect(to.heads).toEqual([HEAD_BYTES])
     expect(to.parts.map(({ length }) => length)).toEqual([MIB, MIB, 5])
     expect(Buffer.concat([result.raw, ...to.parts]).equals(raw)).toBe(true)
@@ -202,7 +202,7 @@ describe('a large message', () => {
       const raw = randomBytes(size)
       await feed(stream, [raw])
       const result = await received
-      if (result.kind !== 'whole') throw new Error(result.kind)
+      if (result.kind !== 'complete') throw new Error(result.kind)
       expect(Buffer.concat([result.raw, ...to.parts]).equals(raw)).toBe(true)
       expect(result.rest === undefined).toBe(size <= HEAD_BYTES)
     },
@@ -221,7 +221,7 @@ describe('a large message', () => {
           ends.filter(end => end <= raw.length).map((end, n) => raw.subarray(n === 0 ? 0 : ends[n - 1], end)),
         )
         const result = await received
-        if (result.kind !== 'whole') throw new Error(result.kind)
+        if (result.kind !== 'complete') throw new Error(result.kind)
         expect(Buffer.concat([result.raw, ...to.parts]).equals(raw)).toBe(true)
       }),
       { numRuns: 20 },

@@ -30,7 +30,7 @@ export type Received<S extends PartSink> =
   /**
    * All of it: in `raw`, or its beginning in `raw` and the rest in `rest`. The memory of `raw` counts until `release`.
    */
-  | { kind: 'whole'; raw: Buffer; rest: S | undefined; release(): void }
+  | { kind: 'complete'; raw: Buffer; rest: S | undefined; release(): void }
   /** To the end, but nothing of it was kept. */
   | { kind: 'refused'; code: RefusedCode }
   /** The sender goes on too long; the connection must be closed. */
@@ -76,8 +76,8 @@ export async function receiveMessage<S extends PartSink>(
     if (!(added === true || (await rate.pause(added)))) refuse('queue_unavailable')
   }
   const end = async (): Promise<Received<S>> => {
-    const whole = seen.cut || seen.refused ? undefined : await rate.pause(buffer.finish())
-    if (whole) return { kind: 'whole', ...whole }
+    const complete = seen.cut || seen.refused ? undefined : await rate.pause(buffer.finish())
+    if (complete) return { kind: 'complete', ...complete }
     buffer.drop()
     return seen.cut ? { kind: 'cut', code: seen.cut } : { kind: 'refused', code: seen.refused ?? 'queue_unavailable' }
   }

@@ -16,9 +16,9 @@ async function folder(): Promise<string> {
 
 async function files(content: Partial<TlsPair> = {}): Promise<{ cert: string; key: string }> {
   const path = await folder()
-  const whole = { ...(await pair()), ...content }
-  await writeFile(join(path, 'c'), whole.cert)
-  await writeFile(join(path, 'k'), whole.key)
+  const complete = { ...(await pair()), ...content }
+  await writeFile(join(path, 'c'), complete.cert)
+  await writeFile(join(path, 'k'), complete.key)
   return { cert: join(path, 'c'), key: join(path, 'k') }
 }
 
@@ -51,7 +51,7 @@ describe('reading', () => {
 })
 
 describe('watching', () => {
-  /** What a watch of these files was told. */
+  /** The notifications of a watch of these files. */
   function watched(paths: { cert: string; key: string }): TlsPair[] {
     const seen: TlsPair[] = []
     onTestFinished(watchTlsFiles(paths.cert, paths.key, silentLog, changed => seen.push(changed), 20))
@@ -81,7 +81,7 @@ describe('watching', () => {
     await vi.waitFor(() => expect(seen).toEqual([next]), { timeout: 10_000 })
   })
 
-  test('a swap of the folder behind a link, as a mounted Secret changes, counts', async () => {
+  test('a swapped folder of a symbolic link, as a mounted Secret changes, counts', async () => {
     const root = await folder()
     const write = async (name: string) => {
       const made = await pair()

@@ -1,6 +1,6 @@
 /** Writes documents of accepted messages in one transaction, acknowledged by a majority with its journal, within a bounded time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import {
   type Collection,
   type CollectionDefinition,
@@ -19,7 +19,7 @@ import { EVENTS } from '../../store/events.ts'
 import { MESSAGES } from '../../store/messages.ts'
 import type { MessageWrites } from './message-documents.ts'
 
-/** What became of a message of a batch; `unknown`: not stored as far as can be told. */
+/** Result of a message of a batch; `unknown`: not stored as far as is known. */
 export type Written = 'stored' | 'key_taken' | 'unknown'
 
 /** How long an unknown outcome is read back: an election takes seconds, a commit that waits for a majority may take longer. */
@@ -76,16 +76,16 @@ export class BatchTransactions {
   /** Waits for a write until a time (performance.now()); counts it while it goes on without us. */
   async bounded<T>(until: number, work: Promise<T>): Promise<T> {
     try {
-      return await within(until - performance.now(), work)
+      return await withTimeout(until - performance.now(), work)
     } catch (error) {
       this.#abandoned++
       const ended = () => void this.#abandoned--
-      work.then(ended, ended) // at once, when it was the work that failed
+      work.then(ended, ended) // immediately, when it was the work that failed
       throw error
     }
   }
 
-  /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when that cannot be told yet. */
+  /** Rejects when nothing is stored, or with {@link OutcomeUnknown} when that is not known yet. */
   async commit(batch: readonly MessageWrites[], until: number): Promise<void> {
     const state = { hasBegunCommit: false, isGivenUp: false }
     const written = this.#write(batch, state)
@@ -174,7 +174,7 @@ async function readBack(
     const hasFailed = attempt.state === 'failed' // before the question, so that its answer is the newer one
     try {
       const found = messages.findOne({ _id: { $in: ids } }, { readConcern: 'majority', projection: { _id: 1 } })
-      if ((await within(left, found)) !== null) return 'stored'
+      if ((await withTimeout(left, found)) !== null) return 'stored'
       if (hasFailed) return 'unknown'
     } catch {
       // The set has no primary, or does not answer: asked again.

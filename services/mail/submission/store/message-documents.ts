@@ -61,7 +61,7 @@ export interface MessageWrites {
   events: EventDoc[]
 }
 
-/** Time that a message may stay in the queue unless it says otherwise. */
+/** Default time that a message may stay in the queue. */
 export const LIFETIME_MS = 72 * HOUR_MS
 
 /**

@@ -4,9 +4,9 @@
  * `retention.ts` removes it.
  */
 import type { Clock } from '../../../platform/clock.ts'
-import { createByteGate } from '../../../platform/concurrency/byte-limit.ts'
+import { createByteLimit } from '../../../platform/concurrency/byte-limit.ts'
 import { retry } from '../../../platform/concurrency/retry.ts'
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import { collectionOf, DURABLE, isDuplicateKey, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { BODIES, bodyId, toBodyDoc } from '../../store/bodies.ts'
@@ -18,8 +18,8 @@ export interface StagedBody {
   readonly size: number
   readonly parts: number
   /**
-   * Stores a part of at most 1 MiB durably. Resolves when its memory may be used again; rejects when it is not stored as
-   * far as can be told.
+   * Stores a part of at most 1 MiB durably. Resolves when its memory may be used again; rejects when it is not stored
+   * as far as is known.
    */
   write(part: Buffer): Promise<void>
   /** Removes what was stored; never rejects. Only for a message of which no transaction has begun. */
@@ -30,7 +30,7 @@ export interface StagedBody {
 export type StageBody = (messageId: string) => StagedBody
 
 /**
- * Bytes of parts that are being written at once, over all messages: they are held compressed, as BSON and in the buffers
+ * Bytes of parts that are being written in parallel, over all messages: they are held compressed, as BSON and in the buffers
  * of the driver, in addition to the memory of their senders.
  */
 const WRITING_BYTES = 8 * 1024 * 1024
@@ -42,7 +42,7 @@ const PAUSE_MS = 250
 /** Makes the staging of one process. `bodyDays`: how long bodies stay after the lifetime of their message. */
 export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock: Clock; bodyDays: number }): StageBody {
   const bodies = collectionOf(mongo.db, BODIES)
-  const gate = createByteGate(WRITING_BYTES)
+  const gate = createByteLimit(WRITING_BYTES)
 
   const insert = async (messageId: string, number: number, part: Buffer): Promise<void> => {
     // The message is accepted later, so it lives longer than if it were now: by less than a day.
@@ -50,12 +50,12 @@ export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock:
     const document = toBodyDoc(messageId, number, part, exp)
     const write = async () => {
       try {
-        await within(TRY_MS, bodies.insertOne(document, DURABLE))
+        await withTimeout(TRY_MS, bodies.insertOne(document, DURABLE))
       } catch (error) {
         if (!isDuplicateKey(error)) throw error // an earlier try was stored after all
       }
     }
-    await retry(write, { on: isUnavailable, pauseMs: PAUSE_MS, withinMs: WRITE_MS })
+    await retry(write, { on: isUnavailable, pauseMs: PAUSE_MS, timeoutMs: WRITE_MS })
   }
 
   return messageId => {
@@ -77,7 +77,7 @@ export function createStaging({ mongo, clock, bodyDays }: { mongo: Mongo; clock:
       async discard() {
         // One more than is known to be stored: of the last one the outcome may be unknown.
         const ids = Array.from({ length: parts + 1 }, (_, n) => bodyId(messageId, n + 1))
-        await within(TRY_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
+        await withTimeout(TRY_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
       },
     }
   }

@@ -112,7 +112,7 @@ describe('storing', () => {
     expect(await readBody(mongo, given.id, parts)).toBeUndefined()
   })
 
-  test('a message of which a staged part is gone is not accepted, and one that is whole is, in the same batch', async () => {
+  test('a message with a missing staged part is not accepted, and a complete one is, in the same batch', async () => {
     const stage = createStaging({ mongo, clock: { now: () => new Date() }, bodyDays: 7 })
     const enqueue = createEnqueue(options(mongo))
     const staged = async () => {
@@ -121,13 +121,13 @@ describe('storing', () => {
       for (let n = 0; n < 3; n++) await body.write(randomBytes(1_000))
       return { ...given, rest: { size: body.size, parts: body.parts } }
     }
-    const [broken, whole] = [await staged(), await staged()]
+    const [broken, complete] = [await staged(), await staged()]
     await collectionOf(mongo.db, BODIES).deleteOne({ _id: `${broken.id}#2` }) // as a worker of release 0.1.0 does
-    const results = await Promise.all([enqueue(broken), enqueue(whole), enqueue(message())])
+    const results = await Promise.all([enqueue(broken), enqueue(complete), enqueue(message())])
     expect(results.map(({ kind }) => kind)).toEqual(['unavailable', 'stored', 'stored'])
     expect(await count(mongo, 'messages', { _id: broken.id })).toBe(0)
     expect(await count(mongo, 'deliveries', { m: broken.id })).toBe(0)
-    expect(await readBody(mongo, whole.id, 4)).toHaveLength(whole.raw.length + 3_000)
+    expect(await readBody(mongo, complete.id, 4)).toHaveLength(complete.raw.length + 3_000)
   })
 
   test('callers at the same moment share a few writes', async () => {
@@ -153,7 +153,7 @@ describe('storing', () => {
     expect(woken).toEqual([])
   })
 
-  test('a test message is final at once, has simulated events and no deliveries', async () => {
+  test('a test message is final immediately, has simulated events and no deliveries', async () => {
     const given = message({ test: true })
     await createEnqueue(options(mongo))(given)
     expect(await count(mongo, 'deliveries', { m: given.id })).toBe(0)
@@ -213,7 +213,7 @@ describe('storing', () => {
     expect(await count(mongo, 'bodies', { m: second.id })).toBe(0)
   })
 
-  test('as many recipients as can be allowed, and many such messages at once', async () => {
+  test('as many recipients as can be allowed, and many such messages in parallel', async () => {
     const enqueue = createEnqueue(options(mongo))
     const recipients = (many: number) =>
       Array.from({ length: many }, (_, n) => ({ email: `${'b'.repeat(200)}${n}@example.net`, type: 'to' as const }))
@@ -240,7 +240,7 @@ describe('storing', () => {
     expect(new Set((await Promise.all(together.map(enqueue))).map(({ kind }) => kind))).toEqual(new Set(['stored']))
   })
 
-  test('equal keys at two processes at once refuse nobody else, and each key is stored once', async () => {
+  test('equal keys at two processes in parallel refuse no other message, and each key is stored once', async () => {
     const [one, two] = [createEnqueue(options(mongo)), createEnqueue(options(mongo))]
     const keyed = () => Array.from({ length: 60 }, (_, n) => message({ user_id: 'usr_two', idem: idem(`k${n}`) }))
     const plain = () => Array.from({ length: 20 }, () => message({ user_id: 'usr_calm' }))
@@ -257,7 +257,7 @@ describe('storing', () => {
     )
   })
 
-  test('more waiting bytes than allowed are refused at once; the others go through and make room', async () => {
+  test('more waiting bytes than allowed are refused immediately; the others go through and make room', async () => {
     const enqueue = createEnqueue(options(mongo, { maxWaitingBytes: 250 }))
     const big = () => message({ raw: Buffer.alloc(100, 'x') })
     const results = await Promise.all([enqueue(big()), enqueue(big()), enqueue(big())])
@@ -287,7 +287,7 @@ describe('a database that does not answer', () => {
     await set({ times })
   }
 
-  test('is never a yes: refused within the bounds, at once while known to be away, and taken again later', async () => {
+  test('is never a yes: refused within the bounds, immediately while known to be away, and taken again later', async () => {
     const mongo = await connect('stopped')
     const enqueue = createEnqueue(options(mongo))
     const before = message()
@@ -310,43 +310,43 @@ describe('a database that does not answer', () => {
       name: 'the connection breaks at the first insert',
       times: 1,
       commands: ['insert'],
-      fault: { closeConnection: true },
+      error: { closeConnection: true },
     },
     {
       name: 'the connection breaks at the commit',
       times: 1,
       commands: ['commitTransaction'],
-      fault: { closeConnection: true },
+      error: { closeConnection: true },
     },
     {
       name: 'the connection breaks at three commits',
       times: 3,
       commands: ['commitTransaction'],
-      fault: { closeConnection: true },
+      error: { closeConnection: true },
     },
     {
       name: 'two transactions meet',
       times: 2,
       commands: ['insert'],
-      fault: { errorCode: 112, errorLabels: ['TransientTransactionError'] },
+      error: { errorCode: 112, errorLabels: ['TransientTransactionError'] },
     },
     {
       name: 'the primary steps down at the commit',
       times: 1,
       commands: ['commitTransaction'],
-      fault: { errorCode: 189, errorLabels: ['RetryableWriteError'] },
+      error: { errorCode: 189, errorLabels: ['RetryableWriteError'] },
     },
     {
       name: 'no majority confirmed the commit',
       times: 1,
       commands: ['commitTransaction'],
-      fault: { writeConcernError: { code: 91, errmsg: 'shutting down', errorLabels: ['RetryableWriteError'] } },
+      error: { writeConcernError: { code: 91, errmsg: 'shutting down', errorLabels: ['RetryableWriteError'] } },
     },
-  ])('a passing fault is repeated, and everything is there once: $name', async ({ times, commands, fault }) => {
+  ])('a passing error is repeated, and everything is stored once: $name', async ({ times, commands, error }) => {
     const mongo = await connect('passing')
     const enqueue = createEnqueue(options(mongo))
     const given = [message(), message()]
-    await failing(mongo, times, { failCommands: commands, ...fault })
+    await failing(mongo, times, { failCommands: commands, ...error })
     expect(await Promise.all(given.map(enqueue))).toEqual([{ kind: 'stored' }, { kind: 'stored' }])
     for (const { id } of given) {
       expect(await count(mongo, 'messages', { _id: id })).toBe(1)
@@ -392,7 +392,7 @@ describe('a database that does not answer', () => {
     const mongo = await connect('unknown')
     const enqueue = createEnqueue(options(mongo))
     const given = message()
-    // The commit is done at once; that a majority has it is told too late.
+    // The commit completes immediately; that a majority has it is reported too late.
     const majority = { failCommands: ['commitTransaction'], writeConcernError: { code: 91, errmsg: 'no' } }
     await failing(mongo, 1_000_000, majority)
     expect(await enqueue(given)).toEqual({ kind: 'stored' })
@@ -411,7 +411,7 @@ describe('a database that does not answer', () => {
       enqueue(smtp),
       enqueue(http).finally(() => expect(performance.now() - started).toBeLessThan(11_400)),
     ])
-    // Others are stored meanwhile: only the messages in question wait.
+    // Others are stored until then: only the messages in question wait.
     await expect.poll(async () => (await enqueue(message())).kind, { timeout: 10_000 }).toBe('stored')
     expect(performance.now() - started).toBeLessThan(10_000)
     const [first, second] = await ended

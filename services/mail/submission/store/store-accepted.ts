@@ -1,7 +1,7 @@
 /** Stores accepted messages: submissions that wait at one moment are stored together, within bounds of time and memory. */
 
 import { createGroupCommit } from '../../../platform/concurrency/group-commit.ts'
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import type { Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import type { Metrics } from '../../../platform/observability/metrics.ts'
@@ -10,7 +10,7 @@ import { READ_BACK_MS, type Written } from './batch-transaction.ts'
 import { type MessageWrites, type NewMessage, type Placement, toWrites } from './message-documents.ts'
 import { BATCH_BYTES, type BatchResult, createWriteBatch } from './write-batch.ts'
 
-/** What became of a message: durable, refused by its idempotency key, or not accepted as far as can be told. */
+/** Result of a message: durable, refused by its idempotency key, or not accepted as far as is known. */
 export type Enqueued = { kind: 'stored' } | { kind: 'key_taken' } | { kind: 'unavailable'; reason: string }
 
 /** Stores one message durably. Never rejects; bounded in time and memory. */
@@ -23,7 +23,7 @@ export interface EnqueueOptions extends Placement {
   metrics: Pick<Metrics, 'mongoSeconds'>
   /** Called after each durable batch with the slots and flows that have new deliveries that are due: a hint, may do nothing. */
   wake(slots: ReadonlySet<number>, flows: ReadonlySet<string>): void
-  /** Most bytes of messages waiting for the database; above, messages are refused at once. */
+  /** Most bytes of messages waiting for the database; above, messages are refused immediately. */
   maxWaitingBytes?: number
 }
 
@@ -36,7 +36,7 @@ const MESSAGE_BYTES = 2_000
 const RECIPIENT_BYTES = 1_000
 /** Bodies of more octets are compressed in turns, before their batch is formed. */
 const LARGE_BYTES = 2 * 1024 * 1024
-/** After a failed write, submissions are refused at once for this time instead of piling up before the next failure. */
+/** After a failed write, submissions are refused immediately for this time instead of piling up before the next failure. */
 const PAUSE_MS = 500
 
 /**
@@ -106,7 +106,7 @@ export function createEnqueue(options: EnqueueOptions): Enqueue {
   })
 
   const outcomeOf = async ({ written, later }: BatchResult, { via }: NewMessage): Promise<Enqueued> => {
-    const known = later ? await within(OUTCOME_MS[via.channel], later).catch(() => written) : written
+    const known = later ? await withTimeout(OUTCOME_MS[via.channel], later).catch(() => written) : written
     return OUTCOMES[known]
   }
 

@@ -3,7 +3,7 @@
  * one message (a key that is taken, or that another transaction holds; documents that are too large) must not
  * hinder the others, so a batch that fails is written again in parts.
  */
-import { within } from '../../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../../platform/concurrency/timeout.ts'
 import { type Collection, collectionOf, DURABLE, isUnavailable, type Mongo } from '../../../platform/database/mongo.ts'
 import type { Log } from '../../../platform/observability/log.ts'
 import { BODIES } from '../../store/bodies.ts'
@@ -161,5 +161,5 @@ function keyOf({ user_id, idem }: Pick<MessageDoc, 'user_id' | 'idem'>): string 
 /** Removes bodies without a message; if that fails, a sweep does it later. */
 async function discard(bodies: Collection<BodyDoc>, parts: readonly BodyDoc[][]): Promise<void> {
   const ids = parts.flat().map(({ _id }) => _id)
-  await within(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
+  await withTimeout(WRITE_MS, bodies.deleteMany({ _id: { $in: ids } })).catch(() => undefined)
 }

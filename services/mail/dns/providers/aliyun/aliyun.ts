@@ -1,4 +1,5 @@
 /** Aliyun DNS: zones are found in the account's own list. The id of a zone is its name as the account stores it. */
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../../records/names.ts'
 import { parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
@@ -94,6 +95,6 @@ function toZone({ DomainName, PunyCode, DnsServers }: AliyunDomain): Zone {
 }
 
 function withInfo(zone: Zone, { MinTtl, InBlackHole }: AliyunDomainInfo): Zone {
-  const warnings = InBlackHole ? ['Aliyun DNS has suspended the zone (black hole): it is not served.'] : []
+  const warnings = InBlackHole ? [sentence('dns_provider.aliyun_suspended')] : []
   return { ...zone, minTtl: MinTtl ?? DEFAULT_MIN_TTL, warnings }
 }

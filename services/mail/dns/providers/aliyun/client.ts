@@ -1,6 +1,7 @@
 /** The calls of Aliyun DNS (alidns 2015-01-09) that the provider uses: signed RPC calls. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
@@ -152,11 +153,19 @@ function errorIn({ status, json }: JsonAnswer, action: string): DnsProviderError
   const kind = ERROR_KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? unlisted
   if (kind === 'permission') {
     const permission = `alidns:${action}`
-    const message = `The access key lacks the RAM permission ${permission}.`
-    return new DnsProviderError('aliyun', kind, message, { ...more, permission })
+    const reason = sentence('dns_provider.aliyun_permission', { permission })
+    return new DnsProviderError('aliyun', kind, reason, { ...more, permission })
   }
   if (kind === 'rate_limited')
-    return new DnsProviderError('aliyun', kind, 'Aliyun asks to slow down.', { ...more, retryAfter: THROTTLED_WAIT })
-  const reason = typeof json.Message === 'string' ? json.Message : `status ${status}`
-  return new DnsProviderError('aliyun', kind, `Aliyun refused it: ${reason} (${code}).`, more)
+    return new DnsProviderError('aliyun', kind, sentence('dns_provider.aliyun_throttled'), {
+      ...more,
+      retryAfter: THROTTLED_WAIT,
+    })
+  const reason = typeof json.Message === 'string' ? json.Message : sentence('dns_provider.status', { status })
+  return new DnsProviderError(
+    'aliyun',
+    kind,
+    sentence('dns_provider.refused', { provider: 'Aliyun', reason, code }),
+    more,
+  )
 }

@@ -1,5 +1,6 @@
 /** The calls of the Cloudflare API v4 (https://developers.cloudflare.com/api) that the provider uses. */
 import { z } from 'zod'
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer, secondsToWait } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
 
@@ -154,7 +155,7 @@ export function missingPermission(permission: string): DnsProviderError {
   return new DnsProviderError(
     'cloudflare',
     'permission',
-    `The API token is not valid here or lacks the permission ${permission}.`,
+    sentence('dns_provider.cloudflare_permission', { permission }),
     { permission },
   )
 }
@@ -169,10 +170,12 @@ function errorIn({ status, headers, json }: JsonAnswer, permission: string, now:
   if (kind === 'permission') return missingPermission(permission)
   if (kind === 'rate_limited') {
     const retryAfter = secondsToWait(headers.get('retry-after'), now, DEFAULT_WAIT)
-    return new DnsProviderError('cloudflare', kind, `Cloudflare asks to wait ${retryAfter} s.`, { ...more, retryAfter })
+    const reason = sentence('dns_provider.cloudflare_wait', { seconds: retryAfter })
+    return new DnsProviderError('cloudflare', kind, reason, { ...more, retryAfter })
   }
-  const reason = first?.message || `status ${status}`
-  return new DnsProviderError('cloudflare', kind, `Cloudflare refused it: ${reason} (${code}).`, more)
+  const reason = first?.message || sentence('dns_provider.status', { status })
+  const refusal = sentence('dns_provider.refused', { provider: 'Cloudflare', reason, code })
+  return new DnsProviderError('cloudflare', kind, refusal, more)
 }
 
 function kindOfStatus(status: number): ProviderErrorKind {

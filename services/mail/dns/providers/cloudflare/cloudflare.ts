@@ -1,4 +1,5 @@
 /** Cloudflare: zones are found by name or by the zone id of the credentials, writes go out in transactions. */
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { canonicalName, isWithin, suffixesOf } from '../../records/names.ts'
 import { parseTxt, quoteTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
@@ -76,7 +77,7 @@ async function findByName(client: CloudflareClient, name: string): Promise<Zone 
     throw new DnsProviderError(
       'cloudflare',
       'zone_ambiguous',
-      `The zone ${name} is in ${zones.length} accounts of this token; store the zone id as well.`,
+      sentence('dns_provider.cloudflare_ambiguous', { zone: name, count: zones.length }),
     )
   return zones[0] && toZone(zones[0])
 }
@@ -144,9 +145,9 @@ function toRecord({ id, name, type, content, ttl, proxied, locked }: CloudflareR
 
 function toZone({ id, name, status, paused, type, name_servers }: CloudflareZone): Zone {
   const warnings = [
-    ...(status === 'active' ? [] : [`The zone is ${status} at Cloudflare: what is written there is not served yet.`]),
-    ...(paused ? ['The zone is paused at Cloudflare.'] : []),
-    ...(type === 'partial' ? ['The zone is a partial (CNAME) setup: its DNS is served elsewhere.'] : []),
+    ...(status === 'active' ? [] : [sentence('dns_provider.cloudflare_status', { status })]),
+    ...(paused ? [sentence('dns_provider.cloudflare_paused')] : []),
+    ...(type === 'partial' ? [sentence('dns_provider.cloudflare_partial')] : []),
   ]
   return { id, name: canonicalName(name), minTtl: MIN_TTL, maxTxt: MAX_TXT, nameServers: name_servers ?? [], warnings }
 }

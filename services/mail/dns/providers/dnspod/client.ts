@@ -1,5 +1,6 @@
 /** The calls of Tencent's DNSPod API 3.0 (2021-03-23) that the provider uses. Errors come with HTTP status 200. */
 import { z } from 'zod'
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { type CloudContext, callJson, type JsonAnswer, readAnswer } from '../http-call.ts'
 import { DnsProviderError, type ProviderErrorKind } from '../provider.ts'
 import type { CredentialsOf } from '../rules/dns-credentials.ts'
@@ -181,11 +182,19 @@ function errorIn({ status, json }: JsonAnswer, action: string): DnsProviderError
   const kind = ERROR_KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? unlisted
   if (kind === 'permission') {
     const permission = `dnspod:${action}`
-    const message = `The API secret lacks the CAM permission ${permission}.`
-    return new DnsProviderError('dnspod', kind, message, { ...more, permission })
+    const reason = sentence('dns_provider.dnspod_permission', { permission })
+    return new DnsProviderError('dnspod', kind, reason, { ...more, permission })
   }
   if (kind === 'rate_limited')
-    return new DnsProviderError('dnspod', kind, 'DNSPod asks to slow down.', { ...more, retryAfter: THROTTLED_WAIT })
-  const reason = refusal?.Message ?? `status ${status}`
-  return new DnsProviderError('dnspod', kind, `DNSPod refused it: ${reason} (${code}).`, more)
+    return new DnsProviderError('dnspod', kind, sentence('dns_provider.dnspod_throttled'), {
+      ...more,
+      retryAfter: THROTTLED_WAIT,
+    })
+  const reason = refusal?.Message ?? sentence('dns_provider.status', { status })
+  return new DnsProviderError(
+    'dnspod',
+    kind,
+    sentence('dns_provider.refused', { provider: 'DNSPod', reason, code }),
+    more,
+  )
 }

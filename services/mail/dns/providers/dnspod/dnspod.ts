@@ -1,4 +1,5 @@
 /** Tencent DNSPod: zones are found in the account's own list; new records may be missing from lists for 30 s. */
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { absoluteName, canonicalName, longestZone, relativeName } from '../../records/names.ts'
 import { parseTxt, type StoredRecord, type WantedRecord } from '../../records/record.ts'
 import { type CloudContext, ignoreNotFound } from '../http-call.ts'
@@ -106,8 +107,8 @@ function canonicalTarget(type: string, value: string): string {
 
 function toZone({ DomainId, Name, Punycode, Status, DNSStatus, Grade, EffectiveDNS }: DnspodDomain): DnspodZone {
   const warnings = [
-    ...(Status === 'ENABLE' ? [] : [`The zone has the status ${Status} at DNSPod: it is not served.`]),
-    ...(DNSStatus === '' ? [] : ['The zone is not delegated to the name servers of DNSPod.']),
+    ...(Status === 'ENABLE' ? [] : [sentence('dns_provider.dnspod_status', { status: Status })]),
+    ...(DNSStatus === '' ? [] : [sentence('dns_provider.dnspod_delegation')]),
   ]
   return {
     id: String(DomainId),

@@ -1,5 +1,6 @@
 /** Signed queries and updates (RFC 2136, TSIG RFC 8945) over TCP, and what their failures mean to callers. */
 import { randomInt } from 'node:crypto'
+import { type Sentence, sentence } from '../../../../platform/sentences/sentence.ts'
 import {
   CLASS,
   type Decoded,
@@ -45,6 +46,8 @@ const BADKEY = 17
 
 const TIMEOUT_MS = 5_000
 const OPCODE_UPDATE = 5 << 11
+/** Stands for the name of a zone that is not known yet. */
+const THE_ZONE = sentence('dns_provider.the_zone')
 /** The server cannot answer now. If these counted as "not our zone", records would be left in the zone. */
 const FAILURES: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.SERVFAIL, RCODE.NOTIMP])
 
@@ -117,7 +120,7 @@ export class Rfc2136Client {
     const { bytes, mac } = signMessage(plain, this.#key, now())
     const received = await exchangeTcp(address, bytes, timeoutMs)
     const answer = decodeMessage(received)
-    if (answer.id !== plain.readUInt16BE(0)) throw new TransportError('the answer has another id')
+    if (answer.id !== plain.readUInt16BE(0)) throw new TransportError(sentence('dns.other_answer_id'))
     if (answer.additionals.at(-1)?.type !== TYPE.TSIG) refuseUnsigned(answer, isWrite)
     verifyAnswer(received, answer, this.#key, mac, now())
     return answer
@@ -126,8 +129,8 @@ export class Rfc2136Client {
 
 /** Servers send these errors without a signature; any other unsigned answer fails the verification. */
 function refuseUnsigned({ rcode }: Decoded, isWrite: boolean): void {
-  if (rcode === RCODE.REFUSED || rcode === RCODE.NOTAUTH) throw updateRefused(rcode, 'the zone')
-  if (FAILURES.has(rcode)) throw isWrite ? updateRefused(rcode, 'the zone') : serverFailure(rcode)
+  if (rcode === RCODE.REFUSED || rcode === RCODE.NOTAUTH) throw updateRefused(rcode, THE_ZONE)
+  if (FAILURES.has(rcode)) throw isWrite ? updateRefused(rcode, THE_ZONE) : serverFailure(rcode)
 }
 
 function toProviderError(error: unknown, isWrite: boolean): DnsProviderError {
@@ -136,15 +139,17 @@ function toProviderError(error: unknown, isWrite: boolean): DnsProviderError {
     return new DnsProviderError(
       'rfc2136',
       error.code === undefined && isWrite ? 'unknown_outcome' : 'auth',
-      `TSIG: ${error.message}.`,
+      sentence('dns_provider.tsig', { reason: error.sentence }),
       error.code === BADKEY ? { code: 'BADKEY' } : {},
     )
   if (error instanceof TransportError || error instanceof WireError) {
-    const isCertain = !isWrite || error.message === 'connection refused'
+    const isCertain = !isWrite || isRefused(error)
     return new DnsProviderError(
       'rfc2136',
       isCertain ? 'unavailable' : 'unknown_outcome',
-      `The DNS server does not answer: ${error.message}.`,
+      sentence('dns_provider.no_answer', {
+        reason: error instanceof TransportError ? error.sentence : error.message,
+      }),
     )
   }
   throw error
@@ -152,35 +157,39 @@ function toProviderError(error: unknown, isWrite: boolean): DnsProviderError {
 
 /** Knot answers BADKEY for a key that it knows, as earlier queries showed, but that may not update. */
 function asMissingPermission(error: unknown): never {
-  if (error instanceof DnsProviderError && error.code === 'BADKEY') throw updateRefused(RCODE.REFUSED, 'the zone')
+  if (error instanceof DnsProviderError && error.code === 'BADKEY') throw updateRefused(RCODE.REFUSED, THE_ZONE)
   throw error
+}
+
+function isRefused(error: TransportError | WireError): boolean {
+  return error instanceof TransportError && error.sentence.code === 'dns.connection_refused'
 }
 
 function serverFailure(rcode: number): DnsProviderError {
   const code = nameOf(rcode)
-  return new DnsProviderError('rfc2136', 'unavailable', `The DNS server answered ${code}.`, { code })
+  return new DnsProviderError('rfc2136', 'unavailable', sentence('dns_provider.rcode', { code }), { code })
 }
 
 /** The error of a response code other than NOERROR. */
-export function updateRefused(rcode: number, zone: string): DnsProviderError {
+export function updateRefused(rcode: number, zone: Sentence | string): DnsProviderError {
   const code = nameOf(rcode)
   switch (rcode) {
     case RCODE.YXDOMAIN:
     case RCODE.YXRRSET:
     case RCODE.NXRRSET:
-      return new DnsProviderError('rfc2136', 'changed', 'The record set changed in the meantime.', { code })
+      return new DnsProviderError('rfc2136', 'changed', sentence('dns_provider.records_changed'), { code })
     case RCODE.REFUSED: {
-      const message = `The server refuses updates of ${zone} with this key (update policy).`
-      return new DnsProviderError('rfc2136', 'permission', message, { code, permission: 'update' })
+      const reason = sentence('dns_provider.update_refused', { zone })
+      return new DnsProviderError('rfc2136', 'permission', reason, { code, permission: 'update' })
     }
     case RCODE.NOTAUTH:
     case RCODE.NOTZONE: {
-      const message = `The server is not authoritative for ${zone}.`
-      return new DnsProviderError('rfc2136', 'zone_not_found', message, { code })
+      const reason = sentence('dns_provider.not_authoritative', { zone })
+      return new DnsProviderError('rfc2136', 'zone_not_found', reason, { code })
     }
     default: {
       const kind = rcode === RCODE.SERVFAIL ? 'unknown_outcome' : 'invalid'
-      return new DnsProviderError('rfc2136', kind, `The DNS server answered ${code}.`, { code })
+      return new DnsProviderError('rfc2136', kind, sentence('dns_provider.rcode', { code }), { code })
     }
   }
 }

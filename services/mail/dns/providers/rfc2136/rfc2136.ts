@@ -2,6 +2,7 @@
  * Dynamic update (RFC 2136) with TSIG: BIND, Knot, PowerDNS and others. The only provider with compare-and-set: every
  * change names the record set that it saw, so a change by another program in between is never lost.
  */
+import { sentence } from '../../../../platform/sentences/sentence.ts'
 import { TYPE } from '../../dns-message.ts'
 import type { StoredRecord, WantedRecord } from '../../records/record.ts'
 import { type DnsProvider, DnsProviderError, type NameState, type Question, type Zone } from '../provider.ts'
@@ -58,7 +59,8 @@ async function testAccess(client: Rfc2136Client, zones: ZoneLookup, name: string
     return []
   }
   const zone = await zones.find(name)
-  if (!zone) throw new DnsProviderError('rfc2136', 'zone_not_found', `The server is not authoritative for ${name}.`)
+  if (!zone)
+    throw new DnsProviderError('rfc2136', 'zone_not_found', sentence('dns_provider.not_authoritative', { zone: name }))
   await client.update(zone, [], []) // an empty update changes nothing and passes the same checks
   return [zone]
 }
@@ -86,8 +88,8 @@ async function listRaw(client: Rfc2136Client, zone: Zone, name: string): Promise
     const { rcode, aa, answers } = await client.query(name, TYPE[type])
     if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw updateRefused(rcode, zone.name)
     if (!aa) {
-      const message = `${name} is delegated away from ${zone.name} on this server.`
-      throw new DnsProviderError('rfc2136', 'zone_not_found', message)
+      const reason = sentence('dns_provider.delegated_away', { name, zone: zone.name })
+      throw new DnsProviderError('rfc2136', 'zone_not_found', reason)
     }
     for (const record of recordsAt(answers, name)) records.set(record.id, record)
     if (rcode === RCODE.NXDOMAIN) break
@@ -99,11 +101,11 @@ async function createRecord(client: Rfc2136Client, zone: Zone, record: WantedRec
   const { name, type, value } = record
   const current = await listRaw(client, zone, name)
   if (current.some(other => other.type === 'CNAME') || (type === 'CNAME' && current.length > 0)) {
-    const message = `${name} has records that nothing can stand beside (CNAME).`
-    throw new DnsProviderError('rfc2136', 'conflict', message)
+    throw new DnsProviderError('rfc2136', 'conflict', sentence('dns_provider.cname_conflict', { name }))
   }
   const set = current.filter(other => other.type === type)
-  if (set.some(other => other.value === value)) throw new DnsProviderError('rfc2136', 'duplicate', 'The record exists.')
+  if (set.some(other => other.value === value))
+    throw new DnsProviderError('rfc2136', 'duplicate', sentence('dns_provider.record_exists'))
   const added = toRaw(record, set[0]?.ttl)
   await client.update(zone, [...setIs(record, set), absent(name, TYPE.CNAME)], [added])
   return withoutRaw(toRecord(added))
@@ -116,7 +118,7 @@ async function updateRecord(
   record: WantedRecord,
 ): Promise<StoredRecord> {
   const { set, current } = await setOf(client, zone, before)
-  if (!current) throw new DnsProviderError('rfc2136', 'changed', 'The record changed in the meantime.')
+  if (!current) throw new DnsProviderError('rfc2136', 'changed', sentence('dns_provider.record_changed'))
   const added = toRaw(record, set.length > 1 ? current.ttl : undefined)
   await client.update(zone, setIs(before, set), [deletion(current.raw), added])
   return withoutRaw(toRecord(added))

@@ -1,5 +1,7 @@
 /** The credentials of each DNS provider, validated at the boundary. Values are trimmed: tokens are pasted with line ends. */
+
 import { z } from 'zod'
+import { reason } from '../../../../platform/sentences/issue-reason.ts'
 import { canonicalName, isDnsName } from '../../records/names.ts'
 
 const text = (max = 512) =>
@@ -8,7 +10,7 @@ const text = (max = 512) =>
     .trim()
     .min(1)
     .max(max)
-    .regex(/^[!-~]+$/, 'must be printable ASCII without blanks')
+    .regex(/^[!-~]+$/, reason('field.printable_ascii'))
 
 /** What people may add: a name of their own for the account. */
 const name = z.string().trim().min(1).max(100).meta({ pattern: '\\S' }).optional()
@@ -48,7 +50,7 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
       server: z
         .string()
         .trim()
-        .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,9})?$/, 'is host, host:port or [IPv6]:port')
+        .regex(/^(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]{1,9})?$/, reason('field.host'))
         .refine(hasPort, 'has a port from 1 to 65535')
         .meta({ pattern: `^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z.-]+)(:0{0,4}${PORT})?$` }),
       // Zone files and DNS panels show it with a trailing dot and with international characters.
@@ -57,10 +59,10 @@ export const dnsCredentials = z.discriminatedUnion('provider', [
         .trim()
         .overwrite(canonicalName)
         .max(253)
-        .refine(isDnsName, 'is a DNS name')
+        .refine(isDnsName, reason('field.dns_name'))
         .meta({ format: 'idn-hostname' })
         .optional(),
-      key_name: text(254).refine(isDnsName, 'is a DNS name').meta({ format: 'hostname' }),
+      key_name: text(254).refine(isDnsName, reason('field.dns_name')).meta({ format: 'hostname' }),
       key_algorithm: z
         .enum(['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'])
         .default('hmac-sha256'),

@@ -2,7 +2,6 @@
 import { bind } from '../../../../platform/http/web-app.ts'
 import type { DnsDeps } from '../../../dns/dns-context.ts'
 import type { MailHttpDeps, Router } from '../../../http/shared/context.ts'
-import type { DnsAccountDoc } from '../../../store/documents.ts'
 import {
   createDnsAccountOperation,
   deleteDnsAccountOperation,
@@ -20,6 +19,7 @@ import {
   replaceCredentials,
   testDnsAccount,
 } from '../manage-dns-accounts.ts'
+import type { DnsAccountDoc } from '../store/dns-accounts.ts'
 import { listDnsAccounts } from '../store/dns-accounts.ts'
 
 /** Puts the operations on DNS accounts on the router. */

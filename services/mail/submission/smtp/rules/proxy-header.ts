@@ -1,7 +1,7 @@
-/** The PROXY protocol, versions 1 and 2: who a connection comes from, as a load balancer in front says it. */
+/** The PROXY protocol, versions 1 and 2: the origin of a connection, reported by a load balancer in front. */
 import ipaddr from 'ipaddr.js'
 
-/** What the first octets of a connection say. */
+/** The first octets of a connection. */
 export type ProxyHeader =
   /** Not all there yet. */
   | { kind: 'more' }

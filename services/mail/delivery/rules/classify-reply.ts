@@ -2,8 +2,8 @@
 import type { Reply } from './smtp-reply.ts'
 
 /**
- * Why an attempt did not succeed. Only `address` says that the mailbox does not exist; policy and content refusals say
- * something about the sender.
+ * Why an attempt failed. Only `address` means that the mailbox does not exist; policy and content refusals are about
+ * the sender.
  */
 export type FailureKind =
   | 'address'
@@ -86,7 +86,7 @@ const TABLE: readonly Row[] = [
     text: /\brate(d|limit\w*)?\b|too (many|much|fast|quick|often)|throttl|frequen|slow(er)? down|\bbusy\b/i,
     classification: slow('throttled'),
   },
-  // "Try again later" without a reason: what rspamd and others say to a sender that they see for the first time.
+  // "Try again later" without a reason: sent by rspamd and others to a sender that they see for the first time.
   { codes: /^4/, enhanced: /^4\.7\.1$/, classification: later('greylisted') },
   { codes: /^4/, enhanced: /^4\.7\./, classification: slow('throttled') },
   { codes: /^4/, classification: later('other') },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyReply, type Stage } from './outcome.ts'
+import { classifyReply, type Stage } from './classify-reply.ts'
 import { parseReply } from './smtp-reply.ts'
 
 const classify = (line: string, stage: Stage = 'rcpt', site = 'example.com') =>
@@ -54,7 +54,7 @@ describe('classifyReply', () => {
     expect(classification.slowDown ?? false).toBe(slowDown)
   })
 
-  test('every 4xx is tried again and no 5xx is, apart from providers that say 5xx and mean 4xx', () => {
+  test('every 4xx is tried again and no 5xx is, apart from providers that send 5xx and mean 4xx', () => {
     for (let code = 400; code < 600; code++)
       expect(classify(`${code} whatever`).outcome).toBe(code < 500 ? 'deferred' : 'bounced')
   })

@@ -1,26 +1,22 @@
-/** The operations that send mail and read the delivery log. */
+/** Operations that read the delivery log and act on stored messages. */
 import { z } from 'zod'
-import { endpoint } from '../../platform/http/endpoint.ts'
-import { idempotencyHeader } from '../../platform/http/idempotency-key.ts'
-import { RECIPIENT_STATUSES } from '../store/rules/email-status.ts'
-import { EMAIL_LIMITS, instant } from '../submission/rules/email-parts.ts'
-import { emailRequest, emailRequestKeywords, rawRequest } from '../submission/rules/email-request.ts'
-import type { Access } from './shared/access.ts'
+import { endpoint } from '../../../platform/http/endpoint.ts'
+import { reason } from '../../../platform/sentences/issue-reason.ts'
+import type { Access } from '../../http/shared/access.ts'
+import { RECIPIENT_STATUSES } from '../../store/rules/email-status.ts'
+import { accepted, emailAccepted, sendHeaders } from '../../submission/http/send-contract.ts'
+import { instant } from '../../submission/rules/email-parts.ts'
 
 const SEND: Access = { kind: 'account', scope: 'emails:send' }
-/** What old callers of the configured API_TOKEN may do as well. */
-const SEND_LEGACY: Access = { kind: 'account', scope: 'emails:send', legacy: true }
+
 const READ: Access = { kind: 'account', scope: 'emails:read' }
 
 const status = z.enum(RECIPIENT_STATUSES)
+
 const time = z.iso.datetime()
-const flag = z
-  .enum(['true', 'false', '1', '0'])
-  .optional()
-  .transform(value => value === 'true' || value === '1')
 
 /** Path parameter of one message. */
-const emailId = z.strictObject({ id: z.string().regex(/^em_[0-9a-z]{26}$/, 'This is not the id of a message.') })
+const emailId = z.strictObject({ id: z.string().regex(/^em_[0-9a-z]{26}$/, reason('field.message_id')) })
 
 const recipient = z
   .strictObject({
@@ -32,55 +28,6 @@ const recipient = z
     at: time.optional(),
   })
   .meta({ id: 'EmailRecipient' })
-
-const warning = z.strictObject({ code: z.string(), field: z.string(), message: z.string() }).meta({ id: 'Warning' })
-
-/** The durable answer to a send. */
-export const emailAccepted = z
-  .strictObject({
-    object: z.literal('email'),
-    id: z.string(),
-    message_id: z.string(),
-    status: z.enum(['queued', 'scheduled']),
-    created_at: time,
-    recipients: z.array(
-      z.strictObject({
-        email: z.string(),
-        type: z.enum(['to', 'cc', 'bcc', 'envelope']),
-        // The wire form of the send API names `suppressed`; no release sets it.
-        status: z.enum(['queued', 'scheduled', 'suppressed']),
-      }),
-    ),
-    warnings: z.array(warning),
-  })
-  .meta({ id: 'EmailAccepted' })
-
-/** The answer to a dry run: what would be sent, and nothing was. */
-export const emailPreview = z
-  .strictObject({
-    object: z.literal('email_preview'),
-    from: z.string(),
-    size: z.number().int(),
-    recipients: z.array(z.strictObject({ email: z.string(), type: z.enum(['to', 'cc', 'bcc', 'envelope']) })),
-    headers: z.string(),
-    text: z.string().nullable(),
-    html: z.string().nullable(),
-    warnings: z.array(warning),
-  })
-  .meta({ id: 'EmailPreview' })
-
-/** A refusal inside an answer that is itself a success (batch). */
-const problem = z.looseObject({ code: z.string(), status: z.number().int(), title: z.string(), detail: z.string() })
-
-const batchItem = z
-  .strictObject({
-    index: z.number().int(),
-    status: z.number().int(),
-    id: z.string().optional(),
-    email: emailAccepted.optional(),
-    error: problem.optional(),
-  })
-  .meta({ id: 'BatchItem' })
 
 /** A message in a list. */
 export const emailSummary = z
@@ -163,26 +110,16 @@ export const emailAttempt = z
   })
   .meta({ id: 'EmailAttempt' })
 
-/** 1 to 256 printable characters, blanks only inside. */
-export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,254}[!-~])?$/
-/** Request headers of the operations that send. */
-const sendHeaders = z.object(idempotencyHeader(IDEMPOTENCY_KEY, 'sends nothing'))
-const LOCATION = { description: 'Address of the message.', schema: { type: 'string' }, required: true }
-const REPLAYED = { description: '`true`: the answer of an earlier request with this key.', schema: { type: 'string' } }
-/** Headers of the answer to one message. */
-const accepted = { Location: LOCATION, 'Idempotency-Replayed': REPLAYED }
-/** The answer to a dry run. */
-const preview = { status: 200, description: 'With dry_run: what would be sent.', response: emailPreview }
-
 const list = <T extends z.ZodType>(item: T) =>
   z.strictObject({ object: z.literal('list'), data: z.array(item), has_more: z.boolean() })
 
-/** A list whose next page starts behind `next`, also when this page is short: see the operation. */
+/** A list whose next page starts after `next`, even when this page is short: see the operation. */
 const pages = <T extends z.ZodType>(item: T) => list(item).extend({ next: z.string().nullable() })
 
 /** Without control characters: a query for them finds nothing, and the database has no place for NUL in a pattern. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, 'Control characters are not allowed.')
+const plain = z.string().regex(/^[^\u0000-\u001f\u007f]*$/, reason('field.control_characters'))
+
 const word = plain.min(1).max(254)
 
 /** Filters of the delivery log. */
@@ -200,78 +137,8 @@ export const emailFilters = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   after: z
     .string()
-    .regex(/^em_[0-9a-z]{26}$/, 'This is not a cursor of this list.')
+    .regex(/^em_[0-9a-z]{26}$/, reason('field.cursor'))
     .optional(),
-})
-
-/** `POST /api/send`: the four fields of old callers, and everything that `POST /api/v1/emails` knows. */
-export const sendLegacy = endpoint({
-  operationId: 'send',
-  tag: 'Emails',
-  method: 'POST',
-  path: '/api/send',
-  summary: 'Sends a message; unknown fields are ignored with a warning.',
-  access: SEND_LEGACY,
-  query: z.strictObject({ dry_run: flag }),
-  headers: sendHeaders,
-  body: z.unknown(),
-  documentedBody: z.object(emailRequest.shape).meta({ id: 'SendRequest', ...emailRequestKeywords }),
-  status: 202,
-  response: emailAccepted,
-  responseHeaders: accepted,
-  alternative: preview,
-})
-
-/** `POST /api/v1/emails`. */
-export const sendEmail = endpoint({
-  operationId: 'sendEmail',
-  tag: 'Emails',
-  method: 'POST',
-  path: '/api/v1/emails',
-  summary: 'Sends a message, or shows with dry_run=true what would be sent.',
-  access: SEND_LEGACY,
-  query: z.strictObject({ dry_run: flag }),
-  headers: sendHeaders,
-  body: emailRequest,
-  status: 202,
-  response: emailAccepted,
-  responseHeaders: accepted,
-  alternative: preview,
-})
-
-/** `POST /api/v1/emails/batch`. */
-export const sendBatch = endpoint({
-  operationId: 'sendEmailBatch',
-  tag: 'Emails',
-  method: 'POST',
-  path: '/api/v1/emails/batch',
-  summary: 'Sends up to 100 messages; strict sends none when one is not valid, partial sends those that are.',
-  access: SEND,
-  query: z.strictObject({ mode: z.enum(['strict', 'partial']).default('strict') }),
-  body: z
-    .array(z.unknown())
-    .min(1)
-    .max(EMAIL_LIMITS.batch, `At most ${EMAIL_LIMITS.batch} messages are allowed in one batch.`),
-  documentedBody: z.array(emailRequest).min(1).max(EMAIL_LIMITS.batch),
-  headers: sendHeaders,
-  status: 202,
-  responseHeaders: { 'Idempotency-Replayed': REPLAYED },
-  response: z.strictObject({ object: z.literal('list'), data: z.array(batchItem), has_more: z.literal(false) }),
-})
-
-/** `POST /api/v1/emails/raw`. */
-export const sendRaw = endpoint({
-  operationId: 'sendRawEmail',
-  tag: 'Emails',
-  method: 'POST',
-  path: '/api/v1/emails/raw',
-  summary: 'Sends a finished RFC 5322 message with an envelope of its own.',
-  access: SEND,
-  headers: sendHeaders,
-  body: rawRequest,
-  status: 202,
-  responseHeaders: accepted,
-  response: emailAccepted,
 })
 
 /** `GET /api/v1/emails`. */
@@ -413,30 +280,4 @@ export const streamEvents = endpoint({
     'Last-Event-ID': z.string().optional().describe('Id of the last event: goes on there, at most a day back.'),
   }),
   responseContent: { 'text/event-stream': { type: 'string' } },
-})
-
-/** `GET /api/v1/limits`. */
-export const getLimits = endpoint({
-  operationId: 'getLimits',
-  tag: 'Reports',
-  method: 'GET',
-  path: '/api/v1/limits',
-  summary: 'What one message may have, how fast an account may send, and how much of its day it has used.',
-  access: READ,
-  response: z.strictObject({
-    recipients: z.number().int(),
-    subject_characters: z.number().int(),
-    text_bytes: z.number().int(),
-    message_bytes: z.number().int(),
-    attachments: z.number().int(),
-    headers: z.number().int(),
-    header_bytes: z.number().int(),
-    tags: z.number().int(),
-    metadata_keys: z.number().int(),
-    batch: z.number().int(),
-    schedule_days: z.number().int(),
-    sends_per_second: z.number(),
-    recipients_per_day: z.number().int().describe('Of the account; 0 = no limit, and nothing is counted.'),
-    recipients_today: z.number().int().describe('Counted against the limit since 00:00 UTC.'),
-  }),
 })

@@ -1,5 +1,5 @@
 /** A message to some recipients of one destination, and what becomes of it: the terms between delivery and a transport. */
-import type { Stage } from '../rules/outcome.ts'
+import type { Stage } from '../rules/classify-reply.ts'
 import type { Reply } from '../rules/smtp-reply.ts'
 import type { WireError } from './smtp-wire.ts'
 
@@ -21,8 +21,8 @@ export interface Transaction {
   /** Has bytes above 127. */
   eightBit: boolean
   /**
-   * The message in 7 bits, signed again, for a server without 8BITMIME; or the reply that says why there is none. Asked
-   * before anything is sent. Never rejects.
+   * The message in 7 bits, signed again, for a server without 8BITMIME; or the reply that explains why there is none.
+   * Called before anything is sent. Never rejects.
    */
   sevenBit?(): Promise<{ content: Buffer } | Reply>
   /** An address, in the envelope or in the header, needs SMTPUTF8. */

@@ -1,0 +1,106 @@
+/** Sentences in answers about DNS, from documents of this release and of an earlier one, which stored English texts. */
+import { describe, expect, test } from 'vitest'
+import { type StoredSentence, sentence } from '../../../platform/sentences/sentence.ts'
+import { showState } from '../../http/shared/resource-state.ts'
+import type { DnsAccountDoc } from '../dns-accounts/store/dns-accounts.ts'
+import type { DnsCheckDoc, DomainDoc } from '../store/domain-model.ts'
+import { showAccount, showCheck, showPlan, showPublished, showRecords, showSummary } from './dns-views.ts'
+
+const at = new Date('2026-11-21T10:00:00Z')
+const host = { hostname: 'mail.example.net', addresses: ['192.0.2.10'], spfMechanisms: [] }
+const missing = sentence('dns.spf_missing', { name: 'example.com' })
+const english = 'example.com has no SPF record.'
+
+const recordCheck = (text: StoredSentence) => ({
+  ...{ row: 'spf', status: 'failed' as const, observed: [] },
+  ...{ errors: [text], warnings: [text], instructions: [] },
+})
+const domain = (text: StoredSentence): DomainDoc => ({
+  ...{ _id: 'dom_1', user_id: 'usr_1', name: 'example.com', status: 'pending', verification_token: 't', dkim: [] },
+  ...{ created_at: at, updated_at: at },
+  check: { at, attempts: 1, failures: 0, records: [recordCheck(text)], errors: [text] },
+})
+const check = (text: StoredSentence): DnsCheckDoc => ({
+  ...{ _id: 'chk_1', user_id: 'usr_1', domain_id: 'dom_1', at, by: 'request', outcome: 'pending' },
+  ...{ records: [recordCheck(text)], errors: [text], ms: 1, queries: 1, exp: at },
+})
+const account = (message: StoredSentence): DnsAccountDoc => ({
+  ...{ _id: 'dns_1', user_id: 'usr_1', provider: 'rfc2136', name: 'Knot', sealed: '', by_hand: true },
+  ...{ tested: { at, ok: false, zones: [], message }, created_at: at, updated_at: at },
+})
+
+describe.each<[string, StoredSentence, object]>([
+  ['of this release', missing, { code: 'dns.spf_missing', params: { name: 'example.com' } }],
+  ['of an earlier release', english, { code: 'text.verbatim', params: { text: english } }],
+])('a document %s', (_, stored, coded) => {
+  const found = { errors: [english], errors_codes: [coded], warnings: [english], warnings_codes: [coded] }
+
+  test('gives the records of a domain text and code', () => {
+    const spf = showRecords(domain(stored), host).find(({ id }) => id === 'spf')
+    expect(spf).toMatchObject({ ...found, instructions: [], instructions_codes: [], note: null, note_code: null })
+  })
+
+  test('gives the last check text and code', () => {
+    expect(showSummary(domain(stored))).toMatchObject({ errors: [english], errors_codes: [coded] })
+  })
+
+  test('gives a check of the history text and code', () => {
+    expect(showCheck(check(stored))).toMatchObject({
+      ...{ errors: [english], errors_codes: [coded] },
+      records: [{ id: 'spf', status: 'failed', observed: [], ...found }],
+    })
+  })
+
+  test('gives the test of a DNS account text and code', () => {
+    const { code, params } = coded as { code: string; params: object }
+    const { tested } = showAccount(account(stored))
+    expect(tested).toMatchObject({ message: english, message_code: code, message_params: params })
+  })
+
+  test('gives the state of a resource text and code', () => {
+    const { code, params } = coded as { code: string; params: object }
+    const text = {
+      reason: 'TokenMissing',
+      message: english,
+      ...(typeof stored === 'string' ? {} : { sentence: stored }),
+    }
+    const shown = { reason: 'TokenMissing', message: english, message_code: code, message_params: params }
+    const conditions = [{ type: 'Verified', status: 'False' as const, ...text }]
+    expect(showState({ ready: false, ...text, conditions, observed_at: at })).toEqual({
+      ...{ ready: false, ...shown, observed_at: at.toISOString() },
+      conditions: [{ type: 'Verified', status: 'False', ...shown }],
+    })
+  })
+})
+
+test('notes, reasons and messages have their code beside the text', () => {
+  const ptr = showRecords(domain(missing), host).find(({ purpose }) => purpose === 'ptr')
+  expect(ptr).toMatchObject({ note_code: 'dns.note_ptr', note_params: { ip: '192.0.2.10' } })
+  const item = {
+    ...{ row: 'spf', action: 'create' as const, name: 'example.com', type: 'TXT' as const, value: 'v', ttl: 600 },
+    ...{ reason: sentence('dns_plan.missing'), warnings: [] },
+  }
+  const reason = {
+    reason: 'Record not found. It will be created.',
+    ...{ reason_code: 'dns_plan.missing', reason_params: {}, code: null, warnings: [], warnings_codes: [] },
+  }
+  expect(showPlan({ id: 'x', items: [item], warnings: [missing] })).toMatchObject({
+    ...{ items: [reason], warnings: [english] },
+    warnings_codes: [{ code: 'dns.spf_missing', params: { name: 'example.com' } }],
+  })
+  const message = sentence('dns_plan.unsettled')
+  const published = showPublished({
+    items: [
+      { ...item, status: 'not_done' },
+      { ...item, status: 'failed', message },
+    ],
+    ...{ zones: [], warnings: [], stopped: { kind: 'unsettled', message } },
+  })
+  expect(published).toMatchObject({
+    items: [
+      { ...reason, message: null, message_code: null, message_params: null },
+      { ...reason, message_code: 'dns_plan.unsettled', message_params: {} },
+    ],
+    stopped: { fault: 'unsettled', message_code: 'dns_plan.unsettled', message_params: {} },
+  })
+})
